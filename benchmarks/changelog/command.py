@@ -7,8 +7,8 @@ together without a server between them, since the other side has none either.
 import sys
 from pathlib import Path
 
-from contentsvc_cli.git import Repository
-from contentsvc_cli.history import deliveries, hosted_repository
+from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.history import deliveries, hosted_repository
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.webhooks.providers import GITHUB

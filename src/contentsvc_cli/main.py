@@ -21,34 +21,34 @@ class _Command(NamedTuple):
 
 #: Commands in the order of ``--help``, which needs no import of their modules.
 COMMANDS: Final = {
-    "preview": _Command("preview", "preview", "Preview the changelog of a local checkout."),
-    "init": _Command("init", "init", "Set up a repository and a public changelog."),
-    "serve": _Command("serving", "serve", "Run the service: webhooks, runs and the API."),
-    "migrate": _Command("serving", "migrate", "Create or upgrade the database."),
-    "settings": _Command("serving", "settings", "Print the current settings."),
-    "doctor": _Command("doctor.command", "doctor", "Check the installation and suggest fixes."),
-    "organization": _Command("organizations", "organization", "Create and list organizations."),
-    "key": _Command("keys", "key", "Issue, list and revoke API keys."),
-    "integration": _Command("integrations", "integration", "Connect repositories and manage webhooks."),
-    "trigger": _Command("triggers", "trigger", "Choose which events start a post."),
-    "generate": _Command("generation", "generate", "Write a post about recent changes."),
-    "schedule": _Command("schedules", "schedule", "Write posts at regular times."),
-    "brand": _Command("brands", "brand", "Set the tone and audience of posts."),
-    "style": _Command("house_style", "style", "Set the format of changelogs."),
-    "endpoint": _Command("endpoints", "endpoint", "Send signed webhooks to other services."),
-    "tail": _Command("tail", "tail", "Follow the webhook log."),
-    "log": _Command("listings", "log", "List and replay webhook log entries."),
-    "run": _Command("listings", "run", "List, cancel and retry workflow runs."),
-    "context": _Command("context", "context", "List and search context for AI agents."),
-    "post": _Command("posts", "post", "List, search, edit and publish posts."),
-    "changelog": _Command("changelogs", "changelog", "Publish or hide the public changelog."),
-    "subscriber": _Command("subscribers", "subscriber", "List and delete e-mail subscribers."),
-    "history": _Command("history", "history", "Record a repository's history as deliveries."),
-    "send": _Command("send", "send", "Send recorded deliveries to a webhook."),
-    "receive": _Command("receive", "receive", "Receive recorded deliveries without a server."),
-    "mcp": _Command("agents", "mcp", "Serve an AI agent over standard input."),
-    "demo": _Command("demo", "demo", "See the service at work on sample data."),
-    "completion": _Command("completion", "completion", "Print a script for your shell's completion."),
+    "preview": _Command("start.preview", "preview", "Preview the changelog of a local checkout."),
+    "init": _Command("start.init", "init", "Set up a repository and a public changelog."),
+    "serve": _Command("operate.serving", "serve", "Run the service: webhooks, runs and the API."),
+    "migrate": _Command("operate.serving", "migrate", "Create or upgrade the database."),
+    "settings": _Command("operate.serving", "settings", "Print the current settings."),
+    "doctor": _Command("operate.doctor.command", "doctor", "Check the installation and suggest fixes."),
+    "organization": _Command("operate.organizations", "organization", "Create and list organizations."),
+    "key": _Command("operate.keys", "key", "Issue, list and revoke API keys."),
+    "integration": _Command("connect.integrations", "integration", "Connect repositories and manage webhooks."),
+    "trigger": _Command("connect.triggers", "trigger", "Choose which events start a post."),
+    "generate": _Command("content.generation", "generate", "Write a post about recent changes."),
+    "schedule": _Command("content.schedules", "schedule", "Write posts at regular times."),
+    "brand": _Command("content.brands", "brand", "Set the tone and audience of posts."),
+    "style": _Command("content.house_style", "style", "Set the format of changelogs."),
+    "endpoint": _Command("connect.endpoints", "endpoint", "Send signed webhooks to other services."),
+    "tail": _Command("watch.tail", "tail", "Follow the webhook log."),
+    "log": _Command("watch.listings", "log", "List and replay webhook log entries."),
+    "run": _Command("watch.listings", "run", "List, cancel and retry workflow runs."),
+    "context": _Command("watch.context", "context", "List and search context for AI agents."),
+    "post": _Command("content.posts", "post", "List, search, edit and publish posts."),
+    "changelog": _Command("content.changelogs", "changelog", "Publish or hide the public changelog."),
+    "subscriber": _Command("content.subscribers", "subscriber", "List and delete e-mail subscribers."),
+    "history": _Command("develop.history", "history", "Record a repository's history as deliveries."),
+    "send": _Command("develop.send", "send", "Send recorded deliveries to a webhook."),
+    "receive": _Command("develop.receive", "receive", "Receive recorded deliveries without a server."),
+    "mcp": _Command("operate.agents", "mcp", "Serve an AI agent over standard input."),
+    "demo": _Command("start.demo", "demo", "See the service at work on sample data."),
+    "completion": _Command("terminal.completion", "completion", "Print a script for your shell's completion."),
 }
 
 
@@ -100,7 +100,7 @@ class _OnDemand(click.Group):
 
 
 def _shown(message: str) -> str:
-    from contentsvc_cli.output import printable  # noqa: PLC0415  # on demand, like all else here
+    from contentsvc_cli.terminal.output import printable  # noqa: PLC0415  # on demand, like all else here
 
     return printable(message, sys.stderr)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from contentsvc_cli.output import show_rows
+from contentsvc_cli.terminal.output import show_rows
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import InvalidQuery

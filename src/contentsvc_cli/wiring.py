@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
 
-from contentsvc_cli.waiting import waiting
+from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
 from contentsvc_http.settings import Settings, load_settings
 from contentsvc_http.wiring.application import compose
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from contentsvc_core.hosts import HostRefusal
     from contentsvc_core.organizations import Organization, TooMany
     from contentsvc_core.outgoing.endpoints import EndpointFault
-    from contentsvc_core.ports import Directory
     from contentsvc_core.usecases.operate import Refusal
     from contentsvc_core.usecases.receive import Receiver
     from contentsvc_core.workflows.schedules import DuplicateSchedule
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
     )
 
 _T = TypeVar("_T")
-
-#: Timeout of shell completion, in seconds.
-_GLANCE_S: Final = 1.0
 
 
 async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
@@ -108,22 +104,6 @@ def with_app(
 
     with contextlib.nullcontext() if busy is None else waiting(busy):
         return asyncio.run(run())
-
-
-def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_T]:
-    """Return shell completions, within a timeout and without output."""
-    from contentsvc_http.wiring.looking import open_as_it_is
-
-    async def run() -> Sequence[_T]:
-        settings = load_settings()
-        if settings.is_sqlite and not settings.database_file.exists():
-            return ()
-        async with open_as_it_is(settings, patience_s=_GLANCE_S) as database, asyncio.timeout(_GLANCE_S):
-            return await look(database.directory)
-
-    with contextlib.suppress(Exception):
-        return asyncio.run(run())
-    return ()
 
 
 def safe_html(markdown: str) -> str:

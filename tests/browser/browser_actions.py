@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 from tests.browser.looking import Looking
 from tests.browser.story import Story
 
-from contentsvc_cli.recordings import RecordedDelivery
-from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, sample_history
+from contentsvc_cli.develop.recordings import RecordedDelivery
+from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, sample_history
 
 _PUSH: Final[RecordedDelivery] = next(iter(sample_history()))
 

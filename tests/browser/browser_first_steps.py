@@ -13,8 +13,8 @@ from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, SCREENS, WIDE
 from tests.server_process import PATIENCE_S, PLAIN, Hook, Installation, ServerProcess, serving
 
-from contentsvc_cli.recordings import RecordedDelivery
-from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, sample_history
+from contentsvc_cli.develop.recordings import RecordedDelivery
+from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, sample_history
 from contentsvc_cli.wiring import accepted, open_app, organization_named, sign_in_link
 from contentsvc_core import Scope
 from contentsvc_http.settings import Settings

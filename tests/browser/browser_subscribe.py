@@ -18,7 +18,7 @@ from tests.browser.story import Story, told
 from tests.mail_server import MailServer, in_a_thread
 from tests.server_process import LOOPBACK, PATIENCE_S, until
 
-from contentsvc_cli.sample import sample_history
+from contentsvc_cli.start.sample import sample_history
 
 if TYPE_CHECKING:
     from pathlib import Path

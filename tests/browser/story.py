@@ -15,8 +15,8 @@ from attrs import frozen
 from tests.server_process import PATIENCE_S, Hook, Installation, ServerProcess, serving
 from tests.stepped_clock import SteppedClock
 
-from contentsvc_cli.recordings import RecordedDelivery
-from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample_history
+from contentsvc_cli.develop.recordings import RecordedDelivery
+from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_cli.wiring import accepted, open_app
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType

@@ -31,10 +31,10 @@ from tests.docs.pages import (
     without_fences,
 )
 
-from contentsvc_cli.agents import KEY_VARIABLE
-from contentsvc_cli.integrations import TOKEN_VARIABLE
+from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
+from contentsvc_cli.develop.send import send
 from contentsvc_cli.main import main
-from contentsvc_cli.send import send
+from contentsvc_cli.operate.agents import KEY_VARIABLE
 from contentsvc_core import MAX_BODY, ports
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.lists.pagination import MAX_LIMIT

@@ -23,9 +23,9 @@ from tests import postgres
 from tests.code_host_server import CodeHostServer
 
 from contentsvc_adapters.sql import HEAD
-from contentsvc_cli.doctor import clock, network, work
-from contentsvc_cli.doctor.findings import Finding, State, aside, ok, within
 from contentsvc_cli.main import main
+from contentsvc_cli.operate.doctor import clock, network, work
+from contentsvc_cli.operate.doctor.findings import Finding, State, aside, ok, within
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings

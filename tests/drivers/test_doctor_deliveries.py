@@ -13,9 +13,9 @@ from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import code, read, rows, section
 
 from contentsvc_adapters.clocks import SystemClock
-from contentsvc_cli.doctor.deliveries import REMEDIES, Traffic, deliveries
-from contentsvc_cli.doctor.findings import Finding, State
 from contentsvc_cli.main import main
+from contentsvc_cli.operate.doctor.deliveries import REMEDIES, Traffic, deliveries
+from contentsvc_cli.operate.doctor.findings import Finding, State
 from contentsvc_cli.wiring import open_app, receiver_of
 from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.webhooks.outcomes import Fault
@@ -169,7 +169,7 @@ def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
     hook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hook
-    monkeypatch.setattr("contentsvc_cli.doctor.deliveries._SHOWN", 2)
+    monkeypatch.setattr("contentsvc_cli.operate.doctor.deliveries._SHOWN", 2)
     for number in (1, 2):
         command("integration", "connect", f"acme/app{number}", *ORGANIZATION, "--repository-id", str(number))
     (first, *_) = command("integration", "list", *ORGANIZATION)

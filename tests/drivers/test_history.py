@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from tests.checkouts import Work
 from tests.terminal import on_terminal
 
-from contentsvc_cli.changes import Person, Tag
-from contentsvc_cli.git import Repository
-from contentsvc_cli.history import history, hosted_repository, notes
-from contentsvc_cli.native_bodies import is_prerelease, stable_id, username
-from contentsvc_cli.recordings import RecordedDelivery, read_lines
-from contentsvc_cli.sample import other_kinds, sample_history
+from contentsvc_cli.develop.changes import Person, Tag
+from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.history import history, hosted_repository, notes
+from contentsvc_cli.develop.native_bodies import is_prerelease, stable_id, username
+from contentsvc_cli.develop.recordings import RecordedDelivery, read_lines
+from contentsvc_cli.start.sample import other_kinds, sample_history
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.filters import why_filtered

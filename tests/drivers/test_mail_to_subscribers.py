@@ -15,7 +15,7 @@ from tests.mail_server import MailServer, in_a_thread
 from tests.server_process import PATIENCE_S, Hook, Installation, ServerProcess, serving, until
 from tests.stepped_clock import SteppedClock
 
-from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, sample_history
+from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, sample_history
 
 pytestmark = pytest.mark.slow("kills servers")
 

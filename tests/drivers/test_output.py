@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from contentsvc_cli.output import cell, json_text, look
-from contentsvc_cli.waiting import waiting
+from contentsvc_cli.terminal.output import cell, json_text, look
+from contentsvc_cli.terminal.waiting import waiting
 
 
 class Terminal(io.StringIO):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from contentsvc_cli.recordings import (
+from contentsvc_cli.develop.recordings import (
     MAX_LINE,
     BadRecording,
     RecordedDelivery,

@@ -17,10 +17,10 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 
-from contentsvc_cli.recordings import BadRecording, RecordedDelivery, line_of, read_recording
-from contentsvc_cli.sample import REPOSITORY_ID, other_kinds, sample_history
-from contentsvc_cli.send import provider_of, send
-from contentsvc_cli.sending import Answer, send_recorded
+from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, line_of, read_recording
+from contentsvc_cli.develop.send import provider_of, send
+from contentsvc_cli.develop.sending import Answer, send_recorded
+from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_core.webhooks.decision import admit, decide
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Processed, answer
@@ -125,7 +125,7 @@ def webhook() -> Iterator[Webhook]:
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again at once: how long it would wait is tested on its own."""
-    monkeypatch.setattr("contentsvc_cli.sending._FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr("contentsvc_cli.develop.sending._FIRST_WAIT_S", 0.0)
     monkeypatch.delenv("CONTENTSVC_WEBHOOK_SECRET", raising=False)
 
 
@@ -388,7 +388,7 @@ async def test_a_client_of_the_callers_is_used_and_left_open(webhook: Webhook) -
 async def test_it_waits_as_long_as_it_is_told_within_reason(
     webhook: Webhook, monkeypatch: pytest.MonkeyPatch, retry_after: str, least: float, most: float
 ) -> None:
-    monkeypatch.setattr("contentsvc_cli.sending._FIRST_WAIT_S", 0.5)
+    monkeypatch.setattr("contentsvc_cli.develop.sending._FIRST_WAIT_S", 0.5)
     header = retry_after.encode().decode("latin-1")
     webhook.before = lambda number, _: (503, {"Retry-After": header}, b"") if number == 1 else None
     waits: list[float] = []
@@ -404,7 +404,7 @@ async def test_it_waits_as_long_as_it_is_told_within_reason(
 async def test_each_wait_is_longer_than_the_one_before_up_to_a_minute(
     webhook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contentsvc_cli.sending._FIRST_WAIT_S", 0.5)
+    monkeypatch.setattr("contentsvc_cli.develop.sending._FIRST_WAIT_S", 0.5)
     webhook.before = _always(503, {}, b"")
     waits: list[float] = []
 
@@ -432,7 +432,7 @@ def test_a_missing_file_and_an_empty_one(webhook: Webhook, tmp_path: Path) -> No
     assert _rows(_send(tmp_path / "empty.jsonl", webhook.url, "--json")) == []
 
 
-_MAIN = "from contentsvc_cli.send import send; send()"
+_MAIN = "from contentsvc_cli.develop.send import send; send()"
 
 
 def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":

@@ -13,8 +13,8 @@ import pytest
 from attrs import evolve, frozen
 from tests.server_process import DUPLICATE, REPOSITORY, REPOSITORY_ID, Installation, Prepared, prepare, serving
 
-from contentsvc_cli.recordings import RecordedDelivery, line_of, read_lines
-from contentsvc_cli.sample import other_kinds, sample_history
+from contentsvc_cli.develop.recordings import RecordedDelivery, line_of, read_lines
+from contentsvc_cli.start.sample import other_kinds, sample_history
 
 _TABLES: Final = ("claims", "context_records", "events", "workflow_runs", "posts")
 

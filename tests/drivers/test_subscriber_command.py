@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.mail_server import MailServer
 
-from contentsvc_cli.doctor.mail import mail
 from contentsvc_cli.main import main
+from contentsvc_cli.operate.doctor.mail import mail
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.outgoing.subscribers import SubscriberStatus
 from contentsvc_core.usecases.subscribe import Subscriptions

@@ -14,8 +14,8 @@ from tests.server_process import COMMAND, Installation, until
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_cli.following_log import LogFollower
 from contentsvc_cli.main import main
+from contentsvc_cli.watch.following_log import LogFollower
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogEntry, LogStatus

@@ -20,8 +20,8 @@ from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_cli.grid import Grid
 from contentsvc_cli.main import main
+from contentsvc_cli.terminal.grid import Grid
 from contentsvc_core.testing import PlainSteps, push_body
 
 HOSTILE = "lamp \x1b]0;pwn\x07 \u202eon\u2066 \x9b31m end"

@@ -1,0 +1,1 @@
+"""Commands for connections: repositories, triggers and targets of webhooks."""

@@ -1,0 +1,124 @@
+"""``integration rotate-secret`` and ``integration reconcile``: webhooks at the code host."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from contentsvc_cli.terminal.completing import integration_ids
+from contentsvc_cli.terminal.output import JSON, show, show_rows
+from contentsvc_cli.terminal.waiting import waiting
+from contentsvc_cli.wiring import accepted, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
+
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.reconcile import Missed, Reconciled
+    from contentsvc_core.usecases.rotate import Rotated
+
+#: Progress text while a code host is slow.
+CALLING: Final = "waiting for the code host"
+
+
+@click.command("rotate-secret")
+@click.argument("integration_id", shell_complete=integration_ids)
+@click.option(
+    "--overlap-hours",
+    type=click.IntRange(0, 24 * 30),
+    default=24,
+    show_default=True,
+    help="How long deliveries signed with the old secret are also accepted; 0 stops at once.",
+)
+@JSON
+def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> None:
+    """Rotate the webhook secret of an integration.
+
+    With a token, contentsvc updates the webhook at the code host. Without a token, it prints the new secret once; enter
+    it at the code host. The exit code is 1 if the code host refuses: enter the printed secret there before the old one
+    expires.
+    """
+    from contentsvc_core.hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
+
+    async def work(app: Application) -> "Rotated":
+        owner = await owner_of(app, integration_id)
+        return accepted(await app.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
+
+    rotated = with_app(work, busy=CALLING)
+    told = isinstance(rotated.at_host, HostAnswer)
+    body = {
+        "integrationId": rotated.integration.id,
+        "webhookSecret": None if told else rotated.secret,
+        "overlapUntil": iso_ms(rotated.overlap_until),
+        "changedAtHost": told,
+    }
+    show(body, as_json=as_json)
+    if isinstance(rotated.at_host, HostRefusal):
+        message = f"the code host still signs with the old secret; enter the new one there: {rotated.at_host.reason}"
+        raise click.ClickException(message)
+
+
+@click.command()
+@click.argument("integration_id", shell_complete=integration_ids)
+@click.option("--hours", type=click.IntRange(1, 24 * 7), default=72, show_default=True, help="Hours to look back.")
+@click.option("--dry-run", is_flag=True, help="Only print the deliveries that would be requested.")
+@JSON
+def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) -> None:
+    """Request redelivery of failed and unaccepted deliveries from the code host.
+
+    The integration must have a token, and the code host must list its deliveries. The exit code is 1 if a redelivery
+    could not be requested.
+    """
+
+    async def work(app: Application) -> "Reconciled":
+        owner = await owner_of(app, integration_id)
+        return accepted(
+            await app.reconciler.reconcile(
+                owner,
+                integration_id,
+                look_back=timedelta(hours=hours),
+                dry_run=dry_run,
+                told=shown.count,
+            )
+        )
+
+    with waiting(CALLING) as shown:
+        done = with_app(work, busy=None)
+    rows = [_missed(each) for each in done.missed]
+    columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
+    show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")
+    if not done.complete:
+        click.echo("There are too many deliveries: the oldest were not checked.", err=True)
+    refused = [each for each in done.missed if each.refusal is not None]
+    if refused and refused[0].refusal is not None:
+        message = f"{len(refused)} could not be requested: {refused[0].refusal.reason}"
+        raise click.ClickException(message)
+
+
+def _missed(each: "Missed") -> dict[str, object]:
+    return {
+        "delivery": each.attempt.delivery_id,
+        "repository": each.repository,
+        "event": each.attempt.event,
+        "action": each.attempt.action,
+        "statusCode": each.attempt.status_code,
+        "deliveredAt": iso_ms(each.attempt.delivered_at),
+        "result": each.end.value,
+    }
+
+
+async def owner_of(app: Application, integration_id: str) -> str:
+    """Return the organization of an integration.
+
+    Raises:
+        ClickException: No integration has this id.
+    """
+    owner = await app.stores.directory.owner_of(integration_id)
+    if owner is None:
+        raise unknown(integration_id)
+    return owner
+
+
+def unknown(integration_id: str) -> click.ClickException:
+    """Return the error for an unknown integration."""
+    return click.ClickException(f"there is no integration '{one_line(integration_id, 64)}'")

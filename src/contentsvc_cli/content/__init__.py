@@ -1,0 +1,1 @@
+"""Commands for content: posts, their schedules, style and publication."""

@@ -1,0 +1,274 @@
+"""``changelog``: public changelogs."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import ImageKind
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.organizations import Organization
+from contentsvc_core.text import one_line
+
+#: How much of a name or a title is printed, in characters: a line of an 80-column terminal.
+_LINE: Final = 64
+_TYPES: Final = [kind.value for kind in ContentType]
+_WHICH: Final = click.option(
+    "--changelog", "which", metavar="SLUG", help="Slug or id of the changelog.  [default: the first one]"
+)
+_FIELDS: Final = (
+    click.option("--title", help="One line of 1 to 100 characters."),
+    click.option("--description", help="One line of at most 300 characters; '' for none."),
+    click.option("--product-url", metavar="URL", help="URL of the product's website; '' for none."),
+    click.option(
+        "--type",
+        "content_types",
+        type=click.Choice(_TYPES),
+        multiple=True,
+        help="Show posts of this content type. Repeat for several.",
+    ),
+    click.option(
+        "--repository",
+        "repositories",
+        metavar="OWNER/NAME",
+        multiple=True,
+        help="Show only posts about this repository. Repeat for several; '' for all.",
+    ),
+    click.option(
+        "--scope",
+        "scopes",
+        metavar="NAME",
+        multiple=True,
+        help="Show only posts with this commit scope or package. Repeat for several; '' for all.",
+    ),
+    click.option("--accent", metavar="COLOUR", help="Colour of links, such as #0b6b63; '' for the default."),
+    click.option(
+        "--link",
+        "header_links",
+        nargs=2,
+        metavar="LABEL URL",
+        multiple=True,
+        help="A link in the header. Repeat for several; '' '' for none.",
+    ),
+    click.option(
+        "--details/--no-details",
+        "show_details",
+        default=None,
+        help="Show hashes, contributors and internal changes.",
+    ),
+)
+
+
+def _fields(command: Any) -> Any:  # noqa: ANN401  # a decorator
+    for option in reversed(_FIELDS):
+        command = option(command)
+    return command
+
+
+@click.group()
+def changelog() -> None:
+    """Create, change, publish and hide public changelogs."""
+
+
+@changelog.command("list")
+@ORGANIZATION
+@JSON
+def list_changelogs(organization: str, *, as_json: bool) -> None:
+    """List an organization's public changelogs."""
+
+    async def work(app: Application) -> list[dict[str, Any]]:
+        found = await app.changelog_editor.all_of(await organization_named(app, organization))
+        return [_body(app, each) for each in found]
+
+    show_rows(
+        with_app(work), columns=("slug", "title", "isPublic", "url"), as_json=as_json, empty="There is no changelog."
+    )
+
+
+@changelog.command("show")
+@ORGANIZATION
+@_WHICH
+@JSON
+def show_changelog(organization: str, which: str | None, *, as_json: bool) -> None:
+    """Show a public changelog and its URL."""
+
+    async def work(app: Application) -> dict[str, Any]:
+        _, found = await _named(app, organization, which)
+        return _body(app, found)
+
+    show(with_app(work), as_json=as_json)
+
+
+@changelog.command("create")
+@ORGANIZATION
+@click.option("--slug", required=True, help="Slug in the URL, unique over all organizations.")
+@_fields
+@JSON
+def create_changelog(organization: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
+    """Create another public changelog. It is hidden until you publish it."""
+    if options["title"] is None:
+        message = "add --title"
+        raise click.UsageError(message)
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await organization_named(app, organization)
+        return _body(app, _accepted(await app.changelog_editor.create(owner, _given(options))))
+
+    show(with_app(work), as_json=as_json)
+
+
+@changelog.command("set")
+@ORGANIZATION
+@_WHICH
+@click.option("--slug", help="Slug in the URL, unique over all organizations.")
+@_fields
+@JSON
+def set_changelog(organization: str, which: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
+    """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
+    given = _given(options)
+    if not given:
+        message = "there is nothing to change: name at least one option"
+        raise click.UsageError(message)
+    _change(organization, which, given, as_json=as_json)
+
+
+@changelog.command("image")
+@ORGANIZATION
+@_WHICH
+@click.argument("kind", type=click.Choice([kind.value for kind in ImageKind]))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@click.option("--delete", is_flag=True, help="Delete the picture.")
+@JSON
+def set_image(
+    organization: str, which: str | None, kind: str, file: Path | None, *, delete: bool, as_json: bool
+) -> None:
+    """Set the logo, the icon or the card of a changelog. Other sites show the card in link previews.
+
+    FILE is a PNG, JPEG or WebP picture of at most 512 KiB.
+    """
+    if (file is None) is not delete:
+        message = "name a file, or add --delete"
+        raise click.UsageError(message)
+    content = None if file is None else file.read_bytes()
+
+    async def work(app: Application) -> dict[str, Any]:
+        _, standing = await _named(app, organization, which)
+        return _body(app, _accepted(await app.changelog_editor.set_image(standing, ImageKind(kind), content)))
+
+    show(with_app(work), as_json=as_json)
+
+
+@changelog.command()
+@ORGANIZATION
+@_WHICH
+@click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
+@JSON
+def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
+    """Make a changelog public, after showing which posts become public."""
+    # Programs that ask for JSON read standard output: what people need to see goes beside it.
+    shown, question = with_app(lambda app: _question(app, organization, which))
+    if question:
+        click.echo(shown, err=True)
+        if not yes and not sys.stdin.isatty():
+            message = "there is no terminal to ask on: check the list above, then add --yes"
+            raise click.UsageError(message)
+        if not yes:
+            click.confirm(question, abort=True, err=True)
+    _change(organization, which, {"is_public": True}, as_json=as_json)
+
+
+async def _question(app: Application, organization: str, which: str | None) -> tuple[str, str]:
+    """Return the posts that become public, and the question; nothing if it is already public."""
+    owner, standing = await _named(app, organization, which)
+    if standing.is_public:
+        return "", ""
+    exposure, newest = await app.changelog_editor.preview(owner, standing)
+    number = f"{exposure.posts:,} post{'' if exposure.posts == 1 else 's'}"
+    home = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
+    rest = exposure.posts - len(newest)
+    chosen = [f"Only posts about: {', '.join(standing.repositories)}"] if standing.repositories else []
+    scoped = [f"Only posts with the scopes or packages: {', '.join(standing.scopes)}"] if standing.scopes else []
+    lines = [
+        f"{number} of {owner.slug} will be public at {home}, and what is published from now on.",
+        *chosen,
+        *scoped,
+        *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in exposure.repositories),
+        *(["The newest:"] if newest else []),
+        *(f"  {post.occurred_at:%Y-%m-%d}  {one_line(post.title, _LINE)}" for post in newest),
+        *([f"  and {rest:,} more"] if newest and rest > 0 else []),
+    ]
+    return "\n".join(lines), f"Make {number} public?"
+
+
+@changelog.command()
+@ORGANIZATION
+@_WHICH
+@JSON
+def hide(organization: str, which: str | None, *, as_json: bool) -> None:
+    """Hide a changelog. Its pages answer 404."""
+    _change(organization, which, {"is_public": False}, as_json=as_json)
+
+
+@changelog.command()
+@ORGANIZATION
+@click.option("--changelog", "which", metavar="SLUG", required=True, help="Slug or id of the changelog.")
+@JSON
+def delete(organization: str, which: str, *, as_json: bool) -> None:
+    """Delete a changelog. Its posts stay. You can only hide the first changelog."""
+
+    async def work(app: Application) -> dict[str, Any]:
+        _, standing = await _named(app, organization, which)
+        refused = await app.changelog_editor.remove(standing)
+        if refused is not None:
+            raise click.ClickException(refused.reason)
+        return {"id": standing.id}
+
+    show(with_app(work), as_json=as_json)
+
+
+def _change(organization: str, which: str | None, given: Mapping[str, Any], *, as_json: bool) -> None:
+    async def work(app: Application) -> dict[str, Any]:
+        owner, standing = await _named(app, organization, which)
+        return _body(app, _accepted(await app.changelog_editor.change(owner, given, standing)))
+
+    show(with_app(work), as_json=as_json)
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are set. An empty text in a repeated option resets the option."""
+    given: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
+    if "content_types" in given:
+        given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])
+    for field in ("repositories", "scopes"):
+        if field in given:
+            given[field] = tuple(name for name in given[field] if name)
+    if "header_links" in given:
+        given["header_links"] = tuple(link for link in given["header_links"] if link != ("", ""))
+    return given
+
+
+async def _named(app: Application, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:
+    owner = await organization_named(app, organization)
+    found = await app.changelog_editor.find(owner, which)
+    if found is None:
+        message = f"{owner.slug} has no changelog '{which}': see 'contentsvc changelog list'"
+        raise click.ClickException(message)
+    return owner, found
+
+
+def _accepted(made: PublicChangelog | InvalidChangelog) -> PublicChangelog:
+    if isinstance(made, InvalidChangelog):
+        raise click.ClickException(made.reason)
+    return made
+
+
+def _body(app: Application, found: PublicChangelog) -> dict[str, Any]:
+    return {**changelog_body(found), "url": ChangelogLinks(base_url=app.base_url, slug=found.slug).home}

@@ -1,0 +1,243 @@
+"""``style``: the house style."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import IO, Any, Final, TypeAlias, TypeVar, cast
+
+import click
+
+from contentsvc_cli.terminal.completing import trigger_ids
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, json_text, show_rows
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.content.house_style import (
+    STYLE_FIELDS,
+    BadStyle,
+    HouseStyle,
+    merged,
+    options_body,
+    options_of,
+    read_style,
+    style_body,
+    value_in_words,
+)
+from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
+from contentsvc_core.organizations import Organization
+from contentsvc_core.workflows.triggers import TriggerFault
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+#: Names of options that are given once for each value.
+_SINGULAR: Final = {
+    "headings": "heading",
+    "hidePaths": "hide-path",
+    "hideAuthors": "hide-author",
+    "foldSections": "fold-section",
+    "bots": "bot",
+}
+_CAPITAL: Final = re.compile(r"(?=[A-Z])")
+_TRIGGER: Final = click.option(
+    "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
+)
+#: The house style of the organization, and the one that the command is about.
+_Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
+_SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
+
+
+def _field_options(command: _Command) -> _Command:
+    """Add an option for each field of the house style."""
+    for each in reversed(STYLE_FIELDS):
+        dashed = "-".join(_CAPITAL.split(_SINGULAR.get(each.name, each.name))).lower()
+        more: dict[str, Any] = {}
+        match each.kind:
+            case Switch():
+                dashed = f"{dashed}/--no-{dashed}"
+                more = {"default": None}
+            case Choice():
+                more = {"type": click.Choice(each.kind.names)}
+            case Texts() | Sections():
+                more = {"multiple": True, "metavar": "NAME" if isinstance(each.kind, Sections) else "TEXT"}
+            case Headings():
+                more = {"multiple": True, "metavar": "SECTION=TEXT"}
+            case _:
+                more = {"type": int}
+        about = f"{each.about} May be repeated." if more.get("multiple") else each.about
+        command = click.option(f"--{dashed}", each.name, help=about, **more)(command)
+    return command
+
+
+@click.group()
+def style() -> None:
+    """Show, set and reset the house style: the formatting rules of changelogs.
+
+    Without --trigger and --schedule, it is the organization's style. A trigger's or schedule's style overrides it.
+    """
+
+
+@style.command("show")
+@ORGANIZATION
+@_TRIGGER
+@_SCHEDULE
+@JSON
+def show_style(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
+    """Show the fields that are set, and the effective style with defaults."""
+    _check_one(trigger_id, schedule_id)
+
+    async def work(app: Application) -> _Styles:
+        owner = await organization_named(app, organization)
+        return owner.house_style, await _standing(app, owner, trigger_id, schedule_id)
+
+    _print(*with_app(work), as_json=as_json)
+
+
+@style.command("set")
+@ORGANIZATION
+@_TRIGGER
+@_SCHEDULE
+@click.option(
+    "--file", "file", type=click.File(), help="JSON file with the complete house style; '-' for standard input."
+)
+@click.option(
+    "--unset",
+    "unset",
+    multiple=True,
+    type=click.Choice([each.name for each in STYLE_FIELDS]),
+    metavar="FIELD",
+    help="Reset a field, such as hidePaths, to its default. Repeat for several.",
+)
+@_field_options
+@JSON
+def set_style(  # one parameter an option
+    organization: str,
+    trigger_id: str | None,
+    schedule_id: str | None,
+    file: IO[str] | None,
+    unset: tuple[str, ...],
+    *,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401  # one for each field
+) -> None:
+    """Change the house style. Fields that you do not name stay unchanged. --file replaces the complete style."""
+    _check_one(trigger_id, schedule_id)
+    given = {name: value for name, value in options.items() if value not in {None, ()}}
+    if (file is None) == (not given and not unset):
+        message = "nothing to change: add --file or another option"
+        raise click.UsageError(message)
+    if "headings" in given:
+        given["headings"] = _headings(given["headings"])
+    given = {name: _listed(value) for name, value in given.items()}
+    whole = None if file is None else _read(file)
+
+    def changed(standing: HouseStyle | None) -> HouseStyle | None:
+        kept = {name: value for name, value in (style_body(standing) or {}).items() if name not in unset}
+        read = read_style({**kept, **given} if file is None else whole)
+        if isinstance(read, BadStyle):
+            raise click.ClickException(read.told())
+        return read
+
+    _change(organization, trigger_id, schedule_id, changed, as_json=as_json)
+
+
+@style.command()
+@ORGANIZATION
+@_TRIGGER
+@_SCHEDULE
+@JSON
+def reset(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
+    """Reset the house style to the defaults. An override is removed."""
+    _check_one(trigger_id, schedule_id)
+    _change(organization, trigger_id, schedule_id, lambda _: None, as_json=as_json)
+
+
+def _change(
+    organization: str,
+    trigger_id: str | None,
+    schedule_id: str | None,
+    changed: Callable[[HouseStyle | None], HouseStyle | None],
+    *,
+    as_json: bool,
+) -> None:
+    async def work(app: Application) -> _Styles:
+        owner = await organization_named(app, organization)
+        wanted = changed(await _standing(app, owner, trigger_id, schedule_id))
+        if trigger_id is not None:
+            accepted(await app.trigger_editor.change(owner.id, trigger_id, house_style=wanted))
+        elif schedule_id is not None:
+            if accepted(await app.planner.change(owner.id, schedule_id, house_style=wanted)) is None:
+                raise _unknown_schedule(schedule_id)
+        else:
+            await app.stores.directory.set_house_style(owner.id, wanted)
+            return wanted, wanted
+        return owner.house_style, wanted
+
+    _print(*with_app(work), as_json=as_json)
+
+
+async def _standing(
+    app: Application, owner: Organization, trigger_id: str | None, schedule_id: str | None
+) -> HouseStyle | None:
+    """Return the stored house style.
+
+    Raises:
+        ClickException: The trigger or schedule does not exist.
+    """
+    if trigger_id is not None:
+        trigger = await app.stores.directory.trigger(owner.id, trigger_id)
+        if trigger is None:
+            raise click.ClickException(TriggerFault.UNKNOWN.value)
+        return trigger.house_style
+    if schedule_id is not None:
+        schedule = await app.stores.schedules.schedule(owner.id, schedule_id)
+        if schedule is None:
+            raise _unknown_schedule(schedule_id)
+        return schedule.house_style
+    return owner.house_style
+
+
+def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json: bool) -> None:
+    """Print the fields set in ``style``, and the effective style."""
+    whole = merged(organization, style)
+    effective = options_body(options_of(whole))
+    if as_json:
+        click.echo(json_text({"houseStyle": style_body(style), "effective": effective}, indent=2))
+        return
+    given, inherited = style_body(style) or {}, style_body(whole) or {}
+    rows = [
+        {
+            "field": name,
+            "value": value_in_words(value),
+            "from": "set" if name in given else "organization" if name in inherited else "default",
+        }
+        for name, value in {**inherited, **effective}.items()
+    ]
+    show_rows(rows, columns=("field", "value", "from"), as_json=False, empty="")
+
+
+def _listed(value: Any) -> Any:  # noqa: ANN401  # an option's value
+    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+
+
+def _headings(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [each.partition("=") for each in given]
+    if any(not sign for _, sign, _ in pairs):
+        message = "write a heading as SECTION=TEXT, such as 'added=What is new'"
+        raise click.UsageError(message)
+    return {name.strip(): text for name, _, text in pairs}
+
+
+def _read(file: IO[str]) -> object:
+    try:
+        return json.load(file)
+    except (ValueError, RecursionError) as exc:
+        message = f"the file is not valid JSON: {exc}"
+        raise click.ClickException(message) from exc
+
+
+def _check_one(trigger_id: str | None, schedule_id: str | None) -> None:
+    if trigger_id is not None and schedule_id is not None:
+        message = "name a trigger or a schedule, not both"
+        raise click.UsageError(message)
+
+
+def _unknown_schedule(schedule_id: str) -> click.ClickException:
+    return click.ClickException(f"there is no schedule '{schedule_id}'")

@@ -1,0 +1,63 @@
+"""``subscriber``: e-mail subscribers of public changelogs."""
+
+from typing import Any
+
+import click
+
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.outgoing.subscribers import Subscriber, read_address
+from contentsvc_core.timestamps import iso_ms
+
+
+@click.group()
+def subscriber() -> None:
+    """List and delete the e-mail subscribers of public changelogs."""
+
+
+@subscriber.command("list")
+@ORGANIZATION
+@JSON
+def list_subscribers(organization: str, *, as_json: bool) -> None:
+    """List the subscribers of all changelogs. Use --json to export them."""
+
+    async def work(app: Application) -> list[dict[str, Any]]:
+        owner = await organization_named(app, organization)
+        slugs = {each.id: each.slug for each in await app.stores.changelogs.all_of(owner.id)}
+        return [_body(each, slugs) for each in await app.stores.subscribers.subscribers(owner.id)]
+
+    rows = with_app(work)
+    show_rows(rows, columns=("address", "changelog", "status", "createdAt"), as_json=as_json, empty="No subscribers.")
+
+
+@subscriber.command()
+@ORGANIZATION
+@click.argument("address")
+@JSON
+def remove(organization: str, address: str, *, as_json: bool) -> None:
+    """Delete an address with all its subscriptions and mails."""
+    normal = read_address(address)
+    if normal is None:
+        message = f"'{address}' is not an e-mail address"
+        raise click.ClickException(message)
+
+    async def work(app: Application) -> int:
+        owner = await organization_named(app, organization)
+        return await app.stores.subscribers.remove_address(owner.id, normal)
+
+    removed = with_app(work)
+    if not removed:
+        message = f"'{normal}' is not subscribed"
+        raise click.ClickException(message)
+    show({"address": normal, "removed": removed}, as_json=as_json)
+
+
+def _body(found: Subscriber, slugs: dict[str, str]) -> dict[str, Any]:
+    return {
+        "address": found.address,
+        "changelog": slugs.get(found.changelog_id, found.changelog_id),
+        "status": found.status.value,
+        "createdAt": iso_ms(found.created_at),
+        "confirmedAt": None if found.confirmed_at is None else iso_ms(found.confirmed_at),
+    }

@@ -1,0 +1,1 @@
+"""Commands for development: recorded deliveries and histories of repositories."""

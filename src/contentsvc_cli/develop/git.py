@@ -1,0 +1,349 @@
+"""Reading a local repository through git itself: its line of pushes, the commits of each, its tags.
+
+A handful of git processes read a whole history, and one for every few thousand commits. Nothing is written, nothing is
+fetched, and no command from the repository's configuration is run.
+"""
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_cli.develop.changes import Commit, Person, Tag
+from contentsvc_core.events.normalized import MAX_PATHS
+from contentsvc_core.text import storable
+
+#: How many commits one ``git log`` reads: it holds them all at once, whatever it is asked.
+_COMMITS_AT_ONCE: Final = 4096
+_CHUNK: Final = 64 * 1024
+
+_ENVIRONMENT: Final = {
+    # English messages, and no interactive prompts.
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Take no locks, fetch no missing objects, and ignore replace refs.
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
+#: Set inside a git hook; they would outweigh the path that the user named.
+_ELSEWHERE: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+#: How many paths are kept of one commit: one more than the service reads, so that it sees that some are missing.
+_PATHS_KEPT: Final = MAX_PATHS + 1
+#: Status letter of a changed path.
+_FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
+
+_COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
+_TAG_FIELDS: Final = (
+    "%(refname)",
+    "%(objectname)",
+    "%(objecttype)",
+    "%(*objectname)",
+    "%(*objecttype)",
+    "%(creatordate:iso-strict)",
+    "%(contents)",
+)
+_TAGS: Final = "refs/tags/"
+_SIGNATURE: Final = re.compile(
+    r"^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----", re.MULTILINE
+)
+
+
+class GitFailed(Exception):
+    """A git command failed; the message is for the user."""
+
+
+@final
+@frozen(kw_only=True)
+class Line:
+    """A branch and its newest commit."""
+
+    #: The branch's name.
+    branch: str
+    #: The id of its newest commit.
+    tip: str
+
+
+@final
+class Repository:
+    """A local git repository, bare or with a work tree."""
+
+    def __init__(self, path: Path) -> None:
+        """Return the repository that contains ``path``.
+
+        Raises:
+            GitFailed: There is no repository, or git is missing or refuses to read it.
+        """
+        if not path.is_dir():
+            message = f"{path} is not a folder"
+            raise GitFailed(message)
+        self._path = path
+        self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+        common = Path(os.fsdecode(self._output("rev-parse", "--git-common-dir")))
+        # A work tree beside the first one has a folder of its own; relative answers begin at the path.
+        self._common = path / common
+
+    @property
+    def folder_name(self) -> str:
+        """Return the name of the repository folder."""
+        if self._folder.name == ".git":
+            return self._folder.parent.name
+        return self._folder.name.removesuffix(".git")
+
+    def origin(self) -> str | None:
+        """Return the URL of the remote ``origin``, including any credentials in it."""
+        return self._answer("config", "--get", "remote.origin.url")
+
+    def line(self, branch: str | None = None) -> Line:
+        """Return ``branch``, local or of the remote ``origin``; by default the checked-out branch.
+
+        A detached HEAD goes by the name of the remote's default branch, or ``main``.
+
+        Raises:
+            GitFailed: The branch does not exist or has no commits.
+        """
+        if branch is not None:
+            for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
+                # Takes whole names of refs alone: no option, no revision syntax.
+                if tip := self._answer("show-ref", "--verify", "--hash", "--", ref):
+                    return Line(branch=storable(branch), tip=tip)
+            message = f"{self._path} has no branch {branch!r}"
+            raise GitFailed(message)
+        head = self._answer("symbolic-ref", "--quiet", "HEAD")
+        tip = self._answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if tip is None:
+            message = f"{self._path} has no commits yet"
+            raise GitFailed(message)
+        if head is None:
+            default = self._answer("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD") or "main"
+            return Line(branch=default.removeprefix("refs/remotes/origin/"), tip=tip)
+        return Line(branch=storable(head.removeprefix("refs/heads/")), tip=tip)
+
+    def resolve(self, revision: str) -> str | None:
+        """Return the commit id of a revision; ``None`` if it does not name a commit."""
+        if not revision or "\0" in revision:
+            return None
+        return self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+    def shallow_ends(self) -> frozenset[str]:
+        """Return the boundary commits of a shallow clone; empty for a complete history."""
+        with contextlib.suppress(FileNotFoundError):
+            return frozenset((self._common / "shallow").read_text("ascii").split())
+        return frozenset()
+
+    def committed_at(self, commit: str) -> int:
+        """Return the time of a commit, in seconds since 1970.
+
+        Raises:
+            GitFailed: Git cannot read the commit.
+        """
+        shown = ("show", "--no-patch", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
+        return int(self._output(*shown))
+
+    def before(self, tip: str, at: int) -> str | None:
+        """Return the newest commit on the line of ``tip`` that was made before ``at``, in seconds since 1970."""
+        command = ("rev-list", "--first-parent", "--max-count=1", f"--before={at}", "--end-of-options", tip)
+        return self._answer(*command) or None
+
+    def pushes(self, tip: str, *, without: Iterable[str] = ()) -> list[list[str]]:
+        """Return the ids of the commits that each first-parent commit introduced, oldest first.
+
+        The last item of each list is the commit on the line itself; the commits that it merged come before it.
+
+        Args:
+            tip: Id of the newest commit.
+            without: Ids of commits to exclude, with their ancestors.
+
+        Raises:
+            GitFailed: The history is damaged.
+        """
+        newest_first: list[list[str]] = []
+        on_line = tip
+        # A commit belongs to the oldest commit of the line from which it can be reached. Git gives children before
+        # parents, so that a commit's place is settled when its turn comes, and only the frontier is kept here.
+        places: dict[str, int] = {}
+        hidden = [f"^{each}" for each in without]
+        command = ("rev-list", "--parents", "--date-order", "--end-of-options", tip, *hidden)
+        for row in self._fields(b"\n", None, *command):
+            commit, *parents = row.decode("ascii").split()
+            place = places.pop(commit, 0)
+            if commit == on_line:
+                place = len(newest_first)
+                newest_first.append([])
+                on_line = parents[0] if parents else ""
+            newest_first[place].append(commit)
+            for parent in parents:
+                places[parent] = max(places.get(parent, 0), place)
+        return [push[::-1] for push in reversed(newest_first)]
+
+    def commits(self, ids: Iterable[str]) -> Iterator[Commit]:
+        """Read the commits ``ids``, in their order, as a stream.
+
+        Raises:
+            GitFailed: A commit is missing or damaged.
+        """
+        waiting = iter(ids)
+        while batch := list(islice(waiting, _COMMITS_AT_ONCE)):
+            fields = self._fields(
+                b"\0",
+                "\n".join(batch).encode("ascii"),
+                "log",
+                "--stdin",
+                "--no-walk=unsorted",
+                "--no-show-signature",
+                "--no-color",
+                "--encoding=UTF-8",
+                "-z",
+                "--name-status",
+                "--no-renames",
+                f"--format=tformat:{'%x00'.join(_COMMIT_FIELDS)}",
+            )
+            texts = (field.decode("utf-8", "replace") for field in fields)
+            following = next(texts, None)
+            for _ in batch:
+                # A message ends at its first NUL for git too, so that the number of fields is certain.
+                record = () if following is None else (following, *islice(texts, len(_COMMIT_FIELDS) - 1))
+                if len(record) != len(_COMMIT_FIELDS):
+                    message = f"git did not return all commits of {self._path}"
+                    raise GitFailed(message)
+                files, following = _files(texts)
+                yield _commit(record, files)
+            if following is not None:
+                message = f"git returned unexpected commits of {self._path}"
+                raise GitFailed(message)
+
+    def tags(self, *, merged: str | None = None) -> list[Tag]:
+        """Return all tags that point to commits, ordered by date.
+
+        Args:
+            merged: Only tags of this commit and its ancestors.
+
+        Raises:
+            GitFailed: Git cannot be run.
+        """
+        fields = self._fields(
+            b"\0",
+            None,
+            "for-each-ref",
+            "--sort=creatordate",
+            f"--format={'%00'.join(_TAG_FIELDS)}%00",
+            *(() if merged is None else (f"--merged={merged}",)),
+            "--end-of-options",
+            _TAGS,
+        )
+        texts = (field.decode("utf-8", "replace") for field in fields)
+        tags: list[Tag] = []
+        while len(record := tuple(islice(texts, len(_TAG_FIELDS)))) == len(_TAG_FIELDS):
+            ref, target, kind, peeled, peeled_kind, created_at, message = record
+            commit_id = {"commit": target, "tag": peeled}.get(kind) if peeled_kind != "tag" else self._peel(target)
+            if commit_id and peeled_kind in ("", "commit", "tag"):
+                name = ref.lstrip("\n").removeprefix(_TAGS)
+                annotation = _unsigned(message) if kind == "tag" else None
+                tags.append(Tag(name=name, commit_id=commit_id, message=annotation, created_at=created_at))
+        return tags
+
+    def _peel(self, tag: str) -> str | None:
+        # A tag of a tag: how far `*objectname` looks through differs between versions of git.
+        return self._answer("rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}")
+
+    def _answer(self, *command: str) -> str | None:
+        """Run a git command whose exit code answers yes or no."""
+        try:
+            return os.fsdecode(self._output(*command))
+        except GitFailed:
+            return None
+
+    def _output(self, *command: str) -> bytes:
+        return b"\n".join(self._fields(b"\n", None, *command))
+
+    def _fields(self, end: bytes, given: bytes | None, *command: str) -> Iterator[bytes]:
+        """Yield the output of git, split at ``end``, as a stream.
+
+        Raises:
+            GitFailed: Git is missing or failed.
+        """
+        environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _ENVIRONMENT
+        # Files instead of pipes, so that git never blocks on a full pipe.
+        with TemporaryFile() as stdin, TemporaryFile() as stderr:
+            stdin.write(given or b"")
+            stdin.seek(0)
+            try:
+                process = subprocess.Popen(  # noqa: S603  # a list, no shell; what comes from outside is never an option
+                    ["git", "-C", str(self._path), *command],  # noqa: S607  # the git of the user's PATH is meant
+                    env=environment,
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                )
+            except FileNotFoundError as exc:
+                message = "git is not installed, or not in PATH"
+                raise GitFailed(message) from exc
+            with process:
+                assert process.stdout is not None
+                rest = b""
+                while chunk := os.read(process.stdout.fileno(), _CHUNK):
+                    *whole, rest = (rest + chunk).split(end)
+                    yield from whole
+                if rest:
+                    yield rest
+            if process.returncode:
+                stderr.seek(0)
+                said = stderr.read().decode("utf-8", "replace").strip().removeprefix("fatal: ")
+                message = f"git cannot read {self._path}: {said or f'exit code {process.returncode}'}"
+                raise GitFailed(message)
+
+
+def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
+    """Return the changed paths of a commit by kind of change, and the next line; ``None`` at the end."""
+    files: dict[str, list[str]] = {"A": [], "M": [], "D": []}
+    kept = 0
+    for text in texts:
+        # A commit's id, which begins the next record, is no capital letter.
+        if (state := _FILE_STATE.fullmatch(text)) is None:
+            return files, text
+        path = next(texts, "")
+        if kept < _PATHS_KEPT:
+            files[state[1] if state[1] in files else "M"].append(path)
+            kept += 1
+    return files, None
+
+
+def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Commit:
+    commit_id, tree_id, author, author_email, committer, committer_email, committed_at, message = record
+    return Commit(
+        id=commit_id,
+        tree_id=tree_id,
+        author=Person(name=author, email=author_email),
+        committer=Person(name=committer, email=committer_email),
+        committed_at=committed_at,
+        message=message.rstrip("\n"),
+        added=tuple(files["A"]),
+        modified=tuple(files["M"]),
+        removed=tuple(files["D"]),
+    )
+
+
+def _unsigned(message: str) -> str:
+    """Remove the signature block at the end."""
+    found = list(_SIGNATURE.finditer(message))
+    return (message[: found[-1].start()] if found else message).strip("\n")

@@ -1,0 +1,174 @@
+"""Webhook bodies in GitHub's format for commits and releases.
+
+All the fields that the service reads are there, and those around them that other readers of such bodies expect.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, final
+from zlib import crc32
+
+from attrs import frozen
+
+from contentsvc_cli.develop.changes import Commit, Person
+from contentsvc_core.webhooks.providers.native import MAX_COMMITS
+
+#: Private e-mail addresses of code hosts: ``user@users.noreply.…``, ``1234+user@users.noreply.…``.
+_NOREPLY: Final = re.compile(r"(?:\d+\+)?(?P<user>[A-Za-z0-9][A-Za-z0-9-]*(?:\[bot\])?)@users\.noreply\.[^@]+")
+
+#: Suffix of a pre-release version (PEP 440, Semantic Versioning).
+_PRERELEASE: Final = re.compile(
+    r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
+    r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"
+    r"(?:[-_.]?\d+)*(?![0-9a-z])",
+    re.IGNORECASE,
+)
+
+
+@final
+@frozen(kw_only=True)
+class HostedRepository:
+    """A repository at a code host."""
+
+    #: 1 to 2**63 - 1.
+    id: int
+    #: ``owner/name``.
+    full_name: str
+    default_branch: str
+    #: Its page, without a slash at the end.
+    html_url: str
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """Return the ``repository`` object of a body."""
+        owner, _, name = self.full_name.partition("/")
+        return {
+            "id": self.id,
+            "name": name,
+            "full_name": self.full_name,
+            "default_branch": self.default_branch,
+            "html_url": self.html_url,
+            "private": False,
+            "owner": {"login": owner},
+        }
+
+
+def stable_id(name: str) -> int:
+    """Return an id for ``name``: the CRC-32 of its lower-case form, 1 to 2**32 - 1."""
+    return crc32(name.lower().encode("utf-8", "replace")) or 1
+
+
+def username(person: Person) -> str | None:
+    """Return the account at the code host, if the address contains it."""
+    found = _NOREPLY.fullmatch(person.email)
+    return found["user"] if found else None
+
+
+def login(person: Person) -> str:
+    """Return the account of a person, or else the name."""
+    return username(person) or person.name
+
+
+def is_prerelease(tag: str) -> bool:
+    """Return whether a tag names a pre-release, e.g. ``v2.0.0-rc.1``, ``1.4b2`` or ``3.0-beta``."""
+    return _PRERELEASE.search(tag) is not None
+
+
+def push_body(
+    repository: HostedRepository, commits: Sequence[Commit], *, before: str | None, ref: str | None = None
+) -> dict[str, Any]:
+    """Return the body of a push with ``commits``, oldest first, at least one.
+
+    Args:
+        repository: Repository of the push.
+        commits: Commits of the push; if there are more than a code host sends, the body has the newest.
+        before: Previous commit of the branch; ``None`` if the push created the branch.
+        ref: Full ref; by default the default branch.
+    """
+    head = commits[-1]
+    old = before or "0" * len(head.id)
+    natives = [_native_commit(repository, commit) for commit in commits[-MAX_COMMITS:]]
+    return {
+        "ref": ref or f"refs/heads/{repository.default_branch}",
+        "before": old,
+        "after": head.id,
+        "created": before is None,
+        "deleted": False,
+        "forced": False,
+        "base_ref": None,
+        "compare": f"{repository.html_url}/compare/{old[:12]}...{head.id[:12]}",
+        "commits": natives,
+        "head_commit": natives[-1],
+        "repository": repository.native,
+        # The author: the committer of a merge made on the code host's pages is the code host.
+        "pusher": {"name": login(head.author), "email": head.author.email},
+        "sender": sender(login(head.author)),
+    }
+
+
+def release_body(
+    repository: HostedRepository,
+    *,
+    tag: str,
+    notes: str | None,
+    published_at: str | None,
+    by: str,
+    action: str = "published",
+    draft: bool = False,
+    prerelease: bool | None = None,
+) -> dict[str, Any]:
+    """Return the body of a release event with ``action``.
+
+    Args:
+        repository: Repository of the release.
+        tag: Tag and name of the release.
+        notes: Release notes.
+        published_at: ISO 8601; ``None`` for a draft.
+        by: Account that performed the action.
+        action: Action, as the code host names it.
+        draft: Whether the release is a draft.
+        prerelease: Whether it is a pre-release; ``None``: derived from the tag.
+    """
+    return {
+        "action": action,
+        "release": {
+            "id": stable_id(f"{repository.full_name} {tag}"),
+            "tag_name": tag,
+            "target_commitish": repository.default_branch,
+            "name": tag,
+            "body": notes,
+            "draft": draft,
+            "prerelease": is_prerelease(tag) if prerelease is None else prerelease,
+            "published_at": published_at,
+            "html_url": f"{repository.html_url}/releases/tag/{tag}",
+        },
+        "repository": repository.native,
+        "sender": sender(by),
+    }
+
+
+def sender(login: str) -> dict[str, Any]:
+    """Return the ``sender`` object of a body."""
+    return {"login": login, "id": stable_id(login)}
+
+
+def _native_commit(repository: HostedRepository, commit: Commit) -> dict[str, Any]:
+    return {
+        "id": commit.id,
+        "tree_id": commit.tree_id,
+        "distinct": True,
+        "message": commit.message,
+        "timestamp": commit.committed_at,
+        "url": f"{repository.html_url}/commit/{commit.id}",
+        "author": _native_person(commit.author),
+        "committer": _native_person(commit.committer),
+        "added": list(commit.added),
+        "removed": list(commit.removed),
+        "modified": list(commit.modified),
+    }
+
+
+def _native_person(person: Person) -> dict[str, Any]:
+    account = username(person)
+    known = {"name": person.name, "email": person.email}
+    return known if account is None else known | {"username": account}

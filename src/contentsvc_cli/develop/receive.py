@@ -1,0 +1,116 @@
+"""``receive``: receive recorded deliveries without HTTP."""
+
+import sys
+from collections import Counter
+from typing import Final
+
+import click
+
+from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
+from contentsvc_cli.terminal.completing import integration_ids
+from contentsvc_cli.terminal.output import JSON, show_rows
+from contentsvc_cli.terminal.waiting import waiting
+from contentsvc_cli.wiring import receiver_of, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
+from contentsvc_core.organizations import Integration
+from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.outcomes import answer
+from contentsvc_core.webhooks.providers import Provider, provider_named
+
+_OK: Final = 200
+
+
+@click.command()
+@click.argument("recording", metavar="FILE.jsonl")
+@click.option(
+    "--integration",
+    "integration_id",
+    required=True,
+    shell_complete=integration_ids,
+    help="Integration of the deliveries.",
+)
+@JSON
+def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
+    """Receive recorded deliveries directly, without a server: `-` reads standard input.
+
+    They are signed with the integration's secret and processed like any delivery: verified, settled once, logged. A
+    running `serve` performs the workflow runs that they start. The exit code is 1 if a delivery was refused.
+    """
+    rows: list[dict[str, object]] = []
+
+    async def work(app: Application) -> None:
+        found = await _integration(app, integration_id)
+        secrets = await app.stores.directory.secrets(found.organization_id, found.id, app.clock.now())
+        provider = provider_named(found.provider)
+        if provider is None or not secrets:
+            message = f"the integration '{integration_id}' cannot receive"
+            raise click.ClickException(message)
+        receiver = receiver_of(app)
+        for recorded in read_recording(recording):
+            rows.append(await receive_recorded(receiver, found, provider, secrets[0], recorded))
+            shown.count(len(rows))
+
+    fault: Exception | None = None
+    try:
+        with waiting("receiving") as shown:
+            with_app(work, busy=None)
+    except (BadRecording, StoreUnavailable) as exc:
+        fault = exc
+    if rows or fault is None:
+        _show(rows, as_json=as_json)
+    if fault is not None:
+        after = f"; {len(rows)} deliveries before it were received" if rows else ""
+        message = f"{fault}{after}"
+        raise click.ClickException(message) from fault
+    if not all(row["status"] == _OK for row in rows):
+        sys.exit(1)
+
+
+def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
+    shown = rows
+    if not as_json:
+        counted = Counter((row["status"], row["message"]) for row in rows)
+        shown = [{"count": count, "status": status, "message": text} for (status, text), count in counted.items()]
+    columns = ("count", "status", "message")
+    show_rows(shown, columns=columns, as_json=as_json, empty="The recording is empty.")
+
+
+async def _integration(app: Application, integration_id: str) -> Integration:
+    owner = await app.stores.directory.owner_of(integration_id)
+    for found in () if owner is None else await app.stores.directory.integrations(owner):
+        if found.id == integration_id:
+            return found
+    message = f"there is no integration '{integration_id}'"
+    raise click.ClickException(message)
+
+
+async def receive_recorded(
+    receiver: Receiver, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
+) -> dict[str, object]:
+    """Receive one delivery as if the code host had sent it; return the answer."""
+    delivery = Delivery(
+        address=Address(
+            provider=provider.slug,
+            organization_id=found.organization_id,
+            integration_id=found.id,
+            repository_id=found.repositories[0].id,
+        ),
+        headers=tuple((name.encode(), value.encode()) for name, value in headers_for(recorded, provider, secret)),
+        body=recorded.body,
+    )
+    try:
+        outcome = await receiver.receive(delivery)
+    except ReceivingFailed as exc:
+        status, body = 500, {"error": str(exc)}
+    else:
+        status, body = outcome.status, answer(outcome)
+    message = body.get("message", body.get("error"))
+    return {
+        "event": recorded.event,
+        "delivery": recorded.delivery,
+        "status": status,
+        "message": message,
+        "answer": body,
+    }

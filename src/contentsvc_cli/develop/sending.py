@@ -1,0 +1,222 @@
+"""Sends recorded deliveries to a webhook, as a code host would."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
+from ipaddress import ip_address
+from typing import Any, Final, final
+
+import httpx
+import msgspec
+from attrs import field, frozen
+
+from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers import CODEHOST, Provider
+
+#: Timeout of one try, in seconds.
+TIMEOUT_S: Final = 30.0
+#: Maximum number of retries.
+RETRIES: Final = 5
+
+#: Statuses that are retried: overload, and a proxy whose service is starting.
+_LATER: Final = frozenset({429, 502, 503, 504})
+#: Errors that a retry cannot resolve: the request cannot be sent, or the answer cannot be read.
+_NEVER: Final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.DecodingError)
+#: Maximum backoff, in seconds; also limits ``Retry-After``.
+_LONGEST_WAIT_S: Final = 60.0
+_FIRST_WAIT_S: Final = 0.5
+#: Maximum length of a stored answer text, in characters.
+_TEXT: Final = 300
+#: Keys of ``data`` in a success body besides ``event`` and ``delivery`` (specification 4.1).
+_KINDS: Final = ("processed", "duplicate", "filtered", "ignored")
+
+_Sleep = Callable[[float], Awaitable[object]]
+
+
+@final
+@frozen(kw_only=True)
+class Answer:
+    """The result of one delivery."""
+
+    #: Index of the delivery, from 0.
+    position: int
+    event: str
+    delivery: str
+    #: HTTP status; ``None`` without an answer.
+    status: int | None
+    #: ``processed``, ``filtered``, ``ignored``, ``pong``, ``duplicate``; ``error`` for any other status than 2xx and
+    #: for none; ``unknown`` for a 2xx answer that is not the service's.
+    kind: str
+    #: Message or error of the answer, or the reason why no answer came; one line.
+    text: str
+    #: Duration of the last try, in milliseconds.
+    ms: float
+    #: Number of retries.
+    retries: int
+
+    @property
+    def accepted(self) -> bool:
+        """Return whether the status is 2xx."""
+        return self.status is not None and httpx.codes.is_success(self.status)
+
+
+@frozen(kw_only=True)
+class _Body:
+    received: bool = False
+    message: str | None = None
+    error: str | None = None
+    data: dict[str, Any] = field(factory=dict[str, Any])
+
+
+_BODIES: Final = msgspec.json.Decoder(_Body)
+
+
+def _nobody(answer: Answer) -> None:
+    del answer
+
+
+async def send_recorded(  # noqa: PLR0913  # what a sender may choose
+    deliveries: Iterable[RecordedDelivery],
+    *,
+    url: str,
+    secret: str,
+    provider: Provider = CODEHOST,
+    concurrency: int = 1,
+    timeout_s: float = TIMEOUT_S,
+    retries: int = RETRIES,
+    client: httpx.AsyncClient | None = None,
+    on_answer: Callable[[Answer], None] = _nobody,
+    sleep: _Sleep = asyncio.sleep,
+) -> list[Answer]:
+    """Sign and send ``deliveries``; return the answers in order.
+
+    No more than ``concurrency`` deliveries are held at once. They are taken from ``deliveries`` inside the event loop,
+    so that a slow source delays everything.
+
+    Args:
+        deliveries: Deliveries to send, in order.
+        url: URL of the webhook.
+        secret: Webhook secret of the integration.
+        provider: Provider of the headers.
+        concurrency: Number of concurrent requests; 1 keeps the order.
+        timeout_s: Timeout of one request, in seconds.
+        retries: Maximum number of retries after a connection error or a retryable status. A delivery that was
+            processed is answered as a duplicate.
+        client: HTTP client; by default, a temporary one.
+        on_answer: Called with each answer at once, so that no answer is lost on interruption.
+        sleep: Waits for a number of seconds.
+
+    Raises:
+        BadRecording: Raised by ``deliveries``, like any other exception of it. Earlier deliveries have been sent, and
+            ``on_answer`` was called with their answers.
+    """
+    source = enumerate(deliveries)
+    answers: list[Answer] = []
+    faults: list[Exception] = []
+
+    async def work(client: httpx.AsyncClient) -> None:
+        while True:
+            try:
+                taken = next(source, None)
+            except Exception as fault:  # noqa: BLE001  # raised below, once what is on its way has been answered
+                faults.append(fault)
+                return
+            if taken is None:
+                return
+            request = _request(client, url, taken[1], provider, secret, timeout_s)
+            answer = await _send(client, request, taken, retries, sleep)
+            answers.append(answer)
+            on_answer(answer)
+
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as workers:
+        using = client or await stack.enter_async_context(_client(url, concurrency))
+        for _ in range(concurrency):
+            workers.create_task(work(using))
+    if faults:
+        raise faults[0]
+    return sorted(answers, key=lambda answer: answer.position)
+
+
+def _client(url: str, concurrency: int) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    # A proxy that the environment names cannot reach this very machine's loopback.
+    return httpx.AsyncClient(limits=limits, trust_env=not _is_loopback(httpx.URL(url).host))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _request(
+    client: httpx.AsyncClient, url: str, delivery: RecordedDelivery, provider: Provider, secret: str, timeout_s: float
+) -> httpx.Request:
+    headers = headers_for(delivery, provider, secret)
+    return client.build_request("POST", url, content=delivery.body, headers=headers, timeout=timeout_s)
+
+
+async def _send(
+    client: httpx.AsyncClient,
+    request: httpx.Request,
+    taken: tuple[int, RecordedDelivery],
+    retries: int,
+    sleep: _Sleep,
+) -> Answer:
+    """Send one delivery, with retries."""
+    position, delivery = taken
+    tried = 0
+    while True:
+        began = time.perf_counter()
+        try:
+            response = await client.send(request)
+        except httpx.RequestError as exc:
+            status, again_s, later = None, 0.0, not isinstance(exc, _NEVER)
+            kind, text = "error", f"{type(exc).__name__}: {exc}".removesuffix(": ")
+        else:
+            status, again_s, later = response.status_code, _retry_after_s(response), response.status_code in _LATER
+            kind, text = _read(response)
+        ms = (time.perf_counter() - began) * 1000
+        if tried == retries or not later:
+            return Answer(
+                position=position,
+                event=delivery.event,
+                delivery=delivery.delivery,
+                status=status,
+                kind=kind,
+                text=one_line(text, _TEXT),
+                ms=round(ms, 1),
+                retries=tried,
+            )
+        await sleep(_wait_s(tried, again_s))
+        tried += 1
+
+
+def _wait_s(tried: int, again_s: float) -> float:
+    """Return the backoff in seconds: exponential with jitter, and at least ``Retry-After``."""
+    backoff = _FIRST_WAIT_S * 2**tried * random.uniform(0.5, 1)  # noqa: S311  # jitter, no secret
+    return min(max(backoff, again_s), _LONGEST_WAIT_S)
+
+
+def _retry_after_s(response: httpx.Response) -> float:
+    """Return ``Retry-After`` in seconds. Dates, which this service does not send, are ignored."""
+    value = response.headers.get("Retry-After", "")
+    # More digits than this are longer than the longest wait anyway.
+    return float(value[:6]) if value.isascii() and value.isdigit() else 0.0
+
+
+def _read(response: httpx.Response) -> tuple[str, str]:
+    """Return the kind and the text of an answer (specification 4.1, 7)."""
+    try:
+        body = _BODIES.decode(response.content)
+    except (ValueError, RecursionError):
+        body = _Body()
+    if not response.is_success:
+        return "error", body.error or response.text[:_TEXT] or response.reason_phrase
+    if not body.received or body.message is None:
+        return "unknown", response.text[:_TEXT]
+    return next((kind for kind in _KINDS if body.data.get(kind)), "pong"), body.message

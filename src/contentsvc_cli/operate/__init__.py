@@ -1,0 +1,1 @@
+"""Commands for the operation of the service."""

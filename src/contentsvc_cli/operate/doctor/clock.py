@@ -1,0 +1,64 @@
+"""Doctor checks of the clocks: this machine, the database, the code hosts."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from contentsvc_cli.operate.doctor.findings import Finding, fault, ok, warning
+from contentsvc_cli.operate.doctor.network import HostLook
+from contentsvc_cli.operate.doctor.work import duration
+from contentsvc_core.timestamps import to_ms
+from contentsvc_http.wiring.looking import LookedAt
+
+#: Fault limit, in seconds: schedules fire in whole minutes.
+_FAR_S: Final = 60.0
+#: Warning limit between this machine and the database, in seconds.
+_NEAR_S: Final = 1.0
+#: Warning limit for code hosts, in seconds: the Date header has whole seconds, and latency adds to it.
+_NEAR_HOST_S: Final = 5.0
+#: Maximum difference from the monotonic clock, in seconds, during a check of half a second.
+_STEP_S: Final = 0.1
+_LOOKED_AT_S: Final = 0.5
+_NAME: Final = "clock"
+_ADVICE: Final = "synchronize the clocks of all machines by NTP (docs/operations.md, Schedules)"
+
+
+async def steadiness() -> Finding:
+    """Compare the wall clock with the monotonic clock."""
+    wall, steady = time.time(), time.monotonic()
+    await asyncio.sleep(_LOOKED_AT_S)
+    passed = time.monotonic() - steady
+    apart = time.time() - wall - passed
+    if passed < 0 or abs(apart) > _STEP_S:
+        return warning(_NAME, f"the clock jumped by {apart:+.1f} s during the check", _ADVICE)
+    return ok(_NAME, "runs steadily")
+
+
+async def beside_database(database: LookedAt) -> Finding | None:
+    """Compare the clock with the database's; ``None`` if the database has no own clock."""
+    before = time.time()
+    server = await database.server()
+    after = time.time()
+    if server.now is None:
+        return None
+    return compared(
+        to_ms(server.now) / 1000 - (before + after) / 2, "the database's", near_s=_NEAR_S + (after - before)
+    )
+
+
+def beside_hosts(looks: Sequence[HostLook]) -> list[Finding]:
+    """Compare the clock with those of the code hosts."""
+    return [
+        compared(look.ahead_s, f"that of {look.name}", near_s=_NEAR_HOST_S)
+        for look in looks
+        if look.ahead_s is not None
+    ]
+
+
+def compared(ahead_s: float, whose: str, *, near_s: float) -> Finding:
+    """Return the finding for a clock that is ``ahead_s`` ahead of this machine's."""
+    if abs(ahead_s) <= near_s:
+        return ok(_NAME, f"within {near_s:.0f} s of {whose}")
+    said = f"{duration(abs(ahead_s))} {'behind' if ahead_s > 0 else 'ahead of'} {whose}"
+    return fault(_NAME, said, _ADVICE) if abs(ahead_s) > _FAR_S else warning(_NAME, said, _ADVICE)

@@ -1,0 +1,78 @@
+"""The command ``doctor``."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from contentsvc_cli.operate.doctor.examination import examine
+from contentsvc_cli.operate.doctor.findings import Finding, State
+from contentsvc_cli.operate.doctor.network import Place
+from contentsvc_cli.terminal.output import JSON, console, look, show
+from contentsvc_cli.terminal.waiting import waiting
+from contentsvc_http.settings import examine_settings
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Host of the server to check.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server to check."
+)
+@JSON
+def doctor(host: str, port: int, *, as_json: bool) -> None:
+    """Check the installation, and suggest fixes.
+
+    Checks settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration,
+    clock, server, dashboard, public URL, code host APIs, and SMTP server. The command changes nothing and shows no
+    secrets. It sends no token; only the SMTP server gets its password. It also works without a database and with
+    invalid settings.
+
+    The exit code is 1 if there is a fault; warnings do not count.
+    """
+    with waiting("looking") as shown:
+        found = asyncio.run(examine(examine_settings(), Place(host=host, port=port), shown.say))
+    states = Counter(finding.state for finding in found)
+    faults, warnings = states[State.FAULT], states[State.WARNING]
+    if as_json:
+        checks = [_body(finding) for finding in found]
+        show({"ok": not faults, "faults": faults, "warnings": warnings, "checks": checks}, as_json=True)
+    else:
+        _show(found)
+        click.echo(f"\n{_counted(faults, 'fault')}, {_counted(warnings, 'warning')}.")
+    if faults:
+        sys.exit(1)
+
+
+def _body(finding: Finding) -> dict[str, str | None]:
+    return {
+        "check": finding.check,
+        "state": finding.state.value,
+        "found": finding.found,
+        "advice": finding.advice,
+    }
+
+
+def _show(found: Sequence[Finding]) -> None:
+    terminal = console()
+    state = max(len(finding.state.value) for finding in found)
+    check = max(len(finding.check) for finding in found)
+    for finding in found:
+        word = finding.state.value
+        table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_column(no_wrap=True, min_width=state)
+        table.add_column(no_wrap=True, min_width=check)
+        table.add_column(overflow="fold")
+        said = Text(finding.found, style="dim" if finding.state is State.SKIPPED else "")
+        table.add_row(Text(word, style=look("state", word)), Text(finding.check), said)
+        terminal.print(table)
+        if finding.advice is not None:
+            # One line, however narrow the terminal is: a command in it can be copied.
+            terminal.print(Text(f"  → {finding.advice}", style="bold"), soft_wrap=True)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number or 'no'} {word}{'' if number == 1 else 's'}"

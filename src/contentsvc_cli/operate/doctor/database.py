@@ -1,0 +1,193 @@
+"""Doctor checks of the database, and of its SQLite file."""
+
+import errno
+import os
+import shlex
+import socket
+import time
+from functools import partial
+from typing import Final
+
+from rich.filesize import decimal
+from sqlalchemy.engine import make_url
+
+from contentsvc_cli.operate.doctor.findings import Finding, Findings, aside, fault, ok, skipped, warning
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.looking import (
+    HEAD,
+    FileState,
+    Keys,
+    LookedAt,
+    Server,
+    file_of,
+    files_open_to_others,
+    is_older,
+    space_for,
+)
+
+#: Oldest supported version (docs/operations.md).
+_OLDEST_POSTGRESQL: Final = (15,)
+#: First version that releases the locks of a stalled process (docs/operations.md).
+_ENDS_WHAT_STANDS: Final = (17,)
+#: Warning size of the write-ahead log, in bytes; long readers keep it from being checkpointed (`checkpoints.py`).
+_LARGE_LOG: Final = 64 * 1024 * 1024
+_LITTLE_SPACE: Final = 1024**3
+_NO_SPACE: Final = 100 * 1024**2
+
+
+async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
+    """Check the connection; also return why further checks are impossible, or ``None``."""
+    name = "database"
+    if settings.is_sqlite:
+        file = settings.database_file
+        if not file.exists():
+            return [_missing(settings)], "there is no database yet"
+    else:
+        unresolved = await _unresolved(settings)
+        if unresolved is not None:
+            return [fault(name, unresolved, "look at the host in CONTENTSVC_DATABASE_URL, and at DNS")], unresolved
+    began = time.perf_counter()
+    server = await database.server()
+    ms = (time.perf_counter() - began) * 1000
+    where = f"the file {settings.database_file}" if settings.is_sqlite else make_url(settings.database_url).database
+    said = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
+    if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
+        return [warning(name, said, "use PostgreSQL 15 or newer; older versions are not tested")], None
+    if server.kind == "PostgreSQL" and server.numbers < _ENDS_WHAT_STANDS:
+        # Not a warning: the version is supported, and permanent warnings are ignored.
+        said = f"{said}; version 17 and newer release the locks of a stalled process"
+    return [ok(name, said)], None
+
+
+def _missing(settings: Settings) -> Finding:
+    folder = settings.database_file.absolute().parent
+    if not folder.is_dir():
+        advice = "create the folder, or name another one in CONTENTSVC_DATABASE_URL"
+        return fault("database", f"the folder {folder} does not exist", advice)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        advice = "give the user of the server write access, or name another folder in CONTENTSVC_DATABASE_URL"
+        return fault("database", f"the folder {folder} is not writable", advice)
+    return warning(
+        "database",
+        f"there is no database at '{settings.database_file}' yet",
+        "'contentsvc serve' or 'contentsvc migrate' creates it; if there should be one, change to its folder, or set "
+        "CONTENTSVC_DATABASE_URL as for the server",
+    )
+
+
+async def _unresolved(settings: Settings) -> str | None:
+    """Return why the name of the database host does not resolve. Runs in a thread: the lookup cannot be cancelled."""
+    url = make_url(settings.database_url)
+    host = str(url.query.get("host") or url.host or "")
+    if not host or host.startswith("/"):
+        return None
+    try:
+        await aside(lambda: socket.getaddrinfo(host, None))
+    except OSError as exc:
+        return f"the name '{host}' has no address: {exc.strerror or exc}"
+    return None
+
+
+def _durable(server: Server) -> str:
+    word = "synchronous_commit" if server.kind == "PostgreSQL" else "synchronous"
+    return f"{word} is {server.synchronous}"
+
+
+async def schema(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
+    """Check the schema revision; also return why the database cannot be read, or ``None``."""
+    name = "schema"
+    found = await database.revision()
+    if found == HEAD:
+        return [ok(name, f"revision {HEAD}, as this version needs it")], None
+    if is_older(found):
+        said = f"there is no schema yet; this version needs {HEAD}" if found is None else f"revision {found} of {HEAD}"
+        why = "the schema is older than this version"
+        if settings.is_sqlite:
+            advice = "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"
+            return [warning(name, said, advice)], why
+        return [fault(name, said, "make a backup, then run 'contentsvc migrate' once")], why
+    advice = "install the version that upgraded it, or a newer one, or restore the backup"
+    return [fault(name, f"revision {found}, which this version does not know (it knows {HEAD})", advice)], None
+
+
+async def file(settings: Settings) -> Findings:
+    """Check that the SQLite file is writable, its journal mode, and that other users cannot read it."""
+    name = "file"
+    if not settings.is_sqlite:
+        return []
+    if not settings.database_file.exists():
+        return [skipped(name, "there is no database yet")]
+    return [_usable(await aside(lambda: file_of(settings))), *await _closed_to_others(settings)]
+
+
+async def _closed_to_others(settings: Settings) -> Findings:
+    database = settings.database_file.absolute()
+    databases = (database, database.with_name("engine.db"))
+    found = {each: await aside(partial(files_open_to_others, each)) for each in databases}
+    names = [file.name for files in found.values() for file in files]
+    if not names:
+        return []
+    # With the logs, which come and go.
+    commands = [f"{shlex.quote(str(each))}*" for each, files in found.items() if files]
+    said = f"other users of this machine can read {', '.join(names)}"
+    return [warning("access", said, f"chmod 600 {' '.join(commands)}")]
+
+
+def _usable(state: FileState) -> Finding:
+    name = "file"
+    if state.fault is not None:
+        return fault(name, f"the file is not writable: {state.fault}", _why_not_writable(state.fault))
+    said = f"writable, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
+    if state.journal_mode != "wal":
+        advice = "the first 'contentsvc serve' changes it to wal; if it does not, use a local disk"
+        return warning(name, said, advice)
+    if state.log_size > _LARGE_LOG:
+        advice = "a program has been reading for long: end it; the server then checkpoints the log"
+        return warning(name, said, advice)
+    return ok(name, said)
+
+
+def _why_not_writable(said: str) -> str:
+    if "locked" in said:
+        return "another program has locked it: end that program or its transaction"
+    if "not a database" in said or "malformed" in said:
+        return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
+    return f"give the user with id {os.geteuid()} write access to the file and folder, or run this as the server's user"
+
+
+async def disk(settings: Settings) -> Findings:
+    """Check the free disk space."""
+    name = "disk"
+    if not settings.is_sqlite:
+        return []
+    try:
+        free, total = await aside(lambda: space_for(settings))
+    except OSError as exc:
+        return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
+    said = f"{decimal(free)} of {decimal(total)} are free"
+    advice = "free some disk space: when the disk is full, deliveries are answered with 503"
+    if free < _NO_SPACE:
+        return [fault(name, said, advice)]
+    return [warning(name, said, advice)] if free < _LITTLE_SPACE else [ok(name, said)]
+
+
+async def key(database: LookedAt) -> Findings:
+    """Check that the key decrypts the stored secrets."""
+    name = "key"
+    keys = await database.keys()
+    if keys.source is None:
+        return [ok(name, "there is no key yet; it is created when it is needed")]
+    if keys.unreadable:
+        said = f"{keys.source} does not decrypt {keys.unreadable} of {keys.tried} stored secrets"
+        advice = "set CONTENTSVC_SECRET_KEY to the new key and the previous one: NEW,OLD"
+        return [fault(name, said, advice)]
+    if keys.open_to_others:
+        advice = f"chmod 600 {keys.source.removeprefix('the file ')}"
+        return [warning(name, f"{_fits(keys)}, but other users of this machine can read it", advice)]
+    return [ok(name, _fits(keys))]
+
+
+def _fits(keys: Keys) -> str:
+    if not keys.tried:
+        return f"{keys.source} is valid; no secrets are stored yet"
+    return f"{keys.source} decrypts the stored secrets ({keys.tried} tried)"

@@ -1,0 +1,227 @@
+"""Runs all checks concurrently, each with a timeout."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar, final
+
+from attrs import field, frozen
+
+from contentsvc_cli.operate.doctor import clock, database, network, work
+from contentsvc_cli.operate.doctor.deliveries import deliveries
+from contentsvc_cli.operate.doctor.findings import LIMIT_S, Check, Finding, Findings, skipped, within
+from contentsvc_cli.operate.doctor.mail import mail
+from contentsvc_cli.operate.doctor.settings import settings_found
+from contentsvc_http.settings import Examined, variable
+from contentsvc_http.wiring.looking import LookedAt, open_as_it_is
+
+_T = TypeVar("_T")
+
+#: Advice for a check that fails or times out.
+_ADVICE: Final = {
+    "database": "check that the database runs, and that CONTENTSVC_DATABASE_URL is correct",
+    "key": "restore the key from your backup: docs/operations.md, The key",
+    "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
+}
+_OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc serve'"
+#: Timeout for closing connections, in seconds.
+_CLOSE_S: Final = 1.0
+
+
+@final
+@frozen(kw_only=True)
+class _Gate:
+    """Findings of a check, and whether dependent checks can run."""
+
+    findings: tuple[Finding, ...] = field(converter=tuple)
+    #: Why dependent checks cannot run; ``None`` if they can.
+    why_not: str | None
+
+
+async def examine(examined: Examined, place: network.Place, told: Callable[[str], None]) -> list[Finding]:
+    """Run all checks; return the findings in display order.
+
+    Args:
+        examined: The settings.
+        place: Address of the server to check.
+        told: Called with the progress text when it changes.
+    """
+    async with open_as_it_is(examined.settings, patience_s=_CLOSE_S) as opened:
+        return await _Examination(examined, place, opened, told).run()
+
+
+@final
+class _Examination:
+    """One run of all checks."""
+
+    def __init__(self, examined: Examined, place: network.Place, opened: LookedAt, told: Callable[[str], None]) -> None:
+        self._examined = examined
+        self._settings = examined.settings
+        self._place = place
+        self._database = opened
+        self._told = told
+        self._under_way: list[str] = []
+
+    async def run(self) -> list[Finding]:
+        settings, opened = self._settings, self._database
+        async with asyncio.TaskGroup() as group:
+            reached = group.create_task(self._reached())
+            readable = group.create_task(self._readable(reached))
+            server = group.create_task(self._server())
+            hosts = group.create_task(self._hosts(readable))
+
+            def read(name: str, check: Check, limit_s: float = LIMIT_S) -> "asyncio.Task[Findings]":
+                return group.create_task(self._behind(readable, name, check, limit_s))
+
+            looks: list[asyncio.Task[Findings]] = [
+                group.create_task(self._file("file", partial(database.file, settings))),
+                group.create_task(self._file("disk", partial(database.disk, settings))),
+                read("key", partial(database.key, opened)),
+                group.create_task(self._engine(reached)),
+                read("runs", partial(work.runs, opened)),
+                read("search", partial(work.search, opened)),
+                read("executors", partial(work.executors, settings, opened), work.WATCHED_S + LIMIT_S),
+                read("deliveries", partial(deliveries, opened)),
+                group.create_task(self._clock(reached, hosts)),
+                group.create_task(_of(server, lambda look: look.findings)),
+                group.create_task(self._dashboard(server)),
+                group.create_task(self._base_url()),
+                group.create_task(_of(hosts, lambda found: [look.finding for look in found])),
+                group.create_task(self._mail()),
+            ]
+        return [
+            *settings_found(self._examined),
+            *reached.result().findings,
+            *readable.result().findings,
+            *(finding for look in looks for finding in look.result()),
+        ]
+
+    async def _look(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
+        self._under_way.append(name)
+        self._told(f"checking {', '.join(self._under_way)}")
+        try:
+            return await within(name, check, limit_s=limit_s, advice=_ADVICE.get(name, _OTHERWISE))
+        finally:
+            self._under_way.remove(name)
+            self._told(f"checking {', '.join(self._under_way) or 'the rest'}")
+
+    def _unusable(self, setting: str) -> str | None:
+        named = variable(setting)
+        return f"{named} is invalid" if named in self._examined.faults else None
+
+    async def _reached(self) -> _Gate:
+        if (why := self._unusable("database_url")) is not None:
+            return _Gate(findings=[skipped("database", why)], why_not=why)
+        why_not: str | None = "the database cannot be reached"
+
+        async def check() -> Findings:
+            nonlocal why_not
+            findings, why_not = await database.reach(self._settings, self._database)
+            return findings
+
+        return _Gate(findings=await self._look("database", check), why_not=why_not)
+
+    async def _readable(self, reached: "asyncio.Task[_Gate]") -> _Gate:
+        before = (await reached).why_not
+        if before is not None:
+            return _Gate(findings=[skipped("schema", before)], why_not=before)
+        why_not: str | None = "the schema cannot be read"
+
+        async def check() -> Findings:
+            nonlocal why_not
+            findings, why_not = await database.schema(self._settings, self._database)
+            return findings
+
+        return _Gate(findings=await self._look("schema", check), why_not=why_not)
+
+    async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check, limit_s: float) -> Findings:
+        why_not = (await gate).why_not
+        return await self._look(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
+
+    async def _file(self, name: str, check: Check) -> Findings:
+        why = self._unusable("database_url")
+        return await self._look(name, check) if why is None else [skipped(name, why)]
+
+    async def _engine(self, reached: "asyncio.Task[_Gate]") -> Findings:
+        why = self._unusable("engine") or self._unusable("database_url")
+        if why is not None:
+            return [skipped("engine", why)]
+        return await self._behind(reached, "engine", partial(work.engine, self._settings), LIMIT_S)
+
+    async def _server(self) -> network.ServerLook:
+        answers = False
+
+        async def check() -> Findings:
+            nonlocal answers
+            look = await network.server(self._place)
+            answers = look.answers
+            return look.findings
+
+        # Three requests in sequence.
+        return network.ServerLook(findings=await self._look("server", check, 2 * LIMIT_S), answers=answers)
+
+    async def _dashboard(self, server: "asyncio.Task[network.ServerLook]") -> Findings:
+        look = await server
+
+        async def check() -> Findings:
+            return [await network.dashboard(self._place, look)]
+
+        return await self._look("dashboard", check)
+
+    async def _base_url(self) -> Findings:
+        why = self._unusable("base_url")
+
+        async def check() -> Findings:
+            return [await network.base_url(self._settings)]
+
+        return await self._look("base_url", check) if why is None else [skipped("base_url", why)]
+
+    async def _mail(self) -> Findings:
+        why = self._unusable("smtp_url") or self._unusable("mail_from")
+        return await self._look("mail", partial(mail, self._settings)) if why is None else [skipped("mail", why)]
+
+    async def _hosts(self, readable: "asyncio.Task[_Gate]") -> list[network.HostLook]:
+        providers = frozenset[str]()
+
+        async def connected() -> Findings:
+            nonlocal providers
+            providers = await self._database.providers()
+            return []
+
+        if (await readable).why_not is None:
+            # The database check reports its own faults.
+            await within("code host", connected)
+        asked = network.hosts_to_ask(self._settings, self._examined.given, providers)
+        if not asked:
+            said = "no API to check: none is set, and no repository is connected at a known one"
+            return [network.HostLook(finding=skipped("code host", said))]
+        return [
+            look for looks in await asyncio.gather(*(self._host(*each) for each in asked.items())) for look in looks
+        ]
+
+    async def _host(self, provider: str, api_url: str) -> list[network.HostLook]:
+        looks: list[network.HostLook] = []
+
+        async def check() -> Findings:
+            looks.append(await network.code_host(provider, api_url))
+            return []
+
+        failed = await self._look(f"code host {provider}", check)
+        return looks or [network.HostLook(finding=finding) for finding in failed]
+
+    async def _clock(self, reached: "asyncio.Task[_Gate]", hosts: "asyncio.Task[list[network.HostLook]]") -> Findings:
+        async def steady() -> Findings:
+            return [await clock.steadiness()]
+
+        async def beside_database() -> Findings:
+            found = await clock.beside_database(self._database)
+            return [] if found is None else [found]
+
+        found = list(await self._look("clock", steady))
+        if (await reached).why_not is None:
+            found += await self._look("clock", beside_database)
+        return [*found, *clock.beside_hosts(await hosts)]
+
+
+async def _of(task: "asyncio.Task[_T]", give: "Callable[[_T], Findings]") -> Findings:
+    return give(await task)

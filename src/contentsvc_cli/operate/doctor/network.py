@@ -1,0 +1,197 @@
+"""Doctor checks of the network: server, dashboard, public URL, code host APIs."""
+
+from collections.abc import Collection
+from email.utils import parsedate_to_datetime
+from importlib.metadata import version
+from ipaddress import ip_address
+from typing import Final, final
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from contentsvc_cli.operate.doctor.asking import Asked, Unanswered, ask
+from contentsvc_cli.operate.doctor.findings import Finding, aside, fault, ok, skipped, warning
+from contentsvc_http.settings import Settings, variable
+from contentsvc_http.sockets import CannotListen, listen
+
+_OK: Final = 200
+_CLIENT_ERROR: Final = 400
+_UNAUTHORIZED: Final = 401
+_SERVER_ERROR: Final = 500
+_ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  # what a server may listen on
+_FORGE: Final = "/api/v1"
+_TO_SET: Final = (
+    "to receive deliveries, set CONTENTSVC_BASE_URL to the public URL of this service, such as "
+    "https://hooks.example.org, before you connect repositories"
+)
+
+
+@final
+@frozen(kw_only=True)
+class Place:
+    """Address of the server to check."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Return the URL for a client on this machine."""
+        host = _ANYWHERE.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+@final
+@frozen(kw_only=True)
+class HostLook:
+    """The finding of a code host check."""
+
+    finding: Finding
+    #: How far its clock is ahead of this machine's, in seconds, to about a second; ``None``: unknown.
+    ahead_s: float | None = None
+    name: str = ""
+
+
+@final
+@frozen(kw_only=True)
+class ServerLook:
+    """The findings of the server check."""
+
+    findings: tuple[Finding, ...] = field(converter=tuple)
+    #: Whether contentsvc answers there.
+    answers: bool = False
+
+
+async def server(place: Place) -> ServerLook:
+    """Check which program answers on the port, and whether the port is free."""
+    name = "server"
+    at = f"{place.host} port {place.port}"
+    status = await ask(f"{place.url}/v1/status")
+    if isinstance(status, Unanswered):
+        return ServerLook(findings=[await _unanswered(place, at, status)])
+    if status.version is None:
+        live = await ask(f"{place.url}/health/live")
+        if not isinstance(live, Asked) or live.json != {"status": "live"}:
+            advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
+            return ServerLook(findings=[warning(name, f"another program answers on {at}", advice)])
+    found = [_versions(at, status)]
+    ready = await ask(f"{place.url}/health/ready")
+    if not isinstance(ready, Asked) or ready.status != _OK:
+        body = ready.json if isinstance(ready, Asked) else None
+        said = str((body or {}).get("error", "Not ready"))
+        found.append(fault(name, said, "see the server's log and the findings above"))
+    return ServerLook(findings=found, answers=status.version is not None)
+
+
+def _versions(at: str, status: Asked) -> Finding:
+    running, here = status.version, version("contentsvc")
+    if running is None:
+        return ok("server", f"a worker answers on {at}")
+    if running != here:
+        advice = "restart the server with the version installed here, or use the command of the server's version"
+        return warning("server", f"contentsvc {running} answers on {at}, and this is {here}", advice)
+    return ok("server", f"contentsvc {running} answers on {at}")
+
+
+async def _unanswered(place: Place, at: str, status: Unanswered) -> Finding:
+    if not status.refused:
+        return warning("server", f"no answer on {at}: {status.reason}", "find out which program uses the port")
+
+    def try_() -> None:
+        listen(place.host, place.port).close()
+
+    try:
+        await aside(try_)
+    except CannotListen as exc:
+        return fault("server", str(exc), "serve on another address ('contentsvc serve --host --port')")
+    return ok("server", f"no server runs on {at}; the port is free for 'contentsvc serve'")
+
+
+async def dashboard(place: Place, look: ServerLook) -> Finding:
+    """Check that the dashboard answers."""
+    # Imported on demand: the module is slow to import.
+    from contentsvc_http.dashboard.visits import ROOT  # noqa: PLC0415  # Litestar comes with it
+
+    name, url = "dashboard", f"{place.url}{ROOT}"
+    if not look.answers:
+        return skipped(name, f"it will be at {url} when 'contentsvc serve' runs")
+    page = await ask(url)
+    if isinstance(page, Asked) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
+        return ok(name, url)
+    said = f"answers {page.status}" if isinstance(page, Asked) else page.reason
+    return warning(name, f"{url}: {said}", "see the server's log")
+
+
+async def base_url(settings: Settings) -> Finding:
+    """Check that the public URL of this service answers."""
+    name = "base_url"
+    url = str(settings.masked()[variable("base_url")])
+    host = urlsplit(settings.base_url).hostname or ""
+    if _is_loopback(host):
+        return warning(name, f"{url} is only reachable on this machine: code hosts elsewhere cannot reach it", _TO_SET)
+    answered = await ask(f"{settings.base_url}/v1/status")
+    if isinstance(answered, Unanswered):
+        advice = "start the server; check DNS, the proxy and its certificate"
+        return warning(name, f"{url} cannot be reached from here: {answered.reason}", advice)
+    if answered.version is None:
+        advice = "configure the proxy to pass /api/webhooks and /v1 unchanged"
+        return warning(name, f"{url} answers {answered.status} to /v1/status, but is not contentsvc", advice)
+    if _is_private(host):
+        return warning(name, f"{url} answers, but is in a private network: code hosts outside cannot reach it", _TO_SET)
+    if settings.base_url.startswith("http:"):
+        advice = "use a proxy with TLS, and set CONTENTSVC_BASE_URL to its https URL"
+        return warning(name, f"{url} answers without TLS: deliveries and API keys can be read on the network", advice)
+    return ok(name, f"{url} answers as contentsvc {answered.version}")
+
+
+async def code_host(provider: str, api_url: str) -> HostLook:
+    """Check that a code host's API answers, without a token."""
+    name = f"code host {provider}"
+    set_ = variable(f"{provider}_api_url")
+    answered = await ask(f"{api_url}/version" if api_url.endswith(_FORGE) else f"{api_url}/")
+    if isinstance(answered, Unanswered):
+        advice = f"check {set_}, DNS and the firewall; deliveries still arrive, but webhooks cannot be created"
+        return HostLook(finding=warning(name, f"{api_url} cannot be reached: {answered.reason}", advice))
+    host = urlsplit(api_url).hostname or api_url
+    ahead_s = _ahead_s(answered)
+    if answered.status >= _SERVER_ERROR:
+        finding = warning(name, f"{api_url} answers {answered.status}", "wait, or ask its operator")
+    elif "json" not in answered.headers.get("Content-Type", ""):
+        advice = f"set {set_} to the URL of its API: https://HOST/api/v3, or https://HOST/api/v1 for Forgejo and Gitea"
+        finding = warning(name, f"{api_url} answers {answered.status}, but not as an API", advice)
+    else:
+        finding = ok(name, f"{api_url} answers {answered.status} (requested without a token)")
+    return HostLook(finding=finding, ahead_s=ahead_s, name=host)
+
+
+def hosts_to_ask(settings: Settings, given: Collection[str], providers: Collection[str]) -> dict[str, str]:
+    """Return the APIs to check: those in settings, and those of connected repositories."""
+    configured = {"codehost": settings.codehost_api_url, "github": settings.github_api_url}
+    return {
+        provider: url
+        for provider, url in configured.items()
+        if url and (variable(f"{provider}_api_url") in given or provider in providers)
+    }
+
+
+def _ahead_s(answered: Asked) -> float | None:
+    try:
+        # The header has whole seconds: add half a second on average.
+        said = parsedate_to_datetime(answered.headers.get("Date", "")).timestamp() + 0.5
+    except ValueError:
+        return None
+    return said - answered.at
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False

@@ -1,0 +1,86 @@
+"""Doctor checks of workflow runs: engine, waiting runs, search index, executors."""
+
+import asyncio
+import time
+from typing import Final
+
+from contentsvc_cli.operate.doctor.findings import Findings, aside, fault, ok, warning
+from contentsvc_core.timestamps import from_ms
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.looking import LookedAt, engine_tables
+
+#: Warning limit for the age of a due run, in seconds: no executor takes it.
+_LONG_S: Final = 60.0
+#: How long to watch heartbeats, in seconds: one every 2 seconds, later under load.
+WATCHED_S: Final = 4.5
+_LOOK_EVERY_S: Final = 0.25
+_MS: Final = 1000
+
+
+async def engine(settings: Settings) -> Findings:
+    """Check the engine."""
+    name = "engine"
+    if settings.engine_in_force == "inline":
+        return [ok(name, "inline: run steps are stored in the database")]
+    version = await aside(lambda: engine_tables(settings))
+    if version is not None:
+        return [ok(name, f"dbos: the database answers; its tables have version {version}")]
+    if settings.is_sqlite:
+        return [ok(name, "dbos: no tables yet; 'contentsvc serve' creates them in engine.db")]
+    return [fault(name, "dbos: its tables are missing", "run 'contentsvc migrate' with the settings of the server")]
+
+
+async def runs(database: LookedAt) -> Findings:
+    """Check the waiting runs."""
+    name = "runs"
+    left = await database.backlog(from_ms(time.time_ns() // _MS // _MS))
+    said = f"{left.pending} pending, {left.running} running"
+    if left.oldest_due_s:
+        said += f"; the oldest has been due for {duration(left.oldest_due_s)}"
+    if left.oldest_due_s > _LONG_S:
+        advice = "check the executors below, and the log of 'serve'"
+        return [warning(name, said, advice)]
+    return [ok(name, said)]
+
+
+async def search(database: LookedAt) -> Findings:
+    """Check for documents that are not searchable."""
+    name = "search"
+    documents = await database.given_up()
+    if not documents:
+        return [ok(name, "all documents are indexed")]
+    said = f"{documents} documents are not indexed: indexing failed three times"
+    advice = "see 'search document given up' in the log of 'serve'; a document is indexed again when it changes"
+    return [warning(name, said, advice)]
+
+
+async def executors(settings: Settings, database: LookedAt) -> Findings:
+    """Watch the heartbeats of the executors for some seconds."""
+    name = "executors"
+    first = await database.beats()
+    if not first:
+        advice = "start 'contentsvc serve', or a node with '--role worker'"
+        return [warning(name, "there are no executors: runs are not performed", advice)]
+    began = time.monotonic()
+    silent, gone = set(first), set[str]()
+    while silent and time.monotonic() - began < WATCHED_S:
+        await asyncio.sleep(_LOOK_EVERY_S)
+        now = await database.beats()
+        gone = first.keys() - now.keys()
+        silent = {executor for executor in silent if now.get(executor) == first[executor]}
+    alive = len(first) - len(silent) - len(gone)
+    if not silent:
+        return [ok(name, f"{alive} alive")]
+    said = f"{alive} alive; {len(silent)} without a heartbeat for {WATCHED_S:g} s"
+    if alive:
+        return [warning(name, said, "if a node was just killed, wait 15 s: the others take over its runs")]
+    advice = "start 'contentsvc serve'" if settings.is_sqlite else "start a node: it takes over their runs"
+    return [warning(name, f"{said}: runs are not performed", advice)]
+
+
+def duration(seconds: float) -> str:
+    """Return a readable duration."""
+    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {word}".replace(".0 ", " ")
+    return f"{seconds:.1f} s"

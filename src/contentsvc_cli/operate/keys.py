@@ -1,0 +1,120 @@
+"""``key``: API keys."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from contentsvc_cli.terminal.completing import organization_slugs
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import accepted, organization_named, sign_in_link, with_app
+from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix, stands
+from contentsvc_core.application import Application
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
+
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.operate import IssuedKey
+
+
+@click.group()
+def key() -> None:
+    """Issue, list and revoke API keys."""
+
+
+@key.command()
+@ORGANIZATION
+@click.option("--name", default="", help="Name of the key.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice([scope.value for scope in Scope]),
+    help="Scope of the key. Repeat for several. 'admin': manage keys in the dashboard.  [default: read and write]",
+)
+@click.option("--expires-in-days", type=click.IntRange(1, 36_500), help="Days until the key expires.  [default: never]")
+@JSON
+def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
+    """Issue a key, and print it. It is shown only once; the service stores a digest."""
+
+    async def work(app: Application) -> "IssuedKey":
+        owner = await organization_named(app, organization)
+        expires_at = None if expires_in_days is None else app.clock.now() + timedelta(days=expires_in_days)
+        granted = [Scope(scope) for scope in scopes] or DEFAULT_SCOPES
+        issued = await app.operator.issue_key(owner, name=name, scopes=granted, expires_at=expires_at)
+        return accepted(issued)
+
+    issued = with_app(work)
+    show({"key": issued.key, **_body(issued.record)}, as_json=as_json)
+
+
+@key.command("list")
+@click.option(
+    "--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only keys of this organization."
+)
+@JSON
+def list_keys(organization: str | None, *, as_json: bool) -> None:
+    """List the keys, oldest first."""
+
+    async def work(app: Application) -> list[ApiKey]:
+        owner = None if organization is None else await organization_named(app, organization)
+        return list(await app.stores.keys.keys(None if owner is None else owner.id))
+
+    rows = [_body(found) for found in with_app(work)]
+    columns = ("prefix", "name", "scopes", "organizationId", "expiresAt", "revokedAt", "lastUsedAt")
+    optional = ("organizationId", "lastUsedAt")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.", optional=optional)
+
+
+@key.command()
+@click.argument("prefix")
+@JSON
+def revoke(prefix: str, *, as_json: bool) -> None:
+    """Revoke the key that begins with PREFIX (csk_…) and every key issued with it. They stop working at once."""
+    # A complete key is accepted as well, but never printed.
+    named = key_prefix(prefix) or prefix
+
+    async def work(app: Application) -> ApiKey | None:
+        await app.stores.keys.revoke(named, app.clock.now())
+        return await app.stores.keys.key(named)
+
+    revoked = with_app(work)
+    if revoked is None:
+        message = f"there is no key '{one_line(named, 14)}'"
+        raise click.ClickException(message)
+    show(_body(revoked), as_json=as_json)
+
+
+@key.command("sign-in")
+@click.argument("prefix")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server.")
+@JSON
+def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
+    """Print a one-time link that signs a browser on this machine in with the key PREFIX (csk_…).
+
+    The link is valid for 10 minutes, while a server runs on this machine.
+    """
+    named = key_prefix(prefix) or prefix
+
+    async def work(app: Application) -> str:
+        found = await app.stores.keys.key(named)
+        if found is None or not stands(found, app.clock.now()):
+            message = f"there is no key '{one_line(named, 14)}' that is valid"
+            raise click.ClickException(message)
+        return await sign_in_link(app, found, port)
+
+    show({"url": with_app(work)}, as_json=as_json)
+
+
+def _body(found: ApiKey) -> dict[str, object]:
+    return {
+        "prefix": found.prefix,
+        "name": found.name,
+        "scopes": [scope.value for scope in found.scopes],
+        "organizationId": found.organization_id,
+        "createdAt": iso_ms(found.created_at),
+        "issuedBy": found.issued_by,
+        "expiresAt": found.expires_at and iso_ms(found.expires_at),
+        "revokedAt": found.revoked_at and iso_ms(found.revoked_at),
+        "lastUsedAt": found.last_used_at and iso_ms(found.last_used_at),
+    }

@@ -1,0 +1,99 @@
+"""``serve``, ``migrate`` and ``settings``."""
+
+import asyncio
+
+import click
+
+from contentsvc_cli.terminal.output import JSON, show
+from contentsvc_cli.terminal.waiting import waiting
+from contentsvc_http.roles import Role
+from contentsvc_http.settings import Settings, load_settings
+from contentsvc_http.sockets import listen, reserve
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0: any free port.",
+)
+@click.option(
+    "--role",
+    default=Role.ALL.value,
+    show_default=True,
+    type=click.Choice([role.value for role in Role]),
+    help="receiver: only HTTP; worker: only workflow runs.",
+)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Number of processes.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the URL as JSON on standard output when the server is ready."
+)
+def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> None:
+    """Receive webhooks, perform workflow runs, and serve /v1.
+
+    With SQLite, the schema is upgraded first. SIGTERM or Ctrl-C stops the server within 10 seconds.
+    """
+    from contentsvc_http.starting import import_structlog  # noqa: PLC0415  # this command alone, and first
+
+    import_structlog()
+    import structlog  # noqa: PLC0415  # as above
+
+    from contentsvc_http.logs import configure_logging  # noqa: PLC0415  # as above
+
+    settings = load_settings()
+    configure_logging(level=settings.log_level, style=settings.log_format)
+    log = structlog.get_logger("contentsvc")
+    _refuse_to_split_a_file(settings, Role(role), workers)
+
+    def ready() -> None:
+        at = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
+        log.info("ready", url=at)
+        if as_json:
+            show({"url": at}, as_json=True)
+
+    def stopping() -> None:
+        log.info("stopping")
+
+    if workers == 1:
+        from contentsvc_http.server import serve as serve_until_stopped  # noqa: PLC0415  # only this command needs it
+
+        bound = listen(host, port)
+        serve_until_stopped(settings, Role(role), bound, on_ready=ready, on_stopping=stopping)
+    else:
+        from contentsvc_http.processes import Place, supervise  # noqa: PLC0415  # as above
+
+        bound = reserve(host, port)
+        place = Place(role=Role(role), host=host, port=bound.getsockname()[1])
+        supervise(place, workers, on_ready=ready, on_stopping=stopping)
+
+
+@click.command()
+@JSON
+def migrate(*, as_json: bool) -> None:
+    """Create the database if needed, and upgrade its schema."""
+    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # opens no database for --help
+
+    settings = load_settings()
+    with waiting("bringing the schema up to date"):
+        revision = asyncio.run(bring_up_to_date(settings))
+    show({"revision": revision}, as_json=as_json)
+
+
+@click.command()
+@JSON
+def settings(*, as_json: bool) -> None:
+    """Print the current settings. Secrets are masked."""
+    show(load_settings().masked(), as_json=as_json)
+
+
+def _refuse_to_split_a_file(settings: Settings, role: Role, workers: int) -> None:
+    asked = f"--workers {workers}" if workers > 1 else f"--role {role}"
+    if settings.is_sqlite and (workers > 1 or role is not Role.ALL):
+        message = (
+            f"{asked} needs PostgreSQL: CONTENTSVC_DATABASE_URL names a SQLite file, and one process serves that. "
+            f"Set it to postgresql+asyncpg://…, or leave {asked.partition(' ')[0]} out"
+        )
+        raise click.ClickException(message)

@@ -1,0 +1,369 @@
+"""``demo``: the complete workflow in a temporary folder, with a real server process."""
+
+import asyncio
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NoReturn, final
+
+import click
+import httpx
+from attrs import define, field
+from rich.console import Console
+from rich.text import Text
+
+from contentsvc_cli.develop.git import GitFailed
+from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
+from contentsvc_cli.develop.sending import Answer, send_recorded
+from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
+from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
+from contentsvc_cli.start.sample import REPOSITORY, other_kinds
+from contentsvc_cli.terminal.output import printable, show
+from contentsvc_cli.terminal.waiting import Waiting, waiting
+from contentsvc_cli.wiring import accepted, open_app, sign_in_link
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.application import Application
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.images import ImageKind
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.organizations import Organization, webhook_url
+from contentsvc_core.ports import Insights
+from contentsvc_core.usecases.operate import Connection, IssuedKey
+from contentsvc_core.webhooks.providers import CODEHOST
+from contentsvc_core.workflows.runs import ListedRun
+from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_http.settings import Settings
+
+_RUNS_S: Final = 30.0
+#: The width of the output in a pipe, in columns: a title and a line of a changelog fit.
+_PIPE_WIDTH: Final = 110
+#: How many posts are named: with the links, everything stays within 20 lines.
+_TITLES: Final = 5
+
+
+@click.command()
+@click.option(
+    "--keep/--no-keep", "keeps", default=None, help="Keep the server running.  [default: on a terminal, not in a pipe]"
+)
+@click.option(
+    "--repository",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="PATH",
+    help="Use the history of a local git repository instead of the sample.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON; progress goes to standard error.")
+def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
+    """Start a local server, send it sample webhooks, and print a link to the public changelog.
+
+    The demo uses a temporary folder and a free local port. The exit code is 0 if every delivery was answered as
+    expected, every workflow run ended, and the pages are available.
+    """
+    keep = sys.stdout.isatty() if keeps is None else keeps
+    try:
+        history = sample(datetime.now(UTC)) if repository is None else history_of(repository)
+    except GitFailed as failed:
+        raise click.UsageError(str(failed)) from failed
+    folder = Path(tempfile.mkdtemp(prefix="contentsvc-demo-"))
+    port = free_port()
+    settings = Settings(
+        database_url=f"sqlite+aiosqlite:///{folder / 'contentsvc.db'}",
+        base_url=f"http://127.0.0.1:{port}",
+        log_format="json",
+    )
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
+    told = _Told()
+    # Ended from outside, it must not leave the server behind.
+    signal.signal(signal.SIGTERM, _give_up)
+    server = start(settings, folder, port, keep=keep)
+    try:
+        faults = asyncio.run(_tell(settings, folder, history, console, told))
+        _print_links(console, told)
+        if not keep:
+            # Check the printed links: open each page and use the sign-in link.
+            faults += _open_all(told.links)
+    except BaseException:
+        stop(server)
+        raise
+    if keep:
+        _print_next(console, _write_environment(settings, folder, told.key), server.pid)
+    else:
+        console.print(Text("The server has stopped. Keep it up with: contentsvc demo --keep"), soft_wrap=True)
+        stop(server)
+        shutil.rmtree(folder)
+    if as_json:
+        found = {"answers": told.answers, "runs": told.runs, "post": told.post, "links": told.links, "faults": faults}
+        show(found, as_json=True)
+    if faults:
+        raise click.ClickException("; ".join(faults))
+
+
+def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
+    """Write an env file that makes commands work on the demo; return its path."""
+    variables = {
+        "CONTENTSVC_DATABASE_URL": settings.database_url,
+        "CONTENTSVC_BASE_URL": settings.base_url,
+        "CONTENTSVC_API_KEY": key,
+    }
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    programs = Path(sys.executable).parent
+    if (programs / "contentsvc").exists():
+        lines.append(f'export PATH={shlex.quote(str(programs))}:"$PATH"')
+    environment = folder / "env"
+    environment.write_text("\n".join([*lines, ""]), "utf-8")
+    return environment
+
+
+def _print_links(console: Console, told: "_Told") -> None:
+    width = max(map(len, told.links), default=0)
+    for name, url in told.links.items():
+        # One line each, however narrow the terminal is: they are clicked or copied.
+        console.print(Text(f"{name:{width}}  {url}"), soft_wrap=True)
+
+
+def _open_all(links: Mapping[str, str]) -> list[str]:
+    """Request every page as a browser does; return the pages that failed."""
+    with httpx.Client(trust_env=False, follow_redirects=True) as browser:
+        answers = {name: browser.get(url).status_code for name, url in links.items()}
+    return [f"{name} was answered {status}" for name, status in answers.items() if status != httpx.codes.OK.value]
+
+
+def _print_next(console: Console, environment: Path, pid: int) -> None:
+    lines = (
+        "The dashboard's link signs you in once, in a browser on this machine, within 10 minutes.",
+        "Look there at the refused delivery (Logs), the drafts (Posts) and the weekly post (Schedules).",
+        f"For commands such as 'contentsvc log list --organization acme', first: . {shlex.quote(str(environment))}",
+        f"The server runs on; stop it, and remove its files, with: kill {pid}",
+    )
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _give_up(_number: int, _frame: object) -> NoReturn:
+    sys.exit(1)
+
+
+@final
+@define
+class _Told:
+    """Result of the demo, for ``--json``."""
+
+    #: How many deliveries got which answer.
+    answers: dict[str, int] = field(factory=dict[str, int])
+    #: How many workflow runs ended how.
+    runs: dict[str, int] = field(factory=dict[str, int])
+    #: The issued API key. It is only valid for this demo.
+    key: str = field(default="", repr=False)
+    #: The post of the newest release.
+    post: dict[str, object] | None = None
+    #: URLs of the pages, by name.
+    links: dict[str, str] = field(factory=dict[str, str])
+
+
+async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, told: _Told) -> list[str]:
+    """Run the demo; return the failures."""
+    with waiting("starting a server"):
+        await until_ready(settings.base_url, folder)
+    async with open_app(settings) as app:
+        organization, key, connection = await _furnish(app, history)
+        told.key = key.key
+        url = webhook_url(settings.base_url, connection.integration, history.repository_id)
+        with waiting("sending") as shown:
+            answers, faults = await _send_all(history, url, connection, shown)
+        told.answers = dict(Counter(answer.kind for answer in answers))
+        with waiting("waiting for the runs"):
+            runs = await _until_ended(app.stores.insights, organization.id)
+        told.runs = dict(Counter(run.status.value for run in runs))
+        faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
+        posts = await _published(settings.base_url, key.key)
+        port = int(settings.base_url.rpartition(":")[2])
+        changelog = ChangelogLinks(base_url=settings.base_url, slug=organization.slug)
+        told.links = {
+            "Public changelog": changelog.home,
+            "Dashboard": await sign_in_link(app, key.record, port),
+            "Feed": changelog.atom,
+        }
+    told.post = next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
+    _print_counts(console, history, answers, told.runs, posts)
+    return faults if told.post is not None else [*faults, "no post was written"]
+
+
+async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
+    """Create the setup of a small team: brand identity, house style, triggers, weekly schedule, public changelog."""
+    organization = accepted(await app.operator.create_organization("Acme Lighthouses", slug="acme"))
+    key = accepted(await app.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
+    connection = accepted(
+        await app.operator.connect(
+            organization,
+            full_name=history.repository,
+            repository_id=history.repository_id,
+            provider="codehost",
+            branch=history.branch,
+        )
+    )
+    now = app.clock.now()
+    brand = BrandIdentity(
+        id=app.ids.mint("brand_"),
+        organization_id=organization.id,
+        name="Acme Lighthouses",
+        is_default=True,
+        website_url="https://lighthouse.example",
+        company_name="Acme Lighthouses",
+        company_description="Lamps, horns and charts for harbours.",
+        created_at=now,
+        updated_at=now,
+    )
+    accepted(await app.stores.brands.add(brand))
+    await app.stores.directory.set_house_style(organization.id, HouseStyle({AUDIENCE: Audience.PUBLIC.value}))
+    mine = [history.repository_id]
+    create = app.trigger_editor.create
+    accepted(
+        await create(
+            organization.id, repository_ids=mine, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"
+        )
+    )
+    accepted(
+        await create(
+            organization.id,
+            repository_ids=mine,
+            event_types=_RELEASES,
+            output_type=ContentType.LINKEDIN_POST,
+            name="LinkedIn drafts",
+        )
+    )
+    accepted(
+        await app.planner.create(
+            organization.id,
+            name="What was new this week",
+            cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
+            repository_ids=mine,
+            output_type=ContentType.BLOG_POST,
+        )
+    )
+    await app.changelog_editor.change(organization, {"is_public": True})
+    if history.repository == REPOSITORY:
+        await _brand_changelog(app, organization)
+    return organization, key, connection
+
+
+async def _brand_changelog(app: Application, organization: Organization) -> None:
+    await app.changelog_editor.change(organization, _IDENTITY)
+    picture = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
+    for kind in (ImageKind.LOGO, ImageKind.ICON):
+        await app.changelog_editor.set_image(await app.changelog_editor.standing(organization), kind, picture)
+
+
+#: How the public changelog of the sample introduces itself.
+_IDENTITY: Final[Mapping[str, object]] = {
+    "title": "Acme Lighthouses",
+    "description": "What is new in lamps, horns and charts for harbours.",
+    "product_url": "https://lighthouse.example",
+    "accent": "#12456b",
+    "header_links": (("Docs", "https://lighthouse.example/docs"),),
+}
+_RELEASES: Final = ("release",)
+_ENDED: Final = frozenset({"completed", "skipped"})
+#: Runs that the demo waits for at most: its history starts some hundred.
+_MOST_RUNS: Final = 10_000
+
+
+async def _send_all(
+    history: DemoHistory, url: str, connection: Connection, shown: Waiting
+) -> tuple[list[Answer], list[str]]:
+    """Send all deliveries; return the answers and the unexpected ones."""
+    secret = connection.secret
+    faults: list[str] = []
+    answers: list[Answer] = []
+    answered = 0
+
+    async def send(what: str, sent: Iterable[RecordedDelivery], expected: set[str]) -> None:
+        for answer in await send_recorded(sent, url=url, secret=secret, on_answer=count):
+            answers.append(answer)
+            if answer.kind not in expected:
+                faults.append(f"{what} {answer.delivery}: {answer.kind} ({answer.text})")
+
+    def count(_: Answer) -> None:
+        nonlocal answered
+        answered += 1
+        shown.count(answered)
+
+    kinds = other_kinds(history.repository, history.repository_id, when=datetime.now(UTC))
+    # A pre-release without changes would be the newest post.
+    others = [each for each in kinds if b'"prereleased"' not in each.body]
+    await send("history", history.deliveries, {"processed"})
+    await send("release without notes", [release_without_notes(history)], {"processed"})
+    await send("other kinds", others, {"filtered", "ignored", "pong"})
+    await send("sent again", history.deliveries[-1:], {"duplicate"})
+    tampered = await _send_tampered(history.deliveries[-1], url, secret)
+    answers.append(tampered)
+    if tampered.status != httpx.codes.UNAUTHORIZED.value:
+        faults.append(f"a tampered delivery was answered {tampered.status}")
+    return answers, faults
+
+
+async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> Answer:
+    """Send a delivery whose body was changed after signing."""
+    headers = headers_for(delivery, CODEHOST, secret)
+    async with httpx.AsyncClient(trust_env=False) as client:
+        response = await client.post(url, content=delivery.body + b" ", headers=headers)
+    return Answer(
+        position=0,
+        event=delivery.event,
+        delivery=delivery.delivery,
+        status=response.status_code,
+        kind="error",
+        text=response.text,
+        ms=0.0,
+        retries=0,
+    )
+
+
+async def _until_ended(insights: Insights, organization_id: str) -> Sequence[ListedRun]:
+    deadline = time.monotonic() + _RUNS_S
+    while True:
+        runs = await insights.runs(organization_id, limit=_MOST_RUNS)
+        open_runs = [run for run in runs if run.status.value in {"pending", "running"}]
+        if not open_runs or time.monotonic() > deadline:
+            return runs
+        await asyncio.sleep(0.1)
+
+
+async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
+    """Return the published posts from the API, newest first."""
+    asked = {"limit": 100, "status": "published"}
+    async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
+        response = await client.get("/v1/posts", params=asked, headers={"Authorization": f"Bearer {key}"})
+    posts: list[dict[str, Any]] = response.raise_for_status().json()["posts"]
+    return sorted(posts, key=lambda post: post["sourceMetadata"]["occurredAt"], reverse=True)
+
+
+def _print_counts(
+    console: Console,
+    history: DemoHistory,
+    answers: Sequence[Answer],
+    runs: dict[str, int],
+    posts: Sequence[Mapping[str, Any]],
+) -> None:
+    """Print the summary."""
+    kinds = Counter("forged and refused" if answer.kind == "error" else answer.kind for answer in answers)
+    told = f"{len(posts)} published" if len(posts) <= _TITLES else f"{len(posts)} published, the newest"
+    lines = (
+        f"{len(answers)} deliveries of {history.repository} to a server on this machine:",
+        f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}",
+        f"{sum(runs.values())} workflow runs: {', '.join(f'{count} {each}' for each, count in sorted(runs.items()))}",
+        f"Posts about releases, {told}:",
+    )
+    for line in lines:
+        console.print(Text(printable(line, console.file)), soft_wrap=True)
+    for post in posts[:_TITLES]:
+        line = f"  {post['sourceMetadata']['occurredAt'][:10]}  {post['title']}"
+        console.print(Text(printable(line, console.file)), no_wrap=True, overflow="ellipsis")

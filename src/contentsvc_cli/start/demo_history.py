@@ -1,0 +1,93 @@
+"""Deliveries of the demo: the sample, or the history of a local repository."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, final
+
+import msgspec
+from attrs import frozen
+
+from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.history import deliveries, hosted_repository
+from contentsvc_cli.develop.recordings import RecordedDelivery
+from contentsvc_cli.start.sample import BRANCH, COMMITS, sample_history
+from contentsvc_cli.start.sample import REPOSITORY as SAMPLE_REPOSITORY
+from contentsvc_cli.start.sample import REPOSITORY_ID as SAMPLE_ID
+from contentsvc_core.timestamps import iso_ms
+
+#: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
+_MOST: Final = 120
+#: The time between two commits of the sample: its releases are months apart.
+_PACE: Final = timedelta(days=4)
+#: The delivery id of the release that the demo makes.
+RELEASE: Final = "00000000-0000-4000-8000-000000000099"
+
+
+@final
+@frozen(kw_only=True)
+class DemoHistory:
+    """Deliveries of the demo."""
+
+    repository: str
+    repository_id: int
+    branch: str
+    deliveries: tuple[RecordedDelivery, ...]
+    #: The release that the demo makes itself, without notes.
+    next_tag: str
+    #: When that release is published, ISO 8601; ``None``: when it arrives.
+    released_at: str | None
+
+
+def history_of(path: Path) -> DemoHistory:
+    """Return the history of a local git repository.
+
+    Raises:
+        GitFailed: There is no git repository at the path, or git cannot read it.
+    """
+    repository = Repository(path)
+    line = repository.line()
+    hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
+    told = tuple(deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits))
+    return DemoHistory(
+        repository=hosted.full_name,
+        repository_id=hosted.id,
+        branch=line.branch,
+        deliveries=told[-_MOST:],
+        next_tag="next",
+        released_at=None,
+    )
+
+
+def sample(now: datetime) -> DemoHistory:
+    """Return the sample as a history of some months that ends today, like an active project.
+
+    It is released as a version that its own history does not have.
+    """
+    began = now.replace(microsecond=0) - (COMMITS + 1) * _PACE
+    return DemoHistory(
+        repository=SAMPLE_REPOSITORY,
+        repository_id=SAMPLE_ID,
+        branch=BRANCH,
+        deliveries=tuple(sample_history(began=began, pace=_PACE)),
+        next_tag="v2.1.0",
+        released_at=iso_ms(now - _PACE / 2),
+    )
+
+
+def release_without_notes(history: DemoHistory) -> RecordedDelivery:
+    """Return a release without notes. Its post is written from the earlier pushes."""
+    page = f"https://codehost.example/{history.repository}"
+    body = {
+        "action": "published",
+        "release": {
+            "tag_name": history.next_tag,
+            "name": history.next_tag,
+            "body": None,
+            "draft": False,
+            "prerelease": False,
+            "published_at": history.released_at,
+            "html_url": f"{page}/releases/tag/{history.next_tag}",
+        },
+        "repository": {"id": history.repository_id, "full_name": history.repository, "html_url": page},
+    }
+    return RecordedDelivery(event="release", delivery=RELEASE, body=msgspec.json.encode(body))

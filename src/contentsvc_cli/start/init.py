@@ -1,0 +1,320 @@
+"""``init``: guided setup of a repository and its changelog."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, final
+from urllib.parse import urlsplit
+
+import attrs
+import click
+from attrs import frozen
+
+from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
+from contentsvc_cli.develop.git import GitFailed, Repository
+from contentsvc_cli.develop.history import hosted_repository
+from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
+from contentsvc_cli.operate.agents import KEY_VARIABLE
+from contentsvc_cli.start.previewing import release_tags
+from contentsvc_cli.start.setting_up import Answers, Done, Start, set_up, suggested_start
+from contentsvc_cli.terminal.output import JSON, json_text, say
+from contentsvc_cli.terminal.waiting import waiting
+from contentsvc_cli.wiring import open_app
+from contentsvc_core.access.sessions import LINK_LIFE
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
+from contentsvc_http.settings import Settings, load_settings, variable
+
+#: The code hosts, and what each delivers as; Forgejo and Gitea speak GitHub's dialect.
+_HOSTS: Final = {"github": "github", "forgejo": "github", "gitea": "github", "other": "codehost"}
+#: The port that `serve` takes without an option.
+_PORT: Final = 8000
+
+
+@final
+@frozen(kw_only=True)
+class _Checkout:
+    """The local checkout, a source of default answers."""
+
+    repository: Repository
+    #: ``owner/name`` by its remote; ``None``: it has no remote that tells.
+    full_name: str | None
+    has_releases: bool
+
+
+@click.command()
+@click.option("--organization", metavar="NAME", help="Organization that publishes.  [default: the repository's owner]")
+@click.option("--repository", metavar="OWNER/REPO", help="The repository.  [default: the checkout's remote]")
+@click.option("--code-host", type=click.Choice(list(_HOSTS)), help="Code host of the repository.  [default: github]")
+@click.option("--api-url", metavar="URL", help="The API of Forgejo or Gitea, such as https://git.example/api/v1.")
+@click.option(
+    "--repository-id",
+    type=click.IntRange(1, MAX_REPOSITORY_ID),
+    metavar="N",
+    help="Repository id at the code host.  [default: looked up]",
+)
+@click.option(
+    "--token",
+    envvar=TOKEN_VARIABLE,
+    show_envvar=True,
+    metavar="TOKEN",
+    help="Create the webhook at the code host with this token.",
+)
+@click.option(
+    "--trigger",
+    "start",
+    type=click.Choice([each.value for each in Start]),
+    help="Events that start a post.  [default: releases; pushes if the checkout has no releases]",
+)
+@click.option("--publish/--drafts", "publishes", default=None, help="Publish posts at once.  [default: publish]")
+@click.option(
+    "--changelog/--no-changelog", "is_public", default=None, help="Create a public changelog.  [default: yes]"
+)
+@click.option("--base-url", metavar="URL", help="Public URL of the service.  [default: this machine's]")
+@click.option("--port", type=click.IntRange(1, 65535), default=_PORT, show_default=True, help="The server's port.")
+@click.option(
+    "--checkout",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="PATH",
+    help="A local checkout of the repository.  [default: the current folder]",
+)
+@click.option("--history/--no-history", "history", default=None, help="Write posts about the checkout's last releases.")
+@click.option(
+    "--env-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=NAME,
+    show_default=True,
+    help="File for the settings and the API key.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the env file if it exists.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask: use options and defaults.")
+@JSON
+def init(  # noqa: PLR0913  # one parameter an option
+    *,
+    organization: str | None,
+    repository: str | None,
+    code_host: str | None,
+    api_url: str | None,
+    repository_id: int | None,
+    token: str | None,
+    start: str | None,
+    publishes: bool | None,
+    is_public: bool | None,
+    base_url: str | None,
+    port: int,
+    checkout: Path | None,
+    history: bool | None,
+    env_file: Path,
+    overwrite: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Set up an organization, a key, a repository, a trigger and a public changelog.
+
+    Asks for values that you did not set by options. Creates the database, writes the settings to contentsvc.env, and
+    prints the webhook's URL and secret and a one-time sign-in link. You can run it again: existing objects are kept.
+    """
+    if not yes and not sys.stdin.isatty():
+        message = "there is no terminal to ask on: add --yes, and options to change the defaults"
+        raise click.UsageError(message)
+    found = _checkout(checkout)
+    ask = _Asking(yes)
+    name = ask.text("Repository (owner/name)", "--repository", repository, found and found.full_name, _full_name)
+    host = ask.choice("Code host", code_host, "github", list(_HOSTS))
+    if host in {"forgejo", "gitea"} and api_url is None and "CONTENTSVC_GITHUB_API_URL" not in os.environ:
+        api_url = ask.text(f"API of {host.title()} (https://HOST/api/v1)", "--api-url", None, None)
+    suggested = suggested_start([1] if found is None or found.has_releases else [], is_checkout=found is not None)
+    started = Start(ask.choice("What starts a post", start, suggested.value, [each.value for each in Start]))
+    settings = _settings(ask, base_url, api_url, port)
+    answers = Answers(
+        organization=ask.text("Organization", "--organization", organization, name.partition("/")[0]),
+        repository=name,
+        provider=_HOSTS[host],
+        repository_id=repository_id,
+        token=token,
+        start=started,
+        publishes=ask.confirm("Publish posts at once", publishes),
+        is_public=ask.confirm("Open a public changelog", is_public),
+        may_expose=is_public is True,
+        history=found.repository
+        if found is not None and ask.confirm("Write posts about the checkout's last releases now", history)
+        else None,
+    )
+    try:
+        with waiting("setting up"):
+            done = asyncio.run(_run(settings, answers, port))
+    except GitFailed as exc:
+        raise click.ClickException(str(exc)) from exc
+    written = _write(env_file, settings, done, ask, overwrite=overwrite)
+    if as_json:
+        click.echo(json_text(_body(done, env_file if written else None), indent=2))
+    else:
+        _print(done, answers, env_file, port, written=written)
+
+
+@final
+class _Asking:
+    """Asks for values without an option; ``--yes`` uses the defaults."""
+
+    def __init__(self, yes: bool) -> None:  # noqa: FBT001  # the option's value
+        self._yes = yes
+
+    def text(
+        self,
+        question: str,
+        option: str,
+        given: str | None,
+        default: str | None,
+        check: Callable[[str], str] = str.strip,
+    ) -> str:
+        if given is not None or (self._yes and default is not None):
+            try:
+                return check(given if given is not None else default or "")
+            except click.BadParameter as exc:
+                message = f"{option}: {exc.message}"
+                raise click.UsageError(message) from exc
+        if self._yes:
+            message = f"no default for {option}: add the option, or name a checkout with a remote by --checkout"
+            raise click.UsageError(message)
+        answer: str = click.prompt(question, default=default, value_proc=check, err=True)
+        return answer
+
+    def choice(self, question: str, given: str | None, default: str, choices: list[str]) -> str:
+        if given is not None or self._yes:
+            return given or default
+        answer: str = click.prompt(question, default=default, type=click.Choice(choices), err=True)
+        return answer
+
+    def confirm(self, question: str, given: bool | None, *, default: bool = True) -> bool:  # noqa: FBT001  # as above
+        if given is not None or self._yes:
+            return default if given is None else given
+        return click.confirm(f"{question}?", default=default, err=True)
+
+    @property
+    def asks(self) -> bool:
+        return not self._yes
+
+
+def _checkout(path: Path | None) -> _Checkout | None:
+    try:
+        repository = Repository(path or Path())
+        line = repository.line()
+        hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
+        tags = release_tags(repository.tags(merged=line.tip))
+    except GitFailed as exc:
+        if path is None:
+            return None
+        raise click.ClickException(str(exc)) from exc
+    local = hosted.full_name.startswith("local/")
+    return _Checkout(repository=repository, full_name=None if local else hosted.full_name, has_releases=bool(tags))
+
+
+def _full_name(text: str) -> str:
+    if not is_full_name(text.strip()):
+        message = f"'{text}' is not of the form OWNER/NAME"
+        raise click.BadParameter(message)
+    return text.strip()
+
+
+def _settings(ask: _Asking, base_url: str | None, api_url: str | None, port: int) -> Settings:
+    """Return the current settings with the answers; a SQLite file by its absolute path."""
+    settings = load_settings()
+    changes: dict[str, Any] = {}
+    if settings.is_sqlite:
+        changes["database_url"] = f"sqlite+aiosqlite:///{settings.database_file.absolute()}"
+    default = settings.base_url if variable("base_url") in os.environ else f"http://127.0.0.1:{port}"
+    changes["base_url"] = ask.text("Address of this service from outside", "--base-url", base_url, default)
+    if api_url is not None:
+        changes["github_api_url"] = api_url
+    return attrs.evolve(settings, **changes)
+
+
+async def _run(settings: Settings, answers: Answers, port: int) -> Done:
+    from contentsvc_http.wiring.stores import migrate  # noqa: PLC0415  # opens no database for --help
+
+    await migrate(settings)
+    async with open_app(settings) as app:
+        return await set_up(app, settings, answers, known_key=os.environ.get(KEY_VARIABLE), port=port)
+
+
+def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrite: bool) -> bool:
+    """Write the env file unless the user keeps an existing one; return whether it has the settings."""
+    standing = read_settings_file(path)
+    key = done.new_key or standing.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
+    variables = {
+        **standing,
+        variable("database_url"): settings.database_url,
+        variable("base_url"): settings.base_url,
+        **({variable("github_api_url"): settings.github_api_url} if _is_own(settings) else {}),
+        KEY_VARIABLE: key,
+    }
+    if standing == variables:
+        return True
+    if path.exists() and not overwrite and not (ask.asks and click.confirm(f"Replace {path}?", err=True)):
+        return False
+    try:
+        write_settings_file(path, variables)
+    except OSError as exc:
+        message = f"the setup is complete, but {path} cannot be written: {exc.strerror}"
+        raise click.ClickException(message) from exc
+    return True
+
+
+def _is_own(settings: Settings) -> bool:
+    return settings.github_api_url != Settings().github_api_url
+
+
+def _body(done: Done, written: Path | None) -> dict[str, Any]:
+    return {
+        "organization": done.organization.slug,
+        "key": done.new_key,
+        "repositoryId": str(done.integration.repositories[0].id),
+        "integrationId": done.integration.id,
+        "webhookUrl": done.webhook_url,
+        "webhookSecret": done.webhook_secret,
+        "createdAtHost": done.created_at_host,
+        "changelogUrl": done.changelog_url if done.is_public else None,
+        "received": done.received,
+        "existing": list(done.existing),
+        "envFile": None if written is None else str(written),
+        "signInUrl": done.sign_in_url,
+    }
+
+
+def _print(done: Done, answers: Answers, env_file: Path, port: int, *, written: bool) -> None:
+    for each in done.existing:
+        say(f"Exists already: {each}")
+    name = done.integration.repositories[0].full_name
+    if done.webhook_secret is not None:
+        say(f"\nAdd this webhook to {name} (content type application/json; pushes and releases):")
+        say(f"  URL     {done.webhook_url}")
+        say(f"  Secret  {done.webhook_secret}")
+    elif done.created_at_host:
+        say(f"\nThe webhook of {name} is created: {done.webhook_url}")
+    else:
+        say(f"\nThe webhook of {name} is {done.webhook_url}")
+        say(f"  A new secret: contentsvc integration rotate-secret {done.integration.id}")
+    if _is_loopback(done.webhook_url):
+        say("  This address works on this machine alone; --base-url sets another one.")
+    if done.new_key is not None:
+        say(f"\nAPI key, shown once: {done.new_key}")
+    state = f"Settings are in {env_file}" if written else f"{env_file} is kept as it was; --overwrite replaces it"
+    say(f"{state}.")
+    if done.received:
+        say(f"Received {done.received:,} pushes and releases of your checkout; the server writes posts about them.")
+    if done.is_public:
+        say(f"Public changelog: {done.changelog_url}")
+    elif done.unexposed:
+        say(f"{done.unexposed:,} published posts would become public: contentsvc changelog publish shows which.")
+    elif answers.is_public:
+        say("The public changelog is off: its name is taken. Set one with contentsvc changelog set --slug.")
+    serve = "contentsvc serve" if port == _PORT else f"contentsvc serve --port {port}"
+    say(f"\nNext: {serve}")
+    minutes = int(LINK_LIFE.total_seconds() // 60)
+    say(f"Then sign in with this link, on this machine, once, within {minutes} minutes:")
+    say(f"  {done.sign_in_url}")
+
+
+def _is_loopback(url: str) -> bool:
+    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}

@@ -1,0 +1,235 @@
+"""Parts of a local history, and the post that the service would write about each."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_cli.develop.changes import Tag
+from contentsvc_cli.develop.git import GitFailed, Repository
+from contentsvc_cli.develop.history import deliveries
+from contentsvc_cli.develop.native_bodies import HostedRepository, is_prerelease
+from contentsvc_core.content.changelog.writer import write_changelog
+from contentsvc_core.content.options import ChangelogOptions
+from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.events.normalized import Push, Release
+from contentsvc_core.webhooks.providers.native import read_push
+
+#: A version tag with its prefix: a monorepo has a series of tags for each package.
+_VERSION: Final = re.compile(r"(?P<series>.*?)[vV]?\d+\.\d+(?:[.+_-].*)?", re.DOTALL)
+#: Length of an abbreviated commit id.
+_SHORT: Final = 10
+_DAY_S: Final = 86_400
+
+
+@final
+@frozen(kw_only=True)
+class Stretch:
+    """A part of a history that becomes one post."""
+
+    #: Range in git notation.
+    range: str
+    #: Id of the newest commit.
+    tip: str
+    #: Ids of commits whose ancestors are excluded.
+    without: tuple[str, ...] = field(converter=tuple)
+    #: Release at its end; ``None`` for unreleased changes.
+    tag: Tag | None = None
+    #: Tag of the previous release, if any.
+    previous: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Preview:
+    """The post that the service would write about a part."""
+
+    stretch: Stretch
+    #: Number of commits.
+    commits: int
+    #: Time of the release, or else of the newest commit; ISO 8601.
+    at: str
+    #: ``None``: there is nothing to report.
+    draft: Draft | None
+
+
+def stretches(repository: Repository, asked: str | None, *, releases: int, days: int) -> list[Stretch]:
+    """Return the parts of a range, newest first.
+
+    Args:
+        repository: The repository.
+        asked: ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes and
+            the last releases; in a repository without releases, the last days.
+        releases: Number of releases to show without a range.
+        days: Number of days to show without releases.
+
+    Raises:
+        GitFailed: A revision is unknown, or there are no commits.
+    """
+    if asked is None:
+        tip = repository.line().tip
+        tags = release_tags(repository.tags(merged=tip))
+        if not tags:
+            return _last_days(repository, tip, days)
+        found = list(_between(tags, None, tip, "HEAD"))
+        # The unreleased part comes first and has no release.
+        return found[: releases + (found[0].tag is None)]
+    before, dots, after = asked.partition("..")
+    if not dots:
+        return _one(repository, asked)
+    start, tip = _resolved(repository, before), _resolved(repository, after or "HEAD")
+    tags = release_tags(repository.tags(merged=tip))
+    reached = {tag.commit_id for tag in repository.tags(merged=start)}
+    inside = [tag for tag in tags if tag.commit_id not in reached]
+    inside = _ending_at(inside, repository, tip, after)
+    return list(_between(inside, (before, start), tip, after or "HEAD"))
+
+
+def release_tags(tags: Iterable[Tag]) -> list[Tag]:
+    """Return the release tags, oldest first, at most one for each commit.
+
+    They name versions of the series of the newest such tag. Pre-releases count only where there is nothing else.
+    """
+    read = [(tag, found["series"]) for tag in tags if (found := _VERSION.fullmatch(tag.name))]
+    final_ones = [each for each in read if not is_prerelease(each[0].name)] or read
+    if not final_ones:
+        return []
+    newest = final_ones[-1][1]
+    return list({tag.commit_id: tag for tag, series in final_ones if series == newest}.values())
+
+
+def previews(
+    repository: Repository, hosted: HostedRepository, found: Iterable[Stretch], options: ChangelogOptions
+) -> Iterator[Preview]:
+    """Return the posts about some parts; parts without commits are omitted.
+
+    Raises:
+        GitFailed: Git cannot read the commits, or a shallow clone lacks some.
+    """
+    ends = repository.shallow_ends()
+    for stretch in found:
+        pushes = repository.pushes(stretch.tip, without=stretch.without)
+        if not pushes:
+            continue
+        if not ends.isdisjoint(commit for push in pushes for commit in push):
+            message = (
+                f"this clone is shallow: its history ends inside {stretch.range}. "
+                "Fetch the rest with 'git fetch --unshallow --tags'"
+            )
+            raise GitFailed(message)
+        yield _preview(repository, hosted, stretch, pushes, options)
+
+
+def title(each: Preview) -> str:
+    """Return the title of a post, or a placeholder if there is nothing to report."""
+    if each.draft is not None:
+        return each.draft.title
+    return each.stretch.range if each.stretch.tag is None else each.stretch.tag.name
+
+
+def text(each: Preview) -> str:
+    """Return the Markdown of a post."""
+    if each.draft is not None:
+        return each.draft.markdown
+    return "Nothing that users notice: upkeep alone. `--team` lists it."
+
+
+def range_line(each: Preview) -> str:
+    """Return the commit count and range of a post."""
+    commits = f"{each.commits:,} commit" + ("" if each.commits == 1 else "s")
+    return f"{each.stretch.range} · {commits}"
+
+
+def _preview(
+    repository: Repository,
+    hosted: HostedRepository,
+    stretch: Stretch,
+    pushes: Sequence[Sequence[str]],
+    options: ChangelogOptions,
+) -> Preview:
+    # Bodies as a code host sends them, read by the service's own reader: the preview is what the service would write.
+    told = deliveries(hosted, pushes, (), repository.commits)
+    events = [read_push(each.body).event for each in told]
+    newest = events[-1].commits[-1].timestamp if isinstance(events[-1], Push) else ""
+    at = (stretch.tag.created_at if stretch.tag is not None else "") or newest
+    brief = Brief(
+        chapters=(Chapter(repository=hosted.full_name, events=events),),
+        release=None if stretch.tag is None else _release(hosted, stretch.tag, at),
+        previous_tag=stretch.previous,
+        options=options,
+    )
+    return Preview(stretch=stretch, commits=sum(map(len, pushes)), at=at, draft=write_changelog(brief, options))
+
+
+def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
+    return Release(
+        action="published",
+        tag_name=tag.name,
+        name=tag.name,
+        # An annotation is no release note: the preview shows what the commits say.
+        body=None,
+        prerelease=is_prerelease(tag.name),
+        draft=False,
+        published_at=at,
+        url=f"{hosted.html_url}/releases/tag/{tag.name}",
+    )
+
+
+def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[Stretch]:
+    """Return the parts of a history between release tags, newest first.
+
+    Args:
+        tags: Release tags, oldest first.
+        start: Name and id of the last excluded commit; ``None`` to start with the first commit.
+        tip: Id of the newest commit.
+        tip_name: Name of the newest commit, as the user wrote it.
+    """
+    known = [] if start is None else [start[1]]
+    first_name = None if start is None else start[0]
+    if not tags or tags[-1].commit_id != tip:
+        name = tags[-1].name if tags else first_name
+        yield Stretch(
+            range=f"{name}..{tip_name}" if name else tip_name,
+            tip=tip,
+            without=[*known, *(tag.commit_id for tag in tags)],
+        )
+    for place in reversed(range(len(tags))):
+        tag = tags[place]
+        previous = tags[place - 1].name if place else first_name
+        yield Stretch(
+            range=f"{previous}..{tag.name}" if previous else tag.name,
+            tip=tag.commit_id,
+            without=[*known, *(each.commit_id for each in tags[:place])],
+            tag=tag,
+            previous=previous,
+        )
+
+
+def _last_days(repository: Repository, tip: str, days: int) -> list[Stretch]:
+    """Return the last days before the newest commit, so that an inactive repository has a preview."""
+    start = repository.before(tip, repository.committed_at(tip) - days * _DAY_S)
+    name = f"{start[:_SHORT]}..HEAD" if start else "HEAD"
+    return [Stretch(range=f"{name}, the last {days} days", tip=tip, without=[start] if start else [])]
+
+
+def _one(repository: Repository, asked: str) -> list[Stretch]:
+    """Return the changes of a revision since the previous release."""
+    tip = _resolved(repository, asked)
+    tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, asked)
+    return [next(_between(tags, None, tip, asked))]
+
+
+def _ending_at(tags: list[Tag], repository: Repository, tip: str, name: str) -> list[Tag]:
+    """Return the release tags with the named tag added: a pre-release has a post if it is named."""
+    named = next((tag for tag in repository.tags(merged=tip) if tag.name == name), None)
+    return tags if named is None else [*(tag for tag in tags if tag.commit_id != named.commit_id), named]
+
+
+def _resolved(repository: Repository, revision: str) -> str:
+    found = repository.resolve(revision)
+    if found is None:
+        hint = ", and this clone is shallow" if repository.shallow_ends() else ""
+        message = f"there is no revision '{revision}' here{hint}: name a tag, a branch or a commit, as in v1.0.0..HEAD"
+        raise GitFailed(message)
+    return found

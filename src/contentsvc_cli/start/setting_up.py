@@ -1,0 +1,268 @@
+"""The steps of ``init``: organization, key, repository, trigger and public changelog, each created once."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final, final
+from urllib.parse import urlsplit
+
+import click
+from attrs import evolve, field, frozen
+
+from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.history import NO_HOST, deliveries, hosted_repository
+from contentsvc_cli.develop.receive import receive_recorded
+from contentsvc_cli.start.previewing import release_tags
+from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
+from contentsvc_core.access.keys import ApiKey, Scope, key_prefix, stands
+from contentsvc_core.application import Application
+from contentsvc_core.content.public.changelogs import InvalidChangelog
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.hosts import HostRefusal
+from contentsvc_core.identifiers import slugify
+from contentsvc_core.organizations import Integration, Organization, webhook_url
+from contentsvc_core.webhooks.providers import GITHUB, provider_named
+from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_http.settings import Settings
+
+#: Number of newest releases that get a post: enough for a page.
+_RELEASES: Final = 5
+#: Number of newest pushes that are received: some seconds of work.
+_PUSHES: Final = 500
+#: Number of pushes that get a post if every push does.
+_PUSHES_WITHOUT_RELEASES: Final = 10
+#: The characters of a repository's name that a title repeats: with the rest, less than a title may have.
+_TITLE: Final = 80
+_OK: Final = 200
+
+
+class Start(Enum):
+    """The events that start a post."""
+
+    RELEASES = "releases"
+    PUSHES = "pushes"
+    BOTH = "both"
+    NOTHING = "none"
+
+
+_EVENTS: Final = {Start.RELEASES: ("release",), Start.PUSHES: ("push",), Start.BOTH: ()}
+
+
+@final
+@frozen(kw_only=True)
+class Answers:
+    """The answers of the user."""
+
+    organization: str
+    #: ``owner/name``.
+    repository: str
+    provider: str
+    #: ``None``: looked up at the code host.
+    repository_id: int | None
+    token: str | None = field(repr=False)
+    start: Start
+    publishes: bool
+    is_public: bool
+    #: Whether a changelog may become public if there are published posts.
+    may_expose: bool
+    #: Checkout whose history is received; ``None`` for none.
+    history: Repository | None
+
+
+@final
+@frozen(kw_only=True)
+class Done:
+    """The created objects, and the existing ones."""
+
+    organization: Organization
+    key: ApiKey
+    #: The new API key; ``None`` if one existed.
+    new_key: str | None = field(repr=False)
+    integration: Integration
+    webhook_url: str
+    #: ``None``: shown before, or stored by the code host.
+    webhook_secret: str | None = field(repr=False)
+    created_at_host: bool
+    changelog_url: str
+    is_public: bool
+    #: The number of published posts that would become public; the command has not asked about them.
+    unexposed: int
+    #: Number of received deliveries of the checkout.
+    received: int
+    sign_in_url: str
+    #: Objects that existed before.
+    existing: tuple[str, ...] = field(converter=tuple)
+
+
+async def set_up(app: Application, settings: Settings, answers: Answers, *, known_key: str | None, port: int) -> Done:
+    """Create missing objects; existing ones stay unchanged.
+
+    Args:
+        app: The use cases.
+        settings: The settings that the setup writes.
+        answers: Answers of the user.
+        known_key: API key of an earlier setup.
+        port: Port of the server.
+
+    Raises:
+        ClickException: A step was refused. Earlier steps stay, and the next run continues.
+    """
+    existing: list[str] = []
+    organization = await _organization(app, answers.organization, existing)
+    connected = await _connected(app, organization, answers)
+    new = None
+    if connected is None:
+        answered = await app.connector.connect(
+            organization.id,
+            full_name=answers.repository,
+            provider=answers.provider,
+            repository_id=answers.repository_id,
+            token=answers.token,
+        )
+        if isinstance(answered, HostRefusal) and answers.token is None:
+            asked = urlsplit(settings.github_api_url).netloc if answers.provider == GITHUB.slug else answers.provider
+            message = (
+                f"{answered.reason} ({asked}). Add --repository-id, or --token for a repository that is not public"
+            )
+            raise click.ClickException(message)
+        new = accepted(answered)
+        connected = new.integration
+    else:
+        existing.append(f"repository {answers.repository}")
+    await _trigger(app, organization, connected, answers, existing)
+    received = 0
+    if new is not None and answers.history is not None:
+        received = await _receive(app, settings, connected, new.secret, answers.history, answers.start)
+    is_public, unexposed, url = await _publish(app, organization, answers, existing)
+    key, new_key = await _key(app, organization, known_key, existing)
+    return Done(
+        organization=organization,
+        key=key,
+        new_key=new_key,
+        integration=connected,
+        webhook_url=webhook_url(app.base_url, connected, connected.repositories[0].id),
+        webhook_secret=None if new is None or new.created_at_host else new.secret,
+        created_at_host=new is not None and new.created_at_host,
+        changelog_url=url,
+        is_public=is_public,
+        unexposed=unexposed,
+        received=received,
+        sign_in_url=await sign_in_link(app, key, port),
+        existing=existing,
+    )
+
+
+async def _organization(app: Application, name: str, existing: list[str]) -> Organization:
+    found = await app.stores.directory.organization(slugify(name))
+    if found is not None:
+        existing.append(f"organization {found.slug}")
+        return found
+    return accepted(await app.operator.create_organization(name))
+
+
+async def _connected(app: Application, organization: Organization, answers: Answers) -> Integration | None:
+    wanted = answers.repository.casefold()
+    for each in await app.stores.directory.integrations(organization.id):
+        if each.provider == answers.provider and any(it.full_name.casefold() == wanted for it in each.repositories):
+            return each
+    return None
+
+
+async def _trigger(
+    app: Application, organization: Organization, connected: Integration, answers: Answers, existing: list[str]
+) -> None:
+    if answers.start is Start.NOTHING:
+        return
+    made = await app.trigger_editor.create(
+        organization.id,
+        repository_ids=[connected.repositories[0].id],
+        event_types=_EVENTS[answers.start],
+        auto_publish=answers.publishes,
+        name="Changelog",
+        provider=connected.provider,
+    )
+    if made is TriggerFault.DOUBLE:
+        existing.append("trigger Changelog")
+    else:
+        accepted(made)
+
+
+async def _receive(
+    app: Application, settings: Settings, connected: Integration, secret: str, checkout: Repository, start: Start
+) -> int:
+    """Receive the newest part of a checkout's history, as if the code host had delivered it."""
+    provider = provider_named(connected.provider)
+    assert provider is not None  # an integration's is known
+    repository = connected.repositories[0]
+    line = checkout.line()
+    hosted = hosted_repository(
+        origin=checkout.origin(),
+        folder=checkout.folder_name,
+        branch=line.branch,
+        full_name=repository.full_name,
+        repository_id=repository.id,
+    )
+    if hosted.html_url.startswith(f"{NO_HOST}/"):
+        # The checkout's remote is another repository, such as a fork: links lead to the one that is connected.
+        hosted = evolve(hosted, html_url=_pages(settings, connected, repository.full_name))
+    tags = release_tags(checkout.tags(merged=line.tip))
+    # The release before the first one that gets a post bounds what that one brought.
+    before, told = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
+    pushes = checkout.pushes(line.tip, without=[tag.commit_id for tag in before])[-_PUSHES:]
+    if start is Start.PUSHES:
+        pushes = pushes[-_PUSHES_WITHOUT_RELEASES:]
+    # An annotation is no release note: posts say what the commits say.
+    plain = [evolve(tag, message=None) for tag in told]
+    count = 0
+    receiver = receiver_of(app)
+    for recorded in deliveries(hosted, pushes, plain, checkout.commits):
+        answered = await receive_recorded(receiver, connected, provider, secret, recorded)
+        count += answered["status"] == _OK
+    return count
+
+
+def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
+    """Return the web URL of a repository; empty if unknown."""
+    host = urlsplit(settings.github_api_url).hostname if connected.provider == GITHUB.slug else None
+    return f"https://{host.removeprefix('api.')}/{full_name}" if host else ""
+
+
+async def _publish(
+    app: Application, organization: Organization, answers: Answers, existing: list[str]
+) -> tuple[bool, int, str]:
+    """Enable the public changelog; return whether it is public, the number of posts it would expose, and its URL."""
+    standing = await app.changelog_editor.standing(organization)
+    url = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
+    if standing.is_public:
+        existing.append("public changelog")
+        return True, 0, url
+    if not answers.is_public:
+        return False, 0, url
+    exposure, _ = await app.changelog_editor.preview(organization)
+    if exposure.posts and not answers.may_expose:
+        return False, exposure.posts, url
+    given: dict[str, object] = {"is_public": True}
+    if standing.title == organization.name:
+        # Readers know the product, and not the account of its code host.
+        given["title"] = f"{answers.repository.partition('/')[2][:_TITLE]} changelog"
+    changed = await app.changelog_editor.change(organization, given)
+    if isinstance(changed, InvalidChangelog):
+        # The slug is another organization's: the changelog needs another one first.
+        return False, 0, url
+    return True, 0, url
+
+
+async def _key(
+    app: Application, organization: Organization, known: str | None, existing: list[str]
+) -> tuple[ApiKey, str | None]:
+    prefix = None if known is None else key_prefix(known)
+    found = None if prefix is None else await app.stores.keys.key(prefix)
+    if found is not None and found.organization_id == organization.id and stands(found, app.clock.now()):
+        existing.append(f"key {found.prefix}…")
+        return found, None
+    issued = accepted(await app.operator.issue_key(organization, name="init", scopes=tuple(Scope)))
+    return issued.record, issued.key
+
+
+def suggested_start(tags: Sequence[object], *, is_checkout: bool) -> Start:
+    """Return the default event of the trigger: releases, or pushes for a checkout without releases."""
+    return Start.PUSHES if is_checkout and not tags else Start.RELEASES

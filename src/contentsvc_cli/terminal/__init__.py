@@ -1,0 +1,1 @@
+"""Output on a terminal: tables, progress, Markdown, shell completion."""

@@ -1,0 +1,111 @@
+"""Shell completion of slugs and ids from the database.
+
+Faults are not reported: the shell would print the message into the line that is being typed.
+"""
+
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import click
+
+from contentsvc_core.text import one_line
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from contentsvc_core.organizations import Organization
+    from contentsvc_core.ports import Directory
+
+#: An id, or a slug, and what people call it.
+_Named: TypeAlias = tuple[str, str]
+#: The longest help of a completion, in characters: a column of a terminal.
+_HELP_LENGTH: Final = 60
+#: Timeout of a completion, in seconds.
+_TIMEOUT_S: Final = 1.0
+
+
+def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+    """Return completions of an organization's slug."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [(each.slug, each.name) for each in await directory.organizations()]
+
+    return _beginning_with(incomplete, look)
+
+
+def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+    """Return completions of an integration's id."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [
+            (found.id, ", ".join(repository.full_name for repository in found.repositories))
+            for owner in await _owners(directory, ctx)
+            for found in await directory.integrations(owner.id)
+        ]
+
+    return _beginning_with(incomplete, look)
+
+
+def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+    """Return completions of a trigger's id."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [
+            (found.id, found.name or found.output_type.value)
+            for owner in await _owners(directory, ctx)
+            for found in await directory.triggers(owner.id)
+        ]
+
+    return _beginning_with(incomplete, look)
+
+
+def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+    """Return completions of a connected repository's id."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [
+            (str(repository.id), repository.full_name)
+            for owner in await _owners(directory, ctx)
+            for found in await directory.integrations(owner.id)
+            for repository in found.repositories
+        ]
+
+    return _beginning_with(incomplete, look)
+
+
+async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organization]":
+    slug = ctx.params.get("organization")
+    found = await directory.organizations()
+    return [owner for owner in found if slug in {None, owner.slug}]
+
+
+def _beginning_with(
+    incomplete: str, look: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
+) -> "list[CompletionItem[str]]":
+    # Imported here: only a shell calls this.
+    import asyncio  # noqa: PLC0415
+
+    from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+    found: Sequence[_Named] = ()
+    with contextlib.suppress(Exception):
+        found = asyncio.run(_read(look))
+    return [
+        CompletionItem(value, help=one_line(name, _HELP_LENGTH) or None)
+        for value, name in found
+        if value.startswith(incomplete)
+    ]
+
+
+async def _read(look: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> Sequence[_Named]:
+    import asyncio  # noqa: PLC0415  # as above
+
+    from contentsvc_http.settings import load_settings  # noqa: PLC0415  # as above
+    from contentsvc_http.wiring.looking import open_as_it_is  # noqa: PLC0415  # as above
+
+    settings = load_settings()
+    if settings.is_sqlite and not settings.database_file.exists():
+        return ()
+    async with open_as_it_is(settings, patience_s=_TIMEOUT_S) as database, asyncio.timeout(_TIMEOUT_S):
+        return await look(database.directory)

@@ -1,0 +1,35 @@
+"""``completion``: completion scripts for shells."""
+
+from typing import Final
+
+import click
+from click.shell_completion import get_completion_class
+
+from contentsvc_cli.terminal.output import JSON, show
+
+_PROGRAM: Final = "contentsvc"
+#: The variable that the shell asks with; click looks for this very one.
+_VARIABLE: Final = "_CONTENTSVC_COMPLETE"
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@JSON
+@click.pass_context
+def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
+    """Print the completion script for your shell.
+
+    \b
+    bash: eval "$(contentsvc completion bash)"     in ~/.bashrc (bash 4.4 or newer)
+    zsh:  eval "$(contentsvc completion zsh)"      in ~/.zshrc, after compinit
+    fish: contentsvc completion fish > ~/.config/fish/completions/contentsvc.fish
+
+    Slugs and ids are looked up in the database of the current settings, if it answers within a second.
+    """  # noqa: D301  # what click knows by it that lines stay as they are
+    made = get_completion_class(shell)
+    assert made is not None
+    script = made(ctx.find_root().command, {}, _PROGRAM, _VARIABLE).source()
+    if as_json:
+        show({"shell": shell, "script": script}, as_json=True)
+    else:
+        click.echo(script, nl=False)

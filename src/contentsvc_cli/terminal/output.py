@@ -1,0 +1,223 @@
+"""Output: JSON for programs, tables for people."""
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Final, cast
+
+import click
+
+from contentsvc_cli.terminal.completing import organization_slugs
+from contentsvc_core.text import has_controls, one_line
+
+if TYPE_CHECKING:
+    # Only a terminal needs it: in a pipe, importing it and printing with it is a tenth of a command's processor time.
+    from rich.console import Console
+    from rich.text import Text
+
+#: Maximum length of a table cell in characters, also in a pipe: a commit message may have megabytes.
+_CELL: Final = 200
+#: Highest code point that fits two hexadecimal digits.
+_LAST_BYTE: Final = 0xFF
+#: Width of a table if the output is not a terminal, in cells.
+_PIPE_WIDTH: Final = 2000
+#: Columns that show a state.
+_STATES: Final = frozenset({"status", "statusCode", "state", "answer", "result", "enabled"})
+#: Style of each state on a terminal.
+_LOOKS: Final = {
+    **dict.fromkeys(
+        ("success", "completed", "published", "processed", "pong", "answered already", "ok", "yes"), "green"
+    ),
+    **dict.fromkeys(("failed", "error", "fault", "refused", "not asked"), "red"),
+    **dict.fromkeys(("pending", "running", "queued", "draft", "redelivery asked", "unknown", "warning"), "yellow"),
+    **dict.fromkeys(("skipped", "cancelled", "filtered", "ignored", "duplicate", "no"), "dim"),
+}
+_HTTP_STATUS: Final = re.compile(r"[1-5][0-9]{2}")
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
+
+#: ``--organization SLUG`` of most commands.
+ORGANIZATION: Final = click.option(
+    "--organization",
+    required=True,
+    metavar="SLUG",
+    shell_complete=organization_slugs,
+    help="Slug of the organization.",
+)
+#: ``--limit N`` of every list.
+LIMIT: Final = click.option(
+    "--limit", type=click.IntRange(1, 2**31 - 1), help="Maximum number of rows.  [default: all]"
+)
+#: ``--json`` of every command.
+JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print untrusted text: unchanged in a pipe, without control characters on a terminal.
+
+    Args:
+        text: Text to print, followed by a line break.
+        err: Print it on standard error.
+    """
+    click.echo(printable(text, sys.stderr if err else sys.stdout), err=err)
+
+
+def printable(text: str, stream: IO[str]) -> str:
+    r"""Return text that is safe to write to a stream.
+
+    A terminal acts on escape sequences and lets bidirectional controls reorder a line: there, each such character is
+    shown as an escape such as ``\x1b`` or ``\u202e``. Line feeds and tabs stay. For anything else the text is exact.
+    """
+    if not stream.isatty():
+        return text
+    text = text.replace("\r\n", "\n")
+    controls = {ord(each): _escape(each) for each in set(text) - {"\n", "\t"} if has_controls(each)}
+    return text.translate(controls) if controls else text
+
+
+def show(record: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print one record, a line for each field. Lines are never cut: they may have a secret that is shown once."""
+    if as_json:
+        click.echo(json_text(record, indent=2))
+        return
+    width = max(map(len, record), default=0)
+    if not sys.stdout.isatty():
+        for name, value in record.items():
+            click.echo(f"{name:{width}}  {_text(name, value)}".rstrip())
+        return
+    from rich.text import Text  # noqa: PLC0415  # see above
+
+    terminal = console()
+    for name, value in record.items():
+        _print_line(terminal, [Text(name.ljust(width), style="bold"), cell(name, value)])
+
+
+def show_rows(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    columns: Sequence[str],
+    as_json: bool,
+    empty: str,
+    optional: Sequence[str] = (),
+) -> None:
+    """Print a list: all fields as JSON, or the named columns as a table.
+
+    On a terminal that is too narrow for the table, columns are left out and texts are cut. Ids and addresses stay
+    whole, on lines of their own beneath their row.
+
+    Args:
+        rows: The rows.
+        columns: Columns of the table, in order.
+        as_json: Print JSON instead.
+        empty: Text to print without rows.
+        optional: Columns that are omitted on a narrow terminal, least important first.
+    """
+    if as_json:
+        click.echo(json_text(rows, indent=2))
+        return
+    if not rows:
+        click.echo(empty)
+        return
+    if not sys.stdout.isatty():
+        _echo_table([columns, *([_text(name, row[name], _CELL) for name in columns] for row in rows)])
+        return
+    from contentsvc_cli.terminal.grid import Grid  # noqa: PLC0415  # rich comes with it
+
+    terminal = console()
+    table = Grid([{column: cell(column, row[column], limit=_CELL) for column in columns} for row in rows], columns)
+    table.fit(terminal.width, optional)
+    for parts in table.lines():
+        _print_line(terminal, parts)
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return a value as JSON that is safe to print on a terminal."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if not has_controls(text.replace("\n", "")):
+        return text
+    # JSON itself escapes but a few of the characters that terminals act on.
+    return json.dumps(value, indent=indent).replace("\x7f", r"\u007f")
+
+
+def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
+    """Return the text of a table cell: states in colour and, on a terminal, readable times.
+
+    Args:
+        column: Name of the column or field.
+        value: Value of the cell.
+        limit: Maximum length; longer texts are cut.
+    """
+    from rich.text import Text  # noqa: PLC0415  # see above
+
+    text = _text(column, value, limit)
+    return Text(text, style=look(column, text))
+
+
+def _text(column: str, value: object, limit: int | None = None) -> str:
+    text = _words(value)
+    if limit is not None:
+        text = one_line(text, limit)
+    elif has_controls(text):
+        # Most of it has come from somewhere else, and this may be a terminal.
+        text = one_line(text, len(text))
+    if column.endswith("At") and sys.stdout.isatty():
+        text = _TIME.sub(r"\1 \2 UTC", text)
+    return text
+
+
+def look(column: str, text: str) -> str:
+    """Return the terminal style of a cell; empty if the column is not a state."""
+    if column not in _STATES:
+        return ""
+    if _HTTP_STATUS.fullmatch(text):
+        return "green" if text.startswith("2") else "red"
+    return _LOOKS.get(text, "")
+
+
+def _words(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case bool():
+            return "yes" if value else "no"
+        case list() if all(isinstance(item, str) for item in cast("list[object]", value)):
+            return ", ".join(cast("list[str]", value))
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _escape(character: str) -> str:
+    return f"\\x{ord(character):02x}" if ord(character) <= _LAST_BYTE else f"\\u{ord(character):04x}"
+
+
+def _echo_table(lines: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = (text + " " * (width - _width(text)) for text, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415  # some characters are two cells wide, some none
+
+    return cell_len(text)
+
+
+def _print_line(terminal: "Console", parts: "Sequence[Text]") -> None:
+    from rich.text import Text  # noqa: PLC0415  # see above
+
+    line = Text("  ").join(parts)
+    line.rstrip()
+    # One line on any terminal, so that copied text has no line breaks.
+    terminal.print(line, soft_wrap=True)
+
+
+def console() -> "Console":
+    """Return the console for tables: as wide as the terminal, or as a row needs."""
+    from rich.console import Console  # noqa: PLC0415  # see above
+
+    return Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)

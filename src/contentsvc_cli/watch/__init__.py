@@ -1,0 +1,1 @@
+"""Commands that show what happens: the log, runs and context records."""

@@ -1,0 +1,95 @@
+"""``context``: context records."""
+
+from typing import Any
+
+import click
+
+from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
+from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, say, show
+from contentsvc_cli.watch.listings import show_list
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
+
+#: Maximum size of all events of the hits, in bytes.
+_MAX_BYTES = 256 * 1024 * 1024
+
+
+@click.group()
+def context() -> None:
+    """List, search and show context records, which AI agents read."""
+
+
+@context.command("list")
+@ORGANIZATION
+@LIMIT
+@JSON
+def list_context(organization: str, limit: int | None, *, as_json: bool) -> None:
+    """List context records, newest first."""
+
+    async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=limit)]
+
+    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
+
+
+@context.command()
+@click.argument("words", nargs=-1)
+@ORGANIZATION
+@click.option("--repository", default="", metavar="OWNER/NAME", help="Only records of this repository.")
+@click.option("--event-type", default="", metavar="LIST", help="Only events of these types: push, release.")
+@SINCE
+@HITS
+@JSON
+def search(  # its options
+    words: tuple[str, ...],
+    organization: str,
+    repository: str,
+    event_type: str,
+    since: str,
+    limit: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Search context records by WORDS, newest first.
+
+    All words must match: in a commit's message, hash or author, in a release's tag, name or notes, or in the name of a
+    repository or branch. Use word* for a prefix and -word to exclude a word. 1.4.2 is one word. Put -- before the first
+    word that begins with a hyphen.
+    """
+    from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.questions import read_context_search  # noqa: PLC0415  # this command alone
+
+    asked = accepted(
+        read_context_search(
+            {"query": " ".join(words), "repository": repository, "eventType": event_type, "since": since}
+        )
+    )
+
+    async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        hits = await app.stores.search.records(owner, asked, limit=limit, max_bytes=_MAX_BYTES)
+        warn(hits)
+        return [record_hit_body(record, asked.terms) for record in hits.found]
+
+    show_hits(organization, rows, ("createdAt", "customId", "eventType"), as_json=as_json)
+
+
+@context.command("show")
+@click.argument("custom_id")
+@ORGANIZATION
+@JSON
+def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
+    """Show a context record. Without --json, only its text."""
+
+    async def work(app: Application) -> ContextRecord | None:
+        owner = await organization_named(app, organization)
+        return await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
+
+    found = with_app(work)
+    if found is None:
+        message = f"there is no context record '{custom_id}'"
+        raise click.ClickException(message)
+    if as_json:
+        show(context_body(found), as_json=True)
+    else:
+        say(found.content)
