@@ -7,7 +7,7 @@ together without a server between them, since the other side has none either.
 import sys
 from pathlib import Path
 
-from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import deliveries, hosted_repository
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.writing import Brief, Chapter
@@ -16,7 +16,7 @@ from contentsvc_core.webhooks.providers import GITHUB
 
 def changelog(folder: Path) -> str:
     """Read a repository's history and write its changelog."""
-    repository = Repository(folder)
+    repository = Checkout(folder)
     line = repository.line()
     hosted = hosted_repository(origin=repository.origin(), folder=folder.name, branch=line.branch)
     told = deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits)

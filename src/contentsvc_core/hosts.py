@@ -68,7 +68,7 @@ class HostAnswer(Generic[_Value]):
 
 @final
 @frozen(kw_only=True)
-class HostedRepository:
+class RemoteRepository:
     """A repository at its code host."""
 
     #: 1 to 2**63 - 1; a renamed repository keeps its id.

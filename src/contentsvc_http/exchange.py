@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from contentsvc_core.webhooks.delivery import Address
 
 if TYPE_CHECKING:
-    from contentsvc_http.intake import Place
+    from contentsvc_http.intake import Reservation
 
 _NO_CONTENT: Final = 204
 #: Ends a connection with its answer.
@@ -77,7 +77,7 @@ class Exchange:
         self.request_id = ""
         self.began_s = 0.0
         #: ``None``: it has not begun, or was answered.
-        self.place: Place | None = None
+        self.place: Reservation | None = None
 
     def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Send a whole answer as one packet, and start the next pipelined request.

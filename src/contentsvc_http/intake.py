@@ -65,7 +65,7 @@ class Intake:
         self.within_s: Final = within_s
         self.step_s: Final = step_s
 
-    def place(self, announced: int = 0, owner: Hashable = None) -> "Place":
+    def place(self, announced: int = 0, owner: Hashable = None) -> "Reservation":
         """Return a place for a body, before anything of it is read.
 
         Args:
@@ -78,7 +78,7 @@ class Intake:
         # Others may have left their room before it needs all of what it announces.
         if announced > LARGE_BODY and self.large.lacks(owner, LARGE_BODY + 1):
             raise self.refusal()
-        return Place(self, owner)
+        return Reservation(self, owner)
 
     def refusal(self) -> Refused:
         """Return what a sender is answered for whose body there is no room."""
@@ -95,13 +95,13 @@ class _Room:
         self._share = size // 2
         self._held: dict[Hashable, int] = {}
         #: The bodies that still arrive, the oldest first.
-        self.arriving: Final[dict[Place, None]] = {}
+        self.arriving: Final[dict[Reservation, None]] = {}
 
     def lacks(self, owner: Hashable, size: int) -> bool:
         """Return whether ``size`` bytes more are not free, or not for this owner."""
         return size > self._free or size > self._share - self._held.get(owner, 0)
 
-    def take(self, place: "Place", size: int) -> None:
+    def take(self, place: "Reservation", size: int) -> None:
         """Take ``size`` bytes more for a body, if need be from the newest body that still arrives.
 
         Raises:
@@ -125,12 +125,12 @@ class _Room:
         else:
             del self._held[owner]
 
-    def _newest(self, owner: Hashable) -> "Place | None":
+    def _newest(self, owner: Hashable) -> "Reservation | None":
         return next((each for each in reversed(self.arriving) if owner is None or each.owner == owner), None)
 
 
 @final
-class Place:
+class Reservation:
     """The place of one body in memory, until its ``with`` block ends."""
 
     def __init__(self, intake: Intake, owner: Hashable) -> None:
@@ -146,7 +146,7 @@ class Place:
         self._step_end = _STEP
         self._waiting: asyncio.Timeout | None = None
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "Reservation":
         """Return the place."""
         return self
 

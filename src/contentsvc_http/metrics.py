@@ -11,7 +11,7 @@ from typing import Final, assert_never, final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.outgoing.retries import Verdict
+from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.ports import Steps, Workflow
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
@@ -113,7 +113,7 @@ class Metrics:
             self._unavailable.labels(operation)
         for status in (RunStatus.COMPLETED, RunStatus.SKIPPED, RunStatus.FAILED):
             self._ended.labels(status.value)
-        for result in Verdict:
+        for result in AttemptResult:
             self._sent.labels(result.name.lower())
         #: Settlements being written or waiting. Copied to the gauge by :meth:`sample`, not for each delivery.
         self._under_way = 0
@@ -186,7 +186,7 @@ class Metrics:
         """Count a run that ended."""
         self._ended.labels(status.value).inc()
 
-    def sent(self, result: Verdict) -> None:
+    def sent(self, result: AttemptResult) -> None:
         """Count an attempt to send a webhook."""
         self._sent.labels(result.name.lower()).inc()
 

@@ -41,7 +41,7 @@ class WorkersFailed(ContentServiceError):
 
 @final
 @frozen(kw_only=True)
-class Place:
+class Listener:
     """Where and as what all of them serve."""
 
     role: Role
@@ -54,7 +54,7 @@ class Place:
 class Task:
     """What one of them is told, as JSON in its only argument."""
 
-    place: Place
+    place: Listener
     #: It is the ``number``-th, counted from 1.
     number: int
     of: int
@@ -62,7 +62,7 @@ class Task:
     channel: int
 
 
-def supervise(place: Place, workers: int, *, on_ready: Callable[[], None], on_stopping: Callable[[], None]) -> None:
+def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on_stopping: Callable[[], None]) -> None:
     """Keep ``workers`` processes serving until SIGTERM or SIGINT; then end them in order, within 10 seconds.
 
     One that ends unasked is started again: at once, and after a growing pause when it does so again and again. When
@@ -123,7 +123,7 @@ class _Supervisor:
     """Waits for what the processes say, for their ends, and for signals."""
 
     def __init__(
-        self, place: Place, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]
+        self, place: Listener, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]
     ) -> None:
         self._place = place
         self._metrics = metrics

@@ -29,7 +29,7 @@ _SAMPLE_EVERY_S: Final = 5.0
 _NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other clients, set CONTENTSVC_METRICS=on"
 
 
-class Backlog(Protocol):
+class UnendedRuns(Protocol):
     """The runs in the database that have not ended."""
 
     @property
@@ -53,7 +53,7 @@ class Scrape:
     """Collects the metrics of a scrape. Reads the database at most every two seconds, and works without it."""
 
     def __init__(
-        self, version: str, backlog: Callable[[], Awaitable[Backlog]], connections: Callable[[], tuple[int, int]]
+        self, version: str, backlog: Callable[[], Awaitable[UnendedRuns]], connections: Callable[[], tuple[int, int]]
     ) -> None:
         """Create the metrics.
 
@@ -76,7 +76,7 @@ class Scrape:
             ProcessCollector(registry=shown)
         self._backlog = backlog
         self._connections = connections
-        self._asking: asyncio.Task[Backlog | None] | None = None
+        self._asking: asyncio.Task[UnendedRuns | None] | None = None
         self._asked_at = 0.0
 
     async def page(self, accept: str) -> tuple[bytes, str]:
@@ -100,7 +100,7 @@ class Scrape:
             self.sample()
             await asyncio.sleep(_SAMPLE_EVERY_S)
 
-    async def _ask(self) -> Backlog | None:
+    async def _ask(self) -> UnendedRuns | None:
         asking = self._asking
         if asking is None or (asking.done() and monotonic() - self._asked_at >= _FRESH_S):
             # One query at a time: a database that hangs gets no second query.
@@ -108,7 +108,7 @@ class Scrape:
         answered, _ = await asyncio.wait({asking}, timeout=_WITHIN_S)
         return asking.result() if answered else None
 
-    async def _answer(self) -> Backlog | None:
+    async def _answer(self) -> UnendedRuns | None:
         try:
             return await self._backlog()
         except Exception:  # noqa: BLE001  # the page must work when the database fails
@@ -124,7 +124,7 @@ class _FromDatabase(Collector):
     def __init__(self, version: str) -> None:
         self._version = version
         #: ``None``: the database is unavailable.
-        self.backlog: Backlog | None = None
+        self.backlog: UnendedRuns | None = None
 
     def collect(self) -> Generator[Metric]:
         backlog = self.backlog

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, final
 from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.outgoing.retries import Verdict
+from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.ports import Workflow
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.bounds import Counting, uncounted
@@ -18,7 +18,7 @@ from contentsvc_http.logs import Answered
 from contentsvc_http.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
-    from contentsvc_http.scrape import Backlog
+    from contentsvc_http.scrape import UnendedRuns
 
 #: Timeout for sending the last spans at shutdown, in seconds.
 _LAST_SPANS_S: Final = 1.0
@@ -42,7 +42,7 @@ class Watch:
     #: Called with the final status of each run.
     ended: Callable[[RunStatus], None] = lambda _status: None
     #: Called with the outcome of each attempt to send a webhook.
-    sent: Callable[[Verdict], None] = lambda _result: None
+    sent: Callable[[AttemptResult], None] = lambda _result: None
     #: Returns the histogram of settlement times: (upper bound in seconds, cumulative count).
     settled: Callable[[], Sequence[tuple[float, float]]] | None = None
     routes: tuple[HTTPRouteHandler, ...] = ()
@@ -54,7 +54,7 @@ class Watch:
             inner.ended(status)
             self.ended(status)
 
-        def sent(result: Verdict) -> None:
+        def sent(result: AttemptResult) -> None:
             inner.sent(result)
             self.sent(result)
 
@@ -76,7 +76,7 @@ class Watch:
 async def watching(
     settings: Settings,
     *,
-    backlog: "Callable[[], Awaitable[Backlog]]",
+    backlog: "Callable[[], Awaitable[UnendedRuns]]",
     connections: Callable[[], tuple[int, int]],
 ) -> AsyncGenerator[Watch]:
     """Open the instrumentation; send the remaining spans when it is closed.
@@ -103,7 +103,7 @@ async def watching(
 @contextlib.asynccontextmanager
 async def _measuring(
     running: str,
-    backlog: "Callable[[], Awaitable[Backlog]]",
+    backlog: "Callable[[], Awaitable[UnendedRuns]]",
     connections: Callable[[], tuple[int, int]],
     *,
     local: bool,

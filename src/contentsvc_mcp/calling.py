@@ -10,7 +10,7 @@ from contentsvc_core.application import Application
 from contentsvc_core.errors import Overloaded, StoreUnavailable, Unstorable
 from contentsvc_core.shapes import NotOfShape, read_shape, storable_json
 from contentsvc_core.text import one_line
-from contentsvc_mcp.toolbox import Answer, Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
 _FAULT_LENGTH: Final = 300
 _MAY_NOT: Final = {
@@ -23,7 +23,7 @@ _LOG: Final = structlog.get_logger("contentsvc.mcp")
 
 async def call(
     app: Application, caller: Callable[[], Awaitable[ApiKey | None]], tool: Tool, arguments: Mapping[str, Any] | None
-) -> Answer:
+) -> ToolAnswer:
     """Call a tool. Checks happen in the order of ``/v1``: key, rate limit, scope, arguments.
 
     Args:
@@ -37,31 +37,31 @@ async def call(
     """
     try:
         return await _done(app, await caller(), tool, arguments or {})
-    except Refused:
+    except ToolRefused:
         raise
     except NotOfShape as exc:
-        raise Refused(one_line(f"Invalid arguments of {tool.name}: {exc}", _FAULT_LENGTH)) from None
+        raise ToolRefused(one_line(f"Invalid arguments of {tool.name}: {exc}", _FAULT_LENGTH)) from None
     except StoreUnavailable as exc:
         _LOG.warning("store unavailable", reason=str(exc))
         message = "The service is temporarily unavailable. Try again in a second"
-        raise Refused(message) from None
+        raise ToolRefused(message) from None
     except Overloaded:
         message = "Too many concurrent calls. Wait until some of them are done, then try again"
-        raise Refused(message) from None
+        raise ToolRefused(message) from None
     except Unstorable as exc:
         _LOG.warning("unstorable", reason=str(exc))
         message = "Invalid arguments: a value cannot be stored"
-        raise Refused(message) from None
+        raise ToolRefused(message) from None
     except Exception as exc:
         # The caller never sees the cause.
         _LOG.exception("tool failed", tool=tool.name)
         message = "Internal error. The call may or may not have taken effect: check before you try again"
-        raise Refused(message) from exc
+        raise ToolRefused(message) from exc
 
 
-async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Mapping[str, Any]) -> ToolAnswer:
     if key is None:
-        raise Refused(_NO_KEY)
+        raise ToolRefused(_NO_KEY)
     if tool.rate is not None:
         verdict = await app.limiter.hit_by(key, tool.rate)
         if not verdict.admitted:
@@ -69,9 +69,9 @@ async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Map
                 f"Rate limit exceeded: at most {verdict.limit} such calls in 60 seconds. "
                 f"Try again in {verdict.retry_after_s} seconds"
             )
-            raise Refused(message)
+            raise ToolRefused(message)
     if tool.scope not in key.scopes:
-        raise Refused(_MAY_NOT[tool.scope])
+        raise ToolRefused(_MAY_NOT[tool.scope])
     return await tool.work(app, key, _read(tool, arguments))
 
 

@@ -13,7 +13,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.edit import PostFault
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.post_tools import NO_SUCH_POST, PostId, Version, version_of
-from contentsvc_mcp.toolbox import Answer, Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
 _RATE: Final = rate_of("PATCH", "/v1/posts/{postId}")
 _CHANGED: Final = "The post has changed since you read it. Call read_post for its current text and version"
@@ -68,7 +68,7 @@ class ChangedPost(TypedDict):
     untrusted: TitleBody
 
 
-async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> Answer:
+async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> ToolAnswer:
     change = read_post_change(
         title=None if wanted.title is UNSET else wanted.title,
         markdown=None if wanted.markdown is UNSET else wanted.markdown,
@@ -76,29 +76,29 @@ async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> Answer:
     if isinstance(change, InvalidChange):
         # The core's message also names the status, which this tool cannot change.
         nothing = wanted.title is UNSET and wanted.markdown is UNSET
-        raise Refused("Nothing to change: give title, markdown or both" if nothing else change.error)
+        raise ToolRefused("Nothing to change: give title, markdown or both" if nothing else change.error)
     return await _changed(app, key, wanted.post_id, change, wanted.version)
 
 
-async def _publish(app: Application, key: ApiKey, wanted: PublishPost) -> Answer:
+async def _publish(app: Application, key: ApiKey, wanted: PublishPost) -> ToolAnswer:
     return await _changed(app, key, wanted.post_id, PostChange(status=PostStatus.PUBLISHED), wanted.version)
 
 
-async def _unpublish(app: Application, key: ApiKey, wanted: UnpublishPost) -> Answer:
+async def _unpublish(app: Application, key: ApiKey, wanted: UnpublishPost) -> ToolAnswer:
     return await _changed(app, key, wanted.post_id, PostChange(status=PostStatus.DRAFT), None)
 
 
-async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChange, version: str | None) -> Answer:
+async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChange, version: str | None) -> ToolAnswer:
     post = await app.post_editor.change(
         key.organization_id, post_id, change, if_=lambda seen: version is None or version_of(seen) == version
     )
     match post:
         case PostFault.UNKNOWN:
-            raise Refused(NO_SUCH_POST)
+            raise ToolRefused(NO_SUCH_POST)
         case PostFault.CHANGED:
-            raise Refused(_CHANGED)
+            raise ToolRefused(_CHANGED)
         case InvalidChange():
-            raise Refused(post.error)
+            raise ToolRefused(post.error)
         case Post():
             facts = {
                 "id": post.id,
@@ -106,7 +106,7 @@ async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChan
                 "version": version_of(post),
                 "updatedAt": iso_ms(post.updated_at),
             }
-            return Answer(facts=facts, untrusted={"title": post.title})
+            return ToolAnswer(facts=facts, untrusted={"title": post.title})
 
 
 CHANGE_TOOLS: Final = (

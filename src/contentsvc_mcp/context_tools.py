@@ -15,7 +15,7 @@ from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.search.terms import QUERY_LIMIT
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import is_custom_id
-from contentsvc_mcp.toolbox import Answer, Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 from contentsvc_mcp.untrusted import SLICE, part_of
 
 #: Maximum size of all events of one answer, in bytes. Further hits are on the next page.
@@ -110,11 +110,11 @@ def read_before(text: str) -> Cursor | None:
     """
     place = read_cursor(text) if text else None
     if text and place is None:
-        raise Refused(NO_SUCH_PLACE)
+        raise ToolRefused(NO_SUCH_PLACE)
     return place
 
 
-async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> Answer:
+async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> ToolAnswer:
     asked = read_context_search(
         {
             "query": wanted.query,
@@ -124,15 +124,15 @@ async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> Answe
         }
     )
     if isinstance(asked, InvalidQuery):
-        raise Refused(asked.error)
+        raise ToolRefused(asked.error)
     before = read_before(wanted.before)
 
-    async def found() -> Answer:
+    async def found() -> ToolAnswer:
         mine = key.organization_id
         hits = await app.stores.search.records(mine, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
         # Off the event loop: the words of many commits are compared.
         bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
-        return Answer(
+        return ToolAnswer(
             facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"context": bodies},
         )
@@ -140,16 +140,16 @@ async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> Answe
     return await app.shares.heavy(key.organization_id, found)
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadContext) -> Answer:
+async def _read(app: Application, key: ApiKey, wanted: ReadContext) -> ToolAnswer:
     return await app.shares.heavy(key.organization_id, lambda: _record(app, key, wanted))
 
 
-async def _record(app: Application, key: ApiKey, wanted: ReadContext) -> Answer:
+async def _record(app: Application, key: ApiKey, wanted: ReadContext) -> ToolAnswer:
     asked = wanted.custom_id
     record = await app.stores.contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
     if record is None:
         message = "Context record not found. Use search_context to find the customId of a record"
-        raise Refused(message)
+        raise ToolRefused(message)
     # Off the event loop: a record may hold two thousand commits.
     content, where = await asyncio.to_thread(lambda: part_of(record.content, wanted.offset))
     body: dict[str, Any] = {
@@ -158,7 +158,7 @@ async def _record(app: Application, key: ApiKey, wanted: ReadContext) -> Answer:
         "content": content,
         "createdAt": iso_ms(record.created_at),
     }
-    return Answer(facts=where, untrusted=body)
+    return ToolAnswer(facts=where, untrusted=body)
 
 
 CONTEXT_TOOLS: Final = (

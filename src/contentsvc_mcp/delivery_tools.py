@@ -17,7 +17,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.trail import Led
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
-from contentsvc_mcp.toolbox import Answer, Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
 _MOST: Final = 50
 #: Maximum number of log entries shown for one delivery; a delivery has several if it was sent again.
@@ -137,32 +137,32 @@ class DeliveryTrail(TypedDict):
     untrusted: TrailBody
 
 
-async def _list(app: Application, key: ApiKey, wanted: ListDeliveries) -> Answer:
+async def _list(app: Application, key: ApiKey, wanted: ListDeliveries) -> ToolAnswer:
     search = LogSearch(statuses=wanted.statuses, event=wanted.event, text=wanted.text.strip())
     mine, before = key.organization_id, read_before(wanted.before)
     found = await app.shares.lists(
         mine, lambda: app.stores.insights.log(mine, search, limit=wanted.limit + 1, before=before)
     )
     shown = found[: wanted.limit]
-    return Answer(
+    return ToolAnswer(
         facts={"next": written_cursor(Cursor.of(shown[-1])) if len(found) > wanted.limit else None},
         untrusted={"deliveries": [_entry_body(entry) for entry in shown]},
     )
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadDelivery) -> Answer:
+async def _read(app: Application, key: ApiKey, wanted: ReadDelivery) -> ToolAnswer:
     return await app.shares.heavy(key.organization_id, lambda: _trail(app, key, wanted))
 
 
-async def _trail(app: Application, key: ApiKey, wanted: ReadDelivery) -> Answer:
+async def _trail(app: Application, key: ApiKey, wanted: ReadDelivery) -> ToolAnswer:
     entries = await app.trails.entries(key.organization_id, wanted.id.strip())
     if not entries:
-        raise Refused(_UNKNOWN)
+        raise ToolRefused(_UNKNOWN)
     processed = next((entry for entry in entries if entry.event is not None), None)
     led = None if processed is None else await app.trails.led(processed)
     record = None if led is None else await app.stores.contexts.record(key.organization_id, led.custom_id)
     hit = None if record is None else await asyncio.to_thread(lambda: record_hit_body(record, ()))
-    return Answer(
+    return ToolAnswer(
         facts={
             "isProcessed": led is not None,
             "isUnderWay": led is not None and led.is_under_way,

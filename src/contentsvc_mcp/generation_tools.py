@@ -19,7 +19,7 @@ from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
 from contentsvc_mcp.context_tools import Notice
-from contentsvc_mcp.toolbox import Answer, Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
 #: Maximum number of repositories in one call; more would be a mistake.
 _MOST: Final = 100
@@ -141,7 +141,7 @@ class JobState(TypedDict):
     untrusted: ToldBody
 
 
-async def _sources(app: Application, key: ApiKey, wanted: ListSources) -> Answer:
+async def _sources(app: Application, key: ApiKey, wanted: ListSources) -> ToolAnswer:
     del wanted
     connected = sources_of(await app.stores.directory.integrations(key.organization_id))
     brands = await app.stores.brands.identities(key.organization_id)
@@ -149,10 +149,10 @@ async def _sources(app: Application, key: ApiKey, wanted: ListSources) -> Answer
         "repositories": [{"provider": each.provider, "repository": each.full_name} for each in connected],
         "brandIdentities": [{"id": each.id, "name": each.name, "isDefault": each.is_default} for each in brands],
     }
-    return Answer(facts={}, untrusted=body)
+    return ToolAnswer(facts={}, untrusted=body)
 
 
-async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> Answer:
+async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> ToolAnswer:
     names = None if wanted.repositories is UNSET else wanted.repositories
     connected = () if names is None else sources_of(await app.stores.directory.integrations(key.organization_id))
     request = GenerationRequest(
@@ -165,7 +165,7 @@ async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> Answ
     )
     job = await app.generator.request(key.organization_id, request)
     if isinstance(job, Refusal):
-        raise Refused(job.reason)
+        raise ToolRefused(job.reason)
     return _answer(job)
 
 
@@ -177,12 +177,12 @@ def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str,
         if not same:
             others = ", ".join(each.full_name for each in connected[:_NAMED]) or "none"
             message = f"Unknown repository: '{one_line(name, 201)}' is not connected. Connected are: {others}"
-            raise Refused(message if len(connected) <= _NAMED else f"{message}, and more: see list_sources")
+            raise ToolRefused(message if len(connected) <= _NAMED else f"{message}, and more: see list_sources")
         found += same
     return found
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadJob) -> Answer:
+async def _read(app: Application, key: ApiKey, wanted: ReadJob) -> ToolAnswer:
     job = await _job(app, key, wanted.job_id)
     looks, more_looks = int(wanted.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
     while looks and more_looks and not _has_told_its_end(job):
@@ -201,18 +201,18 @@ async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
     job = await app.stores.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
     if job is None or not isinstance(job.asked, Generation):
         message = "Job not found. generate_post returns the id of a job"
-        raise Refused(message)
+        raise ToolRefused(message)
     return job
 
 
-def _answer(job: Job) -> Answer:
+def _answer(job: Job) -> ToolAnswer:
     body = generation_job_body(job)
     told = [
         {"type": event.type.value, "message": event.message, "createdAt": iso_ms(event.created_at)}
         for event in job_events(job)
     ]
     kept = ("status", "contentType", "lookbackWindow", "postId", "createdAt")
-    return Answer(
+    return ToolAnswer(
         facts={"jobId": job.id, **{name: body[name] for name in kept}},
         untrusted={"error": body["error"], "events": told},
     )

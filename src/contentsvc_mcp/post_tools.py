@@ -30,7 +30,7 @@ from contentsvc_mcp.context_tools import (
     Since,
     read_before,
 )
-from contentsvc_mcp.toolbox import Answer, Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 from contentsvc_mcp.untrusted import SLICE, bounded, part_of
 
 NO_SUCH_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
@@ -174,7 +174,7 @@ def version_of(post: Post) -> str:
     return entity_tag(post).strip('"')
 
 
-async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> Answer:
+async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> ToolAnswer:
     asked = read_post_search(
         {
             "query": wanted.query,
@@ -184,13 +184,13 @@ async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> Answer:
         }
     )
     if isinstance(asked, InvalidQuery):
-        raise Refused(asked.error)
+        raise ToolRefused(asked.error)
     before = read_before(wanted.before)
 
-    async def found() -> Answer:
+    async def found() -> ToolAnswer:
         hits = await app.stores.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
         bodies = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
-        return Answer(
+        return ToolAnswer(
             facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"posts": bodies},
         )
@@ -198,13 +198,13 @@ async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> Answer:
     return await app.shares.heavy(key.organization_id, found)
 
 
-async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> Answer:
+async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> ToolAnswer:
     query = PostQuery(ascending=wanted.sort == "asc", statuses=wanted.statuses, content_types=wanted.content_types)
     asked = PageRequest(limit=wanted.limit, page=wanted.page)
     mine = key.organization_id
     page = await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, asked))
     if isinstance(page, InvalidPage):
-        raise Refused(page.body["details"]["message"])
+        raise ToolRefused(page.body["details"]["message"])
     posts, pagination = page
     lines = [
         {
@@ -217,13 +217,13 @@ async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> Answer:
         }
         for post in posts
     ]
-    return Answer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
+    return ToolAnswer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadPost) -> Answer:
+async def _read(app: Application, key: ApiKey, wanted: ReadPost) -> ToolAnswer:
     post = await app.stores.posts.post(key.organization_id, wanted.post_id) if is_own_id(wanted.post_id) else None
     if post is None:
-        raise Refused(NO_SUCH_POST)
+        raise ToolRefused(NO_SUCH_POST)
     markdown, where = part_of(post.markdown, wanted.offset)
     metadata, is_cut = bounded(post.source_metadata)
     facts = {
@@ -236,7 +236,7 @@ async def _read(app: Application, key: ApiKey, wanted: ReadPost) -> Answer:
         **where,
         "sourceMetadataCut": is_cut,
     }
-    return Answer(facts=facts, untrusted={"title": post.title, "markdown": markdown, "sourceMetadata": metadata})
+    return ToolAnswer(facts=facts, untrusted={"title": post.title, "markdown": markdown, "sourceMetadata": metadata})
 
 
 POST_TOOLS: Final = (

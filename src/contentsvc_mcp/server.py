@@ -14,7 +14,7 @@ from contentsvc_core.application import Application
 from contentsvc_core.shapes import schema_of
 from contentsvc_core.text import one_line
 from contentsvc_mcp.calling import call
-from contentsvc_mcp.toolbox import Refused, Tool
+from contentsvc_mcp.toolbox import Tool, ToolRefused
 from contentsvc_mcp.tools import BY_NAME, INSTRUCTIONS, open_to
 from contentsvc_mcp.untrusted import structured, texts
 
@@ -41,7 +41,7 @@ def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]
             return _refused(f"Unknown tool '{one_line(params.name, 64)}'. Available tools: {', '.join(BY_NAME)}")
         try:
             answer = await call(app, caller, tool, params.arguments)
-        except Refused as exc:
+        except ToolRefused as exc:
             return _refused(str(exc))
         return types.CallToolResult(
             content=[types.TextContent(text=text) for text in texts(answer, app.ids.token)],

@@ -13,7 +13,7 @@ from contentsvc_core.application import Application
 
 @final
 @frozen(kw_only=True)
-class Answer:
+class ToolAnswer:
     """The result of a tool call."""
 
     #: Trusted values of this service: ids, numbers, times, states.
@@ -22,7 +22,7 @@ class Answer:
     untrusted: Mapping[str, Any] | None = None
 
 
-class Refused(Exception):
+class ToolRefused(Exception):
     """A tool call failed; the message tells the model why."""
 
 
@@ -49,4 +49,4 @@ class Tool:
     is_idempotent: bool = True
     #: The effect is visible outside this service, e.g. to readers (MCP ``openWorldHint``).
     is_open: bool = False
-    work: Callable[[Application, ApiKey, Any], Awaitable[Answer]]
+    work: Callable[[Application, ApiKey, Any], Awaitable[ToolAnswer]]

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from contentsvc_core.text import one_line
-from contentsvc_mcp.toolbox import Answer
+from contentsvc_mcp.toolbox import ToolAnswer
 
 #: Maximum length of a text in one answer, in characters.
 SLICE: Final = 16_000
@@ -24,14 +24,14 @@ _ITEMS: Final = 20
 _TEXT: Final = 500
 
 
-def structured(answer: Answer) -> dict[str, Any]:
+def structured(answer: ToolAnswer) -> dict[str, Any]:
     """Return an answer as one JSON object."""
     if answer.untrusted is None:
         return dict(answer.facts)
     return {"notice": NOTICE, **answer.facts, "untrusted": answer.untrusted}
 
 
-def texts(answer: Answer, token: Callable[[int], str]) -> tuple[str, ...]:
+def texts(answer: ToolAnswer, token: Callable[[int], str]) -> tuple[str, ...]:
     """Return an answer as texts for a model: trusted values, then untrusted ones between marks.
 
     Args:

@@ -9,7 +9,7 @@ from attrs import evolve
 from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, limits_end
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core.hosts import Hook, HostAnswer, HostDelivery, HostedRepository, HostFault, HostRefusal, missed
+from contentsvc_core.hosts import Hook, HostAnswer, HostDelivery, HostFault, HostRefusal, RemoteRepository, missed
 
 HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242", secret="whsec_first")
 
@@ -47,7 +47,7 @@ def refused(answered: object) -> HostRefusal:
 
 
 async def test_a_repository_is_read_with_and_without_a_token(server: CodeHostServer, host: RestCodeHost) -> None:
-    known = HostedRepository(id=REPOSITORY_ID, full_name=REPOSITORY, default_branch="trunk")
+    known = RemoteRepository(id=REPOSITORY_ID, full_name=REPOSITORY, default_branch="trunk")
 
     # However its name is written.
     assert await host.repository("ACME/Lighthouse", token=None) == HostAnswer(value=known, status=200)
@@ -246,7 +246,7 @@ async def test_a_branch_need_not_be_there_yet(github: CodeHostServer, host: Rest
         github.fault = Fault(status=200, body=body)
         found = await host.repository(REPOSITORY, token=None)
 
-        assert found == HostAnswer(value=HostedRepository(id=7, full_name="a/b", default_branch=None), status=200)
+        assert found == HostAnswer(value=RemoteRepository(id=7, full_name="a/b", default_branch=None), status=200)
 
 
 async def test_a_renamed_repository_is_followed_and_its_request_is_sent_again_whole(

@@ -9,7 +9,7 @@ from typing import final
 
 import pytest
 
-from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.journal import LogEntry, LogStatus
@@ -59,9 +59,9 @@ class Store:
 
     def __init__(self) -> None:
         self.claims: dict[ClaimKey | None, datetime] = {}
-        self.under_way: list[Item] = []
+        self.under_way: list[BatchItem] = []
 
-    def begin(self, batch: Sequence[Item]) -> None:
+    def begin(self, batch: Sequence[BatchItem]) -> None:
         self.under_way += batch
         looking = [item.settlement for item in self.under_way if item.settlement.key and not item.is_duplicate]
         keys = Counter(each.key for each in looking)
@@ -69,7 +69,7 @@ class Store:
         ids = Counter(item.settlement.log.id for item in self.under_way)
         assert set(ids.values()) == {1}
 
-    def settle(self, item: Item) -> Settled:
+    def settle(self, item: BatchItem) -> Settled:
         settlement = item.settlement
         claimed_at = self.claims.get(settlement.key)
         if item.is_duplicate or (claimed_at is not None and claim_is_held(claimed_at, settlement.at)):
@@ -78,7 +78,7 @@ class Store:
             self.claims[settlement.key] = settlement.at
         return Settled.AS_DECIDED
 
-    def end(self, batch: Sequence[Item]) -> None:
+    def end(self, batch: Sequence[BatchItem]) -> None:
         for item in batch:
             self.under_way.remove(item)
 
@@ -87,8 +87,8 @@ class Store:
 class ScriptedLane:
     """Records batches, waits on request, and answers by a script."""
 
-    def __init__(self, answer: Callable[[Item], Settled | None] | None = None, store: Store | None = None) -> None:
-        self.batches: list[Sequence[Item]] = []
+    def __init__(self, answer: Callable[[BatchItem], Settled | None] | None = None, store: Store | None = None) -> None:
+        self.batches: list[Sequence[BatchItem]] = []
         self.open = asyncio.Event()
         self.open.set()
         self.answer = answer
@@ -102,7 +102,7 @@ class ScriptedLane:
     def written(self) -> list[str]:
         return [item.settlement.log.id for batch in self.batches for item in batch]
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
         self.batches.append(batch)
         self.store.begin(batch)
         try:
@@ -278,7 +278,7 @@ async def test_those_who_check_wait_for_nobody_who_checks() -> None:
 async def test_when_the_leader_writes_nothing_the_next_one_leads(end: str) -> None:
     leader = settling("d")
 
-    def answer(item: Item) -> Settled | None:
+    def answer(item: BatchItem) -> Settled | None:
         if item.settlement is not leader:
             return None
         if end == "stale":
@@ -350,7 +350,7 @@ async def test_only_what_is_poison_fails() -> None:
     settlements = [settling() for _ in range(65)]
     bad = {settlements[number].log.id for number in poison}
 
-    def answer(item: Item) -> None:
+    def answer(item: BatchItem) -> None:
         if item.settlement.log.id in bad:
             raise OverflowError(item.settlement.log.id)
 
@@ -370,7 +370,7 @@ async def test_only_what_is_poison_fails() -> None:
 async def test_an_outage_is_told_to_all_who_have_waited_for_it_and_nobody_is_looked_for() -> None:
     away = True
 
-    def answer(_item: Item) -> None:
+    def answer(_item: BatchItem) -> None:
         if away:
             message = "away"
             raise StoreUnavailable(message)
@@ -400,7 +400,7 @@ async def test_an_outage_is_told_to_those_who_came_later_and_have_waited_for_lon
 ) -> None:
     monkeypatch.setattr("contentsvc_adapters.sql.settling.queue._WAITED_S", 0.0)
 
-    def answer(_item: Item) -> None:
+    def answer(_item: BatchItem) -> None:
         message = "away"
         raise StoreUnavailable(message)
 
@@ -478,7 +478,7 @@ async def test_the_queue_is_bounded_by_size() -> None:
 
 @pytest.mark.parametrize("end", ["poison", "outage"])
 async def test_what_failed_is_released(end: str) -> None:
-    def answer(item: Item) -> None:
+    def answer(item: BatchItem) -> None:
         raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.log.id)
 
     of = queue(ScriptedLane(answer), max_items=8, max_size=8)

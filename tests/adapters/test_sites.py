@@ -13,10 +13,10 @@ from tests.adapters.internet import OTHER, PAGE, PUBLIC, Internet, answer, certi
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_adapters.sites.reader import MAX_PAGE, MAX_REDIRECTS, HttpSiteReader
 from contentsvc_core.content.site_addresses import IPAddress, SiteHost
-from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 
 
-def refused(found: Page | NotRead, *words: str, fault: SiteFault = SiteFault.LASTING) -> None:
+def refused(found: SitePage | NotRead, *words: str, fault: SiteFault = SiteFault.LASTING) -> None:
     assert isinstance(found, NotRead)
     assert found.fault is fault
     for word in words:
@@ -27,7 +27,7 @@ async def test_a_page_is_read_with_its_name_at_a_number_that_was_checked(interne
     async with internet.serving(says(answer())):
         found = await internet.reader().read("http://acme.example/about?a=1#b")
 
-    assert found == Page(url="http://acme.example/about?a=1", html=PAGE.decode())
+    assert found == SitePage(url="http://acme.example/about?a=1", html=PAGE.decode())
     assert internet.connected == [(PUBLIC, 80)]
     assert internet.looked_up == ["acme.example"]
     (request,) = internet.requests
@@ -45,7 +45,7 @@ async def test_a_name_that_changes_its_answer_leads_nowhere_else(internet: Inter
         again = await internet.reader().read("http://rebind.example/")
 
     # Resolved once, and connected to the resolved address.
-    assert isinstance(found, Page)
+    assert isinstance(found, SitePage)
     assert found.html == "public"
     refused(again, "there is no public site 'rebind.example'")
     assert internet.connected == [(PUBLIC, 80)]
@@ -107,7 +107,7 @@ async def test_a_redirect_is_followed_without_what_the_site_has_set(internet: In
     ):
         found = await internet.reader().read("http://acme.example/")
 
-    assert found == Page(url="http://www.acme.example/home?x", html=PAGE.decode())
+    assert found == SitePage(url="http://www.acme.example/home?x", html=PAGE.decode())
     assert internet.connected == [(PUBLIC, 80), (OTHER, 80), (OTHER, 80)]
     assert "cookie" not in "".join(internet.requests).lower()
 
@@ -124,7 +124,7 @@ async def test_the_second_number_is_asked_when_the_first_is_not_there(internet: 
     internet.name("two.example", [OTHER, PUBLIC])
 
     async with internet.serving(says(answer())):
-        assert isinstance(await internet.reader().read("http://two.example/"), Page)
+        assert isinstance(await internet.reader().read("http://two.example/"), SitePage)
 
     assert internet.connected == [(OTHER, 80), (PUBLIC, 80)]
     refused(await internet.reader().read("http://two.example:443/"), "cannot be reached", fault=SiteFault.PASSING)
@@ -181,7 +181,7 @@ async def test_an_endless_page_is_read_as_far_as_is_of_use(internet: Internet) -
     async with internet.serving(endless):
         found = await internet.reader().read("http://acme.example/")
 
-    assert isinstance(found, Page)
+    assert isinstance(found, SitePage)
     assert len(found.html) == MAX_PAGE
     # What the sockets' buffers take, and no more.
     assert sent["bytes"] < 64 * MAX_PAGE
@@ -220,7 +220,7 @@ async def test_no_proxy_of_the_environment_is_asked(internet: Internet, monkeypa
         monkeypatch.setenv(name, "http://127.0.0.1:9/")
 
     async with internet.serving(says(answer())):
-        assert isinstance(await internet.reader().read("http://acme.example/"), Page)
+        assert isinstance(await internet.reader().read("http://acme.example/"), SitePage)
 
     assert internet.connected == [(PUBLIC, 80)]
 
@@ -232,7 +232,7 @@ async def test_an_operator_opens_a_host_and_nothing_beside_it(internet: Internet
 
     async with internet.serving(says(redirect("http://other:8080/"), answer()), "127.0.0.1", 8080):
         refused(await reader.read("http://intranet:8080/"), "public site")
-        assert isinstance(await reader.read("http://intranet:8080/"), Page)
+        assert isinstance(await reader.read("http://intranet:8080/"), SitePage)
 
     assert [line for line in internet.requests[1].split("\r\n") if line.lower().startswith("host")] == [
         "Host: intranet:8080"
@@ -245,7 +245,7 @@ async def test_a_name_in_any_script_is_asked_for_as_name_servers_know_it(interne
     async with internet.serving(says(answer())):
         found = await internet.reader().read("http://STRAßE.example/ä?ö")
 
-    assert isinstance(found, Page)
+    assert isinstance(found, SitePage)
     assert internet.requests[0].startswith("GET /%C3%A4?%C3%B6 HTTP/1.1\r\n")
     assert "xn--strae-oqa.example" in internet.requests[0]
 
@@ -260,7 +260,7 @@ async def test_a_certificate_is_checked_for_the_name_though_the_number_is_asked(
     reader = internet.reader(tls=client)
 
     async with internet.serving(says(answer()), port=443, tls=server):
-        assert isinstance(await reader.read("https://acme.example/"), Page)
+        assert isinstance(await reader.read("https://acme.example/"), SitePage)
         refused(await reader.read("https://zenith.example/"), "certificate")
         refused(await internet.reader().read("https://acme.example/"), "certificate")
 

@@ -11,7 +11,7 @@ from tests.api.world import JSON, ApiWorld, Caller
 from tests.core.test_changelog_facets import png
 
 from contentsvc_core import Scope
-from contentsvc_core.ports.brands import NotRead, Page
+from contentsvc_core.ports.brands import NotRead, SitePage
 
 _TEXT: Final = {"Content-Type": "text/plain"}
 _GITHUB_ID: Final = 4242
@@ -35,8 +35,8 @@ class Heard:
 class _Site:
     """A site that can always be read."""
 
-    async def read(self, url: str) -> Page | NotRead:
-        return Page(url=url, html="<html><head><title>Beacon</title></head></html>")
+    async def read(self, url: str) -> SitePage | NotRead:
+        return SitePage(url=url, html="<html><head><title>Beacon</title></head></html>")
 
 
 @final

@@ -14,7 +14,7 @@ from engine_processes import Process, Script, run_of, started, until, until_stat
 from tests import postgres
 
 from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
-from contentsvc_adapters.engine.dbos_steps import TAKEN, Performance, Steps
+from contentsvc_adapters.engine.dbos_steps import TAKEN, DbosSteps, Performance
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import START, ManualClock
@@ -146,7 +146,7 @@ async def test_a_run_that_this_process_has_taken_again_keeps_its_second_workflow
     async def step() -> str:
         return "done"
 
-    first, second = (Steps(run, acme.stores.ledger, begin) for _ in range(2))
+    first, second = (DbosSteps(run, acme.stores.ledger, begin) for _ in range(2))
     for steps in (first, second):
         assert await steps.run("one", step) == "done"
     mine = TAKEN[run.id]

@@ -18,9 +18,9 @@ from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
     DueMessage,
+    LeasedMessage,
     Message,
     MessageStatus,
-    Taken,
     begun_log,
     message_for_test,
     payload,
@@ -55,12 +55,12 @@ async def due(  # one argument for each bound
     return [each.id for each in found]
 
 
-async def taken_at(stores: Stores, at: datetime) -> list[Taken]:
+async def taken_at(stores: Stores, at: datetime) -> list[LeasedMessage]:
     return list(await stores.outbox.take(await due(stores, at), now=at, until=at + (later(minutes=1) - START)))
 
 
 def ended(
-    taken: Taken, status: MessageStatus = MessageStatus.DELIVERED, *, at: datetime = START, **log: object
+    taken: LeasedMessage, status: MessageStatus = MessageStatus.DELIVERED, *, at: datetime = START, **log: object
 ) -> Attempted:
     log_status = {
         MessageStatus.DELIVERED: LogStatus.SUCCESS,

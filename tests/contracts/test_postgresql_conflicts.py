@@ -27,7 +27,7 @@ from sqlalchemy.util import await_only
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.testing import START
@@ -60,7 +60,7 @@ def _settled_slowly(
     async def fetch(statement: str, arguments: Sequence[object]) -> Any:
         return await driver.fetch(statement, *arguments)
 
-    (answer,) = await_only(PostgresqlLane(database).settled([Item(settlement=settlement)], fetch))
+    (answer,) = await_only(PostgresqlLane(database).settled([BatchItem(settlement=settlement)], fetch))
     asyncio.get_running_loop().call_soon(reached.set)
     while not go_on.is_set():
         connection.execute(text("SELECT pg_sleep(0.02)"))

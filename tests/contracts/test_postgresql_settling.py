@@ -17,7 +17,7 @@ from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.database import Fetch
-from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.timestamps import to_ms
@@ -53,8 +53,8 @@ def _left_by(processed: int, triggers: int, *, log: int) -> dict[str, int]:
     return dict(zip(_TABLES, (processed, processed, processed, triggers * processed, log), strict=True))
 
 
-def _items(settlements: Sequence[Settlement]) -> list[Item]:
-    return [Item(settlement=each) for each in settlements]
+def _items(settlements: Sequence[Settlement]) -> list[BatchItem]:
+    return [BatchItem(settlement=each) for each in settlements]
 
 
 def _statements(database: Database) -> list[str]:
@@ -86,7 +86,7 @@ async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, 
 async def test_what_one_hook_shares_is_sent_once(acme: Tenant, postgresql: Database) -> None:
     sent: list[Sequence[Any]] = []
 
-    async def settled(batch: Sequence[Item]) -> Sequence[Settled]:
+    async def settled(batch: Sequence[BatchItem]) -> Sequence[Settled]:
         async def kept(fetch: Fetch) -> Sequence[Settled]:
             async def noting(statement: str, arguments: Sequence[object]) -> Any:
                 sent.append(arguments)
@@ -97,7 +97,7 @@ async def test_what_one_hook_shares_is_sent_once(acme: Tenant, postgresql: Datab
         return await postgresql.execute(kept)
 
     settling = _items([await acme.processed(f"d-{number}") for number in range(16)])
-    settling += [Item(settlement=(await acme.processed("d-1")), is_duplicate=True) for _ in range(2)]
+    settling += [BatchItem(settlement=(await acme.processed("d-1")), is_duplicate=True) for _ in range(2)]
     settling += _items([evolve(await acme.processed("e-1"), version=0)])
 
     assert await settled(settling) == [Settled.AS_DECIDED] * 16 + [Settled.ALREADY_CLAIMED] * 2 + [Settled.STALE]
@@ -132,8 +132,8 @@ async def test_who_follows_another_leaves_the_duplicates_entry_alone(acme: Tenan
     lane = PostgresqlLane(database)
     follower, stale = await acme.processed("d"), evolve(await acme.processed("d"), version=0)
 
-    answers = await lane.write([Item(settlement=each, is_duplicate=True) for each in (follower, stale)])
-    again = await lane.write([Item(settlement=follower)])
+    answers = await lane.write([BatchItem(settlement=each, is_duplicate=True) for each in (follower, stale)])
+    again = await lane.write([BatchItem(settlement=follower)])
 
     assert answers == [Settled.ALREADY_CLAIMED, Settled.STALE]
     assert again == [Settled.ALREADY_CLAIMED]

@@ -10,7 +10,7 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
-from contentsvc_core.outgoing.messages import Attempted, MessageStatus, Taken, begun_log, message_for_test
+from contentsvc_core.outgoing.messages import Attempted, LeasedMessage, MessageStatus, begun_log, message_for_test
 from contentsvc_core.outgoing.signing import secret_of
 from contentsvc_core.testing import START
 
@@ -30,7 +30,7 @@ async def added(acme: Tenant, **changes: object) -> WebhookEndpoint:
     return endpoint
 
 
-async def sent(acme: Tenant, endpoint: WebhookEndpoint) -> Taken:
+async def sent(acme: Tenant, endpoint: WebhookEndpoint) -> LeasedMessage:
     """Create and lease a test message of an endpoint."""
     message = message_for_test(endpoint.id, acme.id, IDS.mint("msg_"), START)
     await acme.stores.outbox.add(message)

@@ -13,9 +13,9 @@ from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.outgoing.events import EventType, Occurrence, post_published, post_written, run_failed
 from contentsvc_core.outgoing.messages import (
     DueMessage,
+    LeasedMessage,
     Message,
     MessageStatus,
-    Taken,
     begun_log,
     is_message_log,
     message_for,
@@ -146,8 +146,10 @@ def test_what_is_sent(occurred_at: datetime | None, timestamp: str) -> None:
     assert json.loads(payload_bytes(message)) == expected
 
 
-def taken(**changes: Any) -> Taken:
-    return Taken(message=evolve(MESSAGE, **changes), url="https://acme.example/hook", secrets=["whsec_MDEyMw=="])
+def taken(**changes: Any) -> LeasedMessage:
+    return LeasedMessage(
+        message=evolve(MESSAGE, **changes), url="https://acme.example/hook", secrets=["whsec_MDEyMw=="]
+    )
 
 
 def test_a_message_has_one_log_entry_however_often_it_is_tried() -> None:

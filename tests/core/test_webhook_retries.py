@@ -11,8 +11,8 @@ from contentsvc_core.outgoing.retries import (
     MAX_ATTEMPTS,
     MAX_RETRY_AFTER,
     Answer,
+    AttemptResult,
     NotSent,
-    Verdict,
     fault_text,
     next_attempt_at,
     verdict,
@@ -25,27 +25,27 @@ FAILED = Answer(status=500)
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (200, Verdict.DELIVERED),
-        (204, Verdict.DELIVERED),
-        (299, Verdict.DELIVERED),
-        (199, Verdict.RETRY),
-        (301, Verdict.RETRY),
-        (302, Verdict.RETRY),
-        (400, Verdict.RETRY),
-        (401, Verdict.RETRY),
-        (404, Verdict.RETRY),
-        (410, Verdict.GONE),
-        (429, Verdict.RETRY),
-        (500, Verdict.RETRY),
-        (503, Verdict.RETRY),
+        (200, AttemptResult.DELIVERED),
+        (204, AttemptResult.DELIVERED),
+        (299, AttemptResult.DELIVERED),
+        (199, AttemptResult.RETRY),
+        (301, AttemptResult.RETRY),
+        (302, AttemptResult.RETRY),
+        (400, AttemptResult.RETRY),
+        (401, AttemptResult.RETRY),
+        (404, AttemptResult.RETRY),
+        (410, AttemptResult.GONE),
+        (429, AttemptResult.RETRY),
+        (500, AttemptResult.RETRY),
+        (503, AttemptResult.RETRY),
     ],
 )
-def test_2xx_is_all_that_counts_and_410_wants_no_more(status: int, expected: Verdict) -> None:
+def test_2xx_is_all_that_counts_and_410_wants_no_more(status: int, expected: AttemptResult) -> None:
     assert verdict(Answer(status=status)) is expected
 
 
 def test_what_was_not_answered_is_tried_again() -> None:
-    assert verdict(NotSent(error="no answer")) is Verdict.RETRY
+    assert verdict(NotSent(error="no answer")) is AttemptResult.RETRY
     assert fault_text(NotSent(error="no answer")) == "no answer"
 
 

@@ -10,7 +10,7 @@ from tests.dashboard.tree import tree
 
 from contentsvc_core import Scope
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 
 BRANDS = "/dashboard/brands"
 EVIL = '"><script>alert(1)</script>'
@@ -22,10 +22,10 @@ class Site:
     def __init__(self, html: str | None) -> None:
         self.html = html
 
-    async def read(self, url: str) -> Page | NotRead:
+    async def read(self, url: str) -> SitePage | NotRead:
         if self.html is None:
             return NotRead(fault=SiteFault.LASTING, error="it answers 404")
-        return Page(url=url, html=self.html)
+        return SitePage(url=url, html=self.html)
 
 
 async def found(acme: Caller, brand: BrandIdentity) -> BrandIdentity:

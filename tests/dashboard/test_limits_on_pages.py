@@ -19,7 +19,7 @@ from contentsvc_core.access.rates import (
 )
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_mcp.calling import call
-from contentsvc_mcp.toolbox import Refused
+from contentsvc_mcp.toolbox import ToolRefused
 from contentsvc_mcp.tools import TOOLS
 
 KEYS = "/dashboard/keys"
@@ -88,7 +88,7 @@ async def test_a_search_counts_in_one_bucket_on_pages_in_v1_and_for_agents(
     assert (await browsing.open("/dashboard/search?query=lamp")).status == 429
     for tool in TOOLS:
         if tool.name in {"search_context", "search_posts"}:
-            with pytest.raises(Refused, match="at most 60 such calls in 60 seconds"):
+            with pytest.raises(ToolRefused, match="at most 60 such calls in 60 seconds"):
                 await call(world.use_cases, caller, tool, {"query": "lamp"})
     # The form alone, a record and another organization are not affected.
     assert (await browsing.open("/dashboard/search")).status == 200

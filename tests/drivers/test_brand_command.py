@@ -15,13 +15,13 @@ from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.application import Application
-from contentsvc_core.ports.brands import NotRead, Page
+from contentsvc_core.ports.brands import NotRead, SitePage
 from contentsvc_core.testing import CountingIds, PlainSteps
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_http.settings import Settings, load_settings
 
 URL = "https://acme.example"
-PAGE = Page(
+PAGE = SitePage(
     url=f"{URL}/",
     html="<html lang=en><title>Acme</title><meta name=description content='Lamps for engineering teams'>",
 )
@@ -30,7 +30,7 @@ PAGE = Page(
 class Sites:
     """A web of one page."""
 
-    async def read(self, url: str) -> Page | NotRead:
+    async def read(self, url: str) -> SitePage | NotRead:
         assert url == URL
         return PAGE
 

@@ -25,7 +25,7 @@ from tests.code_host_server import CodeHostServer
 from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.main import main
 from contentsvc_cli.operate.doctor import clock, network, work
-from contentsvc_cli.operate.doctor.findings import Finding, State, aside, ok, within
+from contentsvc_cli.operate.doctor.findings import Finding, FindingState, aside, ok, within
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
@@ -341,7 +341,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
 
     (found,) = await work.executors(Settings(), Beating())  # pyright: ignore[reportArgumentType]  # all that is asked
 
-    assert (found.state, found.found) == (State.WARNING, "1 alive; 1 without a heartbeat for 0.3 s")
+    assert (found.state, found.found) == (FindingState.WARNING, "1 alive; 1 without a heartbeat for 0.3 s")
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -428,13 +428,15 @@ def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
 @pytest.mark.parametrize(
     ("base_url", "state", "said"),
     [
-        ("http://127.0.0.1:8000", State.WARNING, "only reachable on this machine"),
-        ("http://localhost:8000", State.WARNING, "only reachable on this machine"),
-        ("http://[::1]:8000", State.WARNING, "only reachable on this machine"),
-        ("https://no-such-host.invalid", State.WARNING, "cannot be reached from here"),
+        ("http://127.0.0.1:8000", FindingState.WARNING, "only reachable on this machine"),
+        ("http://localhost:8000", FindingState.WARNING, "only reachable on this machine"),
+        ("http://[::1]:8000", FindingState.WARNING, "only reachable on this machine"),
+        ("https://no-such-host.invalid", FindingState.WARNING, "cannot be reached from here"),
     ],
 )
-async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(base_url: str, state: State, said: str) -> None:
+async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(
+    base_url: str, state: FindingState, said: str
+) -> None:
     found = await network.base_url(Settings(base_url=base_url))
 
     assert found.state is state
@@ -478,12 +480,12 @@ def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
 @pytest.mark.parametrize(
     ("ahead_s", "state", "said"),
     [
-        (0.3, State.OK, "within 1 s of the database's"),
-        (-12.0, State.WARNING, "12.0 s ahead of the database's"),
-        (90.0, State.FAULT, "1.5 min behind the database's"),
+        (0.3, FindingState.OK, "within 1 s of the database's"),
+        (-12.0, FindingState.WARNING, "12.0 s ahead of the database's"),
+        (90.0, FindingState.FAULT, "1.5 min behind the database's"),
     ],
 )
-def test_a_clock_that_is_off_is_named(ahead_s: float, state: State, said: str) -> None:
+def test_a_clock_that_is_off_is_named(ahead_s: float, state: FindingState, said: str) -> None:
     found = clock.compared(ahead_s, "the database's", near_s=1.0)
 
     assert (found.state, found.found) == (state, said)
@@ -514,7 +516,7 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
         "the check failed: RuntimeError: x",
         "the database is away",
     ]
-    assert {each.state for each in found} == {State.FAULT}
+    assert {each.state for each in found} == {FindingState.FAULT}
     assert await within("a", well) == [ok("a", "b")]
 
 

@@ -14,8 +14,8 @@ from tests.docs.pages import code, read, rows, section
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_cli.main import main
-from contentsvc_cli.operate.doctor.deliveries import REMEDIES, Traffic, deliveries
-from contentsvc_cli.operate.doctor.findings import Finding, State
+from contentsvc_cli.operate.doctor.deliveries import REMEDIES, ArrivedDeliveries, deliveries
+from contentsvc_cli.operate.doctor.findings import Finding, FindingState
 from contentsvc_cli.wiring import open_app, receiver_of
 from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.webhooks.outcomes import Fault
@@ -82,7 +82,7 @@ def mended_by(finding: Finding) -> list[str]:
 def test_without_a_delivery_it_is_connected_and_never_delivered(hook: dict[str, Any]) -> None:
     (found,) = looked(timedelta(hours=2))
 
-    assert (found.state, found.found) == (State.WARNING, "acme/lighthouse: connected 2 h ago, never delivered")
+    assert (found.state, found.found) == (FindingState.WARNING, "acme/lighthouse: connected 2 h ago, never delivered")
     assert mended_by(found) == ["integration", "reconcile", hook["integrationId"], "--dry-run"]
 
 
@@ -119,9 +119,9 @@ def test_refusals_of_long_ago_are_no_fault(hook: dict[str, Any]) -> None:
     command("trigger", "create", *ORGANIZATION, "--repository-id", "4242")
     deliver(hook, "d-1", forged=2)
 
-    assert looked()[0].state is State.FAULT
+    assert looked()[0].state is FindingState.FAULT
     (later,) = looked(timedelta(hours=26))
-    assert (later.state, later.found) == (State.OK, "acme/lighthouse: last delivery 1.1 d ago, refused")
+    assert (later.state, later.found) == (FindingState.OK, "acme/lighthouse: last delivery 1.1 d ago, refused")
 
 
 def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, Any]) -> None:
@@ -130,38 +130,38 @@ def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, An
     deliver(hook, *(f"d-{number}" for number in range(12)))
 
     (found,) = looked()
-    assert found.state is State.OK
+    assert found.state is FindingState.OK
     assert found.found.endswith("in 24 h: 1 of 13")
     deliver(hook, forged=1)
-    assert looked()[0].state is State.WARNING, "the last one was refused"
+    assert looked()[0].state is FindingState.WARNING, "the last one was refused"
 
 
 def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook: dict[str, Any]) -> None:
     deliver(hook, "d-1")
 
     (found,) = looked()
-    assert found.state is State.WARNING
+    assert found.state is FindingState.WARNING
     assert found.found.endswith(
         "accepted (Processed push event); deliveries arrive, but no trigger or schedule uses them"
     )
     trigger = command(*mended_by(found))
-    assert looked()[0].state is State.OK
+    assert looked()[0].state is FindingState.OK
     command("trigger", "disable", trigger["id"])
-    assert looked()[0].state is State.WARNING
+    assert looked()[0].state is FindingState.WARNING
     at = ("--frequency", "daily", "--at", "09:00", "--repository-id", "4242")
     command("schedule", "create", *ORGANIZATION, "--name", "daily", *at)
-    assert looked()[0].state is State.OK
+    assert looked()[0].state is FindingState.OK
 
 
 def test_deliveries_to_what_is_switched_off_are_mended_by_switching_it_on(hook: dict[str, Any]) -> None:
     command("integration", "disable", hook["integrationId"])
     assert [(each.state, each.found) for each in looked()] == [
-        (State.OK, "acme/lighthouse: disabled, nothing was ever delivered")
+        (FindingState.OK, "acme/lighthouse: disabled, nothing was ever delivered")
     ]
     deliver(hook, "d-1")
 
     (found,) = looked()
-    assert (found.state, found.found.rpartition(": ")[2]) == (State.FAULT, "403 Integration is disabled")
+    assert (found.state, found.found.rpartition(": ")[2]) == (FindingState.FAULT, "403 Integration is disabled")
     assert command(*mended_by(found)) == {"integrationId": hook["integrationId"], "enabled": True}
 
 
@@ -177,7 +177,7 @@ def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
 
     found = looked()
 
-    assert [each.state for each in found] == [State.WARNING, State.WARNING, State.OK]
+    assert [each.state for each in found] == [FindingState.WARNING, FindingState.WARNING, FindingState.OK]
     assert found[-1].found == "1 more integrations are not shown"
 
 
@@ -186,7 +186,7 @@ def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
     [(0, 0, False, False), (1, 2, True, True), (1, 3, False, True), (1, 10, False, False), (2, 10, False, True)],
 )
 def test_when_refusals_are_many(refused: int, number: int, *, mostly: bool, often: bool) -> None:
-    traffic = Traffic(refused=refused, number=number)
+    traffic = ArrivedDeliveries(refused=refused, number=number)
 
     assert (traffic.is_mostly_refused, traffic.is_often_refused) == (mostly, often)
 

@@ -16,7 +16,7 @@ from tests.checkouts import Work
 from tests.terminal import on_terminal
 
 from contentsvc_cli.develop.changes import Person, Tag
-from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import history, hosted_repository, notes
 from contentsvc_cli.develop.native_bodies import is_prerelease, stable_id, username
 from contentsvc_cli.develop.recordings import RecordedDelivery, read_lines
@@ -131,7 +131,7 @@ def test_pushes_are_what_git_itself_says_for_any_shape(
         ids.append(work.git("commit-tree", tree, *named, "-m", str(number)))
     work.git("update-ref", "refs/heads/main", ids[-1])
 
-    pushes = Repository(work.path).pushes(ids[-1])
+    pushes = Checkout(work.path).pushes(ids[-1])
 
     line = work.git("rev-list", "--first-parent", "--reverse", ids[-1]).split()
     assert [push[-1] for push in pushes] == line
@@ -443,7 +443,7 @@ def test_a_merge_of_more_commits_than_a_push_can_hold_keeps_the_newest(work: Wor
 def test_reading_can_be_broken_off_without_a_process_left_behind(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     _fast_import(work, 3_000)
     started = _watched(monkeypatch)
-    repository = Repository(work.path)
+    repository = Checkout(work.path)
     pushes = repository.pushes(repository.line().tip)
     reading = repository.commits(iter([commit for push in pushes for commit in push]))
     assert isinstance(reading, Iterator)

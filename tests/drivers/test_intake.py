@@ -10,7 +10,7 @@ from tests.drivers.connections import MadeUpTime
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_http.errors import Refused
-from contentsvc_http.intake import Bodies, Intake, Place
+from contentsvc_http.intake import Bodies, Intake, Reservation
 
 UNIT = 2 * LARGE_BODY
 
@@ -28,7 +28,7 @@ class Sender:
         return await self.parts.get()
 
 
-async def reading(place: Place, sender: Sender) -> int:
+async def reading(place: Reservation, sender: Sender) -> int:
     """Return the status: 200 when the body was read whole."""
     with place:
         try:

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, line_of, read_recording
 from contentsvc_cli.develop.send import provider_of, send
-from contentsvc_cli.develop.sending import Answer, send_recorded
+from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
 from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_core.webhooks.decision import admit, decide
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
@@ -359,7 +359,7 @@ async def test_the_callers_own_faults_pass_through(webhook: Webhook) -> None:
         message = "the source is gone"
         raise BadRecording(message)
 
-    noted: list[Answer] = []
+    noted: list[DeliveryAnswer] = []
     with pytest.raises(BadRecording, match="the source is gone"):
         await send_recorded(source(), url=webhook.url, secret=SECRET, concurrency=4, on_answer=noted.append)
     assert [answer.delivery for answer in noted] == ["d-0"]

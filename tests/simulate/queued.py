@@ -6,7 +6,7 @@ from typing import Final, Protocol, final
 
 from attrs import evolve
 
-from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_adapters.sql.settling.parts import size_of
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.errors import StoreUnavailable
@@ -23,7 +23,7 @@ _TRIES: Final = 2
 class Batches(Protocol):
     """Writes batches: what a database's transaction is."""
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
         """Write a batch, all of it or nothing."""
         ...
 
@@ -35,10 +35,10 @@ class MemoryBatches:
     def __init__(self, settle: Callable[[Settlement], Awaitable[Settled]]) -> None:
         self._settle = settle
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
         return [await self._written(item) for item in batch]
 
-    async def _written(self, item: Item) -> Settled:
+    async def _written(self, item: BatchItem) -> Settled:
         settlement = item.settlement
         if not item.is_duplicate:
             return await self._settle(settlement)
@@ -52,7 +52,7 @@ class _Lane:
     def __init__(self, batches: Batches) -> None:
         self._batches = batches
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
         for _ in range(_TRIES - 1):
             try:
                 return await self._batches.write(batch)

@@ -13,7 +13,7 @@ from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, EndpointFault, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, NotSent, Verdict
+from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, AttemptResult, NotSent
 from contentsvc_core.timestamps import iso_ms, to_ms
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
@@ -54,7 +54,7 @@ class Office:
         assert isinstance(message_id, str)
         return message_id
 
-    async def turn(self, *answers: Answer | NotSent) -> list[Verdict]:
+    async def turn(self, *answers: Answer | NotSent) -> list[AttemptResult]:
         self.receiver.answers += answers
         return [
             await self.dispatcher.send(taken)
@@ -95,7 +95,7 @@ async def test_a_message_is_signed_and_sent_and_the_log_says_so(
 ) -> None:
     message_id = await office.asked_for()
 
-    assert await office.turn(Answer(status=200, excerpt="thank you")) == [Verdict.DELIVERED]
+    assert await office.turn(Answer(status=200, excerpt="thank you")) == [AttemptResult.DELIVERED]
 
     ((url, headers, body),) = office.receiver.came
     assert url == URL
@@ -122,7 +122,7 @@ async def test_a_message_is_signed_and_sent_and_the_log_says_so(
 async def test_what_fails_is_tried_again_with_the_same_id_and_body_until_it_is_taken(office: Office) -> None:
     await office.asked_for()
 
-    assert await office.turn(Answer(status=500, excerpt="out of order")) == [Verdict.RETRY]
+    assert await office.turn(Answer(status=500, excerpt="out of order")) == [AttemptResult.RETRY]
     (entry,) = await office.log()
     assert (entry.status.value, entry.status_code) == ("pending", 500)
     assert entry.error_message == "the endpoint answered with status 500"
@@ -134,11 +134,11 @@ async def test_what_fails_is_tried_again_with_the_same_id_and_body_until_it_is_t
     office.world.clock.advance(timedelta(seconds=4))
     assert await office.turn() == []
     office.world.clock.advance(timedelta(seconds=2))
-    assert await office.turn(NotSent(error="the endpoint cannot be reached")) == [Verdict.RETRY]
+    assert await office.turn(NotSent(error="the endpoint cannot be reached")) == [AttemptResult.RETRY]
     (entry,) = await office.log()
     assert (entry.status.value, entry.status_code) == ("pending", None)
     office.world.clock.advance(timedelta(minutes=6))
-    assert await office.turn() == [Verdict.DELIVERED]
+    assert await office.turn() == [AttemptResult.DELIVERED]
 
     (entry,) = await office.log()
     assert (entry.status.value, entry.error_message, entry.reason) == ("success", None, "attempt 3 of 8")
@@ -174,7 +174,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
 
     taken = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
     office.receiver.answers.append(Answer(status=410))
-    assert await office.dispatcher.send(taken[0]) is Verdict.GONE
+    assert await office.dispatcher.send(taken[0]) is AttemptResult.GONE
 
     standing = await office.standing()
     assert (standing.enabled, standing.disabled_reason) == (False, "it answered 410 Gone")
@@ -187,7 +187,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
     assert isinstance(on, WebhookEndpoint)
     assert (on.disabled_reason, on.failures) == (None, 0)
     # Waiting messages are sent.
-    assert await office.turn() == [Verdict.DELIVERED]
+    assert await office.turn() == [AttemptResult.DELIVERED]
     assert office.receiver.came[-1][1]["webhook-id"] == second
 
 
@@ -213,7 +213,7 @@ async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_wh
 
     monkeypatch.setattr("contentsvc_adapters.sealing.FernetSealer.open", closed)
 
-    assert await office.turn() == [Verdict.RETRY]
+    assert await office.turn() == [AttemptResult.RETRY]
     assert office.receiver.came == []
     (entry,) = await office.log()
     assert entry.error_message is not None
@@ -230,7 +230,7 @@ async def test_what_is_given_back_is_sent_at_once_by_somebody_else_as_the_first_
     without = [office.endpoint.id]
     assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1, without=without) == ()
 
-    assert await office.turn() == [Verdict.DELIVERED]
+    assert await office.turn() == [AttemptResult.DELIVERED]
     (entry,) = await office.log()
     assert entry.reason == "attempt 1 of 8"
 
@@ -242,7 +242,7 @@ async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office)
     office.world.clock.advance(timedelta(hours=1))
 
     assert await office.replayer.replay(office.owner, entry.id) == Replayed(delivery_id=message_id, runs=0)
-    assert await office.turn() == [Verdict.DELIVERED]
+    assert await office.turn() == [AttemptResult.DELIVERED]
 
     first, second = office.receiver.came
     assert first[1]["webhook-id"] == second[1]["webhook-id"] == message_id
@@ -339,7 +339,7 @@ async def test_an_endpoint_at_another_address_begins_anew_and_another_descriptio
     office: Office,
 ) -> None:
     await office.asked_for()
-    assert await office.turn(Answer(status=500)) == [Verdict.RETRY]
+    assert await office.turn(Answer(status=500)) == [AttemptResult.RETRY]
     assert (await office.standing()).failures == 1
 
     described = await office.editor.change(office.owner, office.endpoint.id, description="the lamp's")

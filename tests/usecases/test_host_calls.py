@@ -18,9 +18,9 @@ from contentsvc_core.hosts import (
     HostAnswer,
     HostDeliveries,
     HostDelivery,
-    HostedRepository,
     HostFault,
     HostRefusal,
+    RemoteRepository,
 )
 from contentsvc_core.journal import Direction
 from contentsvc_core.organizations import Integration
@@ -43,7 +43,7 @@ class ScriptedHost:
     def __init__(self, **answers: Any) -> None:
         self.answers: dict[str, Any] = {
             "repository": HostAnswer(
-                value=HostedRepository(id=NUMBER, full_name=NAME, default_branch="trunk"), status=200
+                value=RemoteRepository(id=NUMBER, full_name=NAME, default_branch="trunk"), status=200
             ),
             "create_hook": HostAnswer(value="h-1", status=201),
             "find_hook": HostAnswer(value="h-2", status=200),

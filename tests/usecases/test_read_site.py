@@ -16,7 +16,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.ports import BrandIdentities, Jobs
-from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
@@ -27,7 +27,7 @@ from contentsvc_core.workflows.runs import CANCELLED, RunStatus, WorkflowRun
 _T = TypeVar("_T")
 
 URL = "https://acme.example"
-PAGE = Page(
+PAGE = SitePage(
     url=f"{URL}/", html="<html lang=en><title>Acme | Lamps</title><meta name=description content='For sailors'>"
 )
 AWAY = NotRead(fault=SiteFault.PASSING, error="the site cannot be reached")
@@ -36,11 +36,11 @@ AWAY = NotRead(fault=SiteFault.PASSING, error="the site cannot be reached")
 class Sites:
     """Returns the given answers in order, and repeats the last one."""
 
-    def __init__(self, *answers: Page | NotRead) -> None:
+    def __init__(self, *answers: SitePage | NotRead) -> None:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    async def read(self, url: str) -> Page | NotRead:
+    async def read(self, url: str) -> SitePage | NotRead:
         self.asked.append(url)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
@@ -231,7 +231,7 @@ async def test_a_cancelled_job_saves_nothing(world: World) -> None:
     stores = world.stores
 
     class Cancelling(Sites):
-        async def read(self, url: str) -> Page | NotRead:
+        async def read(self, url: str) -> SitePage | NotRead:
             await stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
             return await super().read(url)
 

@@ -17,10 +17,10 @@ from contentsvc_core.hosts import (
     HostAnswer,
     HostDeliveries,
     HostDelivery,
-    HostedRepository,
     HostFault,
     HostPullRequests,
     HostRefusal,
+    RemoteRepository,
 )
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
 from contentsvc_core.text import one_line
@@ -95,7 +95,7 @@ class RestCodeHost:
     async def close(self) -> None:
         await self._client.close()
 
-    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[HostedRepository] | HostRefusal:
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
         return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
@@ -178,12 +178,12 @@ def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
     return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
 
 
-def _hosted(found: _Repository) -> HostedRepository:
+def _hosted(found: _Repository) -> RemoteRepository:
     if not is_full_name(found.full_name):
         message = "full_name is not of the form OWNER/NAME"
         raise ValueError(message)
     branch = found.default_branch or None
-    return HostedRepository(id=found.id, full_name=found.full_name, default_branch=branch and one_line(branch, 255))
+    return RemoteRepository(id=found.id, full_name=found.full_name, default_branch=branch and one_line(branch, 255))
 
 
 def _attempt(found: _Delivery) -> HostDelivery:

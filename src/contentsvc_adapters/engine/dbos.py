@@ -22,7 +22,7 @@ from contentsvc_adapters.engine.dbos_limits import (
     why_not,
     write_ahead,
 )
-from contentsvc_adapters.engine.dbos_steps import PATIENCE_S, TAKEN, Performance, Steps, perform_run
+from contentsvc_adapters.engine.dbos_steps import PATIENCE_S, TAKEN, DbosSteps, Performance, perform_run
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
@@ -111,7 +111,7 @@ class DbosExecution:
         self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        steps = Steps(run, self._ledger, self._begin)
+        steps = DbosSteps(run, self._ledger, self._begin)
         well = False
         try:
             await workflow.perform(run, steps)

@@ -114,7 +114,7 @@ def _refuse(asked: _Asked, exc: BaseException) -> None:
 
 
 @final
-class Steps:
+class DbosSteps:
     """The steps of a run. Its workflow begins with the first step; most runs have none."""
 
     def __init__(

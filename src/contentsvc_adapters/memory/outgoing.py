@@ -19,9 +19,9 @@ from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
     DueMessage,
+    LeasedMessage,
     Message,
     MessageStatus,
-    Taken,
     message_for,
     within_shares,
 )
@@ -176,8 +176,8 @@ class MemoryOutbox:
         ill = [each for each in shared if each.is_failing]
         return [*well, *ill[:failing]][:limit]
 
-    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
-        taken: list[Taken] = []
+    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
+        taken: list[LeasedMessage] = []
         for message in [self._state.messages[each] for each in dict.fromkeys(ids) if each in self._state.messages]:
             endpoint = self._due_at(message, now)
             if endpoint is None:
@@ -192,7 +192,7 @@ class MemoryOutbox:
             self._state.messages[ours.id] = ours
             secrets = self._secrets(endpoint.id, now)
             failing = endpoint.failures > 0
-            taken.append(Taken(message=ours, url=endpoint.url, secrets=secrets, is_failing=failing))
+            taken.append(LeasedMessage(message=ours, url=endpoint.url, secrets=secrets, is_failing=failing))
         return taken
 
     async def record(self, attempted: Attempted) -> None:
@@ -214,7 +214,7 @@ class MemoryOutbox:
                 endpoint = evolve(endpoint, enabled=False, disabled_reason=attempted.disables)
             self._state.endpoints[endpoint.id] = endpoint
 
-    async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
+    async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         message = self._held(taken)
         if message is not None:
             self._state.messages[message.id] = evolve(message, attempts=message.attempts - 1, due_at=due_at)
@@ -248,7 +248,7 @@ class MemoryOutbox:
         endpoint = self._state.endpoints.get(message.endpoint_id)
         return endpoint if endpoint is not None and endpoint.enabled else None
 
-    def _held(self, taken: Taken) -> Message | None:
+    def _held(self, taken: LeasedMessage) -> Message | None:
         message = self._state.messages.get(taken.message.id)
         if message is None or message.status is not MessageStatus.PENDING:
             return None

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
-from contentsvc_core.outgoing.messages import Taken
-from contentsvc_core.outgoing.retries import Verdict
+from contentsvc_core.outgoing.messages import LeasedMessage
+from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.usecases.dispatch import Dispatcher
 
 #: The interval of polling the outbox, in seconds.
@@ -33,7 +33,7 @@ class DispatchWorker:
         dispatcher: Dispatcher,
         *,
         on_fault: Callable[[Exception], None],
-        on_sent: Callable[[Verdict], None] = lambda _result: None,
+        on_sent: Callable[[AttemptResult], None] = lambda _result: None,
     ) -> None:
         """Create the worker.
 
@@ -45,7 +45,7 @@ class DispatchWorker:
         self._dispatcher = dispatcher
         self._on_fault = on_fault
         self._on_sent = on_sent
-        self._sending: dict[asyncio.Task[None], Taken] = {}
+        self._sending: dict[asyncio.Task[None], LeasedMessage] = {}
         self._turns: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._closing = False
@@ -99,7 +99,7 @@ class DispatchWorker:
         self._begin(taken)
         return len(taken)
 
-    def _begin(self, taken: Sequence[Taken]) -> None:
+    def _begin(self, taken: Sequence[LeasedMessage]) -> None:
         for each in taken:
             task = asyncio.create_task(self._send(each), name="send a webhook")
             self._sending[task] = each
@@ -109,7 +109,7 @@ class DispatchWorker:
         del self._sending[task]
         self._wake.set()
 
-    async def _send(self, taken: Taken) -> None:
+    async def _send(self, taken: LeasedMessage) -> None:
         try:
             self._on_sent(await self._dispatcher.send(taken))
         except Exception as exc:  # noqa: BLE001  # whatever it is, the message is due again when its lease ends

@@ -34,7 +34,7 @@ from contentsvc_core.content.site_addresses import (
     SiteHost,
     read_site_address,
 )
-from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 
 #: The part of a page that is read, in bytes: its metadata comes first.
 MAX_PAGE: Final = 512 * 1024
@@ -102,7 +102,7 @@ class HttpSiteReader:
         self._tls = tls
         self._total_s = total_s
 
-    async def read(self, url: str) -> Page | NotRead:
+    async def read(self, url: str) -> SitePage | NotRead:
         patience = asyncio.timeout(self._total_s)
         try:
             async with patience:
@@ -112,7 +112,7 @@ class HttpSiteReader:
                 raise
             return _passing(f"the site took longer than {self._total_s:g} s")
 
-    async def _follow(self, url: str) -> Page | NotRead:
+    async def _follow(self, url: str) -> SitePage | NotRead:
         site = read_site_address(url, self._opened)
         if isinstance(site, BadAddress):
             return _lasting(f"the address {site.reason}")
@@ -129,7 +129,7 @@ class HttpSiteReader:
             site = following
         return _lasting(f"the site redirects more than {MAX_REDIRECTS} times")
 
-    async def _visit(self, site: SiteAddress) -> Page | _Moved | NotRead:
+    async def _visit(self, site: SiteAddress) -> SitePage | _Moved | NotRead:
         name = ascii_name(site.host)
         numbers = NotPublic() if name is None else await checked_numbers(site, name, self._resolve)
         if name is None or isinstance(numbers, NotPublic):
@@ -151,7 +151,7 @@ class HttpSiteReader:
                 return _passing("the site's answer is no HTTP, too large a head, or was cut off")
         return failed
 
-    async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> Page | _Moved | NotRead:
+    async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
         # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
         # made for one name must not serve another one.
@@ -170,7 +170,7 @@ class HttpSiteReader:
             if refused is not None:
                 return refused
             body = await _beginning(response)
-            return Page(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
+            return SitePage(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
 
     def _context(self) -> ssl.SSLContext:
         # Made once, when it is needed: it reads every certificate that is trusted.

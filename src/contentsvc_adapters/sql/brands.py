@@ -12,7 +12,7 @@ from attrs import evolve
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.lookup import Lookup
+from contentsvc_adapters.sql.lookup import RowLoader
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schedules import disable_schedules
@@ -33,8 +33,8 @@ class SqlBrandIdentities:
         """Take the database."""
         self._database = database
         every = select(brand_identities)
-        self._named = Lookup(database, every, brand_identities.c.id)
-        self._defaults = Lookup(
+        self._named = RowLoader(database, every, brand_identities.c.id)
+        self._defaults = RowLoader(
             database, every.where(brand_identities.c.is_default), brand_identities.c.organization_id
         )
 

@@ -13,7 +13,7 @@ from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql import triggers as triggers_of
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.lookup import Lookup
+from contentsvc_adapters.sql.lookup import RowLoader
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import (
     brand_identities,
@@ -51,7 +51,7 @@ class SqlDirectory:
         """Take the database, and what seals the webhook secrets."""
         self._database = database
         self._sealer = sealer
-        self._triggers = Lookup(database, select(triggers), triggers.c.id)
+        self._triggers = RowLoader(database, select(triggers), triggers.c.id)
 
     async def add_organization(self, organization: Organization) -> bool:
         """Add an organization; the unique slug decides."""

@@ -11,7 +11,7 @@ from contentsvc_adapters.sql.row import AnyRow
 
 
 @final
-class Lookup:
+class RowLoader:
     """Finds rows by a key that names at most one each; those that are asked for at the same time in one statement."""
 
     def __init__(self, database: Database, rows: Select[*tuple[Any, ...]], key: Column[str]) -> None:

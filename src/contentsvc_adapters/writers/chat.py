@@ -9,7 +9,7 @@ import httpx
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_adapters.writers.completions import Answer, Broken, Completion, named_fault, read_fault
+from contentsvc_adapters.writers.completions import AnswerReader, Broken, ModelAnswer, named_fault, read_fault
 from contentsvc_core.content.prompting import MATERIAL_LIMIT, Prompt
 
 #: The part of a refusal that is read, in bytes.
@@ -118,7 +118,7 @@ class Chat:
         """Close the connections; nothing can be asked after that."""
         await self._client.aclose()
 
-    async def ask(self, prompt: Prompt) -> Answer | Broken:
+    async def ask(self, prompt: Prompt) -> ModelAnswer | Broken:
         """Send a prompt, with retries, until an answer or a permanent fault, within the endpoint's time limit."""
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
@@ -126,7 +126,7 @@ class Chat:
         except TimeoutError:
             return Broken(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
 
-    async def _ask(self, prompt: Prompt) -> Answer | Broken:
+    async def _ask(self, prompt: Prompt) -> ModelAnswer | Broken:
         pause_s = self._patience.first_pause_s
         tried = 0
         while True:
@@ -159,7 +159,7 @@ class Chat:
             question["stream_options"] = {"include_usage": True}
         return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
 
-    async def _ask_once(self, question: dict[str, Any]) -> Answer | Broken | _Later | _OtherWords:
+    async def _ask_once(self, question: dict[str, Any]) -> ModelAnswer | Broken | _Later | _OtherWords:
         url = f"{self._endpoint.base_url}/chat/completions"
         request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
         try:
@@ -174,11 +174,11 @@ class Chat:
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpx.Response) -> Answer | Broken:
+    async def _read(self, response: httpx.Response) -> ModelAnswer | Broken:
         """Read an answer: one that stalls is given up, one that is slow and steady is not."""
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             return Broken(reason="the model's answer is compressed, which was not asked for")
-        completion = Completion()
+        completion = AnswerReader()
         loop = asyncio.get_running_loop()
         try:
             # The first piece may take as long as a model thinks: only the limit of the whole bounds it.
@@ -190,7 +190,7 @@ class Chat:
         except TimeoutError:
             return Broken(reason=f"the model has stalled for {self._patience.silence_s:g} s")
         text = completion.text()
-        return text if isinstance(text, Broken) else Answer(text=text, usage=completion.usage)
+        return text if isinstance(text, Broken) else ModelAnswer(text=text, usage=completion.usage)
 
     async def _refused(self, response: httpx.Response, question: dict[str, Any]) -> Broken | _Later | _OtherWords:
         status = response.status_code

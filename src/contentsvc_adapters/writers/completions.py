@@ -53,7 +53,7 @@ _CHUNKS: Final = msgspec.json.Decoder(_Chunk)
 
 @final
 @frozen(kw_only=True)
-class Answer:
+class ModelAnswer:
     """A complete answer."""
 
     text: str
@@ -71,7 +71,7 @@ class Broken:
 
 
 @final
-class Completion:
+class AnswerReader:
     """Collects one answer."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
-from contentsvc_adapters.writers.completions import Answer, Broken
+from contentsvc_adapters.writers.completions import Broken, ModelAnswer
 from contentsvc_adapters.writers.inspection import inert
 from contentsvc_core.content.forms import silence
 from contentsvc_core.content.prompting import Prompt, UnusableDraft, prompt_for, read_draft
@@ -77,10 +77,10 @@ class OpenAICompatibleWriter:
                     raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003
             return msgspec.json.encode(answer).decode()
 
-        async def read(answer: Answer) -> Draft | UnusableDraft:
+        async def read(answer: ModelAnswer) -> Draft | UnusableDraft:
             return await asyncio.to_thread(_draft, answer.text, brief, prompt.facts)
 
-        answer = msgspec.json.decode(await steps.run(f"answer {_digest(prompt)}", ask), type=Answer)
+        answer = msgspec.json.decode(await steps.run(f"answer {_digest(prompt)}", ask), type=ModelAnswer)
         return await read(answer), answer.usage
 
     def _unavailable(self, reason: str) -> WriterUnavailable:

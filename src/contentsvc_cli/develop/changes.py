@@ -16,7 +16,7 @@ class Person:
 
 @final
 @frozen(kw_only=True)
-class Commit:
+class LocalCommit:
     """A commit."""
 
     #: In hexadecimal; 40 digits, or 64 in a repository with SHA-256.

@@ -16,7 +16,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_cli.develop.changes import Commit, Person, Tag
+from contentsvc_cli.develop.changes import LocalCommit, Person, Tag
 from contentsvc_core.events.normalized import MAX_PATHS
 from contentsvc_core.text import storable
 
@@ -85,7 +85,7 @@ class Line:
 
 
 @final
-class Repository:
+class Checkout:
     """A local git repository, bare or with a work tree."""
 
     def __init__(self, path: Path) -> None:
@@ -196,7 +196,7 @@ class Repository:
                 places[parent] = max(places.get(parent, 0), place)
         return [push[::-1] for push in reversed(newest_first)]
 
-    def commits(self, ids: Iterable[str]) -> Iterator[Commit]:
+    def commits(self, ids: Iterable[str]) -> Iterator[LocalCommit]:
         """Read the commits ``ids``, in their order, as a stream.
 
         Raises:
@@ -328,9 +328,9 @@ def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
     return files, None
 
 
-def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Commit:
+def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> LocalCommit:
     commit_id, tree_id, author, author_email, committer, committer_email, committed_at, message = record
-    return Commit(
+    return LocalCommit(
         id=commit_id,
         tree_id=tree_id,
         author=Person(name=author, email=author_email),

@@ -16,8 +16,8 @@ from uuid import NAMESPACE_URL, uuid5
 import click
 import msgspec
 
-from contentsvc_cli.develop.changes import Commit, Tag
-from contentsvc_cli.develop.git import GitFailed, Repository
+from contentsvc_cli.develop.changes import LocalCommit, Tag
+from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.native_bodies import HostedRepository, login, push_body, release_body, stable_id
 from contentsvc_cli.develop.recordings import RecordedDelivery, line_of
 from contentsvc_cli.terminal.waiting import waiting
@@ -66,7 +66,7 @@ def deliveries(
     hosted: HostedRepository,
     pushes: Sequence[Sequence[str]],
     tags: Sequence[Tag],
-    commits: Callable[[Iterator[str]], Iterator[Commit]],
+    commits: Callable[[Iterator[str]], Iterator[LocalCommit]],
 ) -> Iterator[RecordedDelivery]:
     """Yield a history as deliveries, oldest first.
 
@@ -171,7 +171,7 @@ def history(
     """
     try:
         with waiting("reading the branch and its tags"):
-            repository = Repository(path)
+            repository = Checkout(path)
             line = repository.line(branch)
             hosted = hosted_repository(
                 origin=repository.origin(),

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from attrs import frozen
 
-from contentsvc_cli.develop.changes import Commit, Person
+from contentsvc_cli.develop.changes import LocalCommit, Person
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 
 #: Private e-mail addresses of code hosts: ``user@users.noreply.…``, ``1234+user@users.noreply.…``.
@@ -75,7 +75,7 @@ def is_prerelease(tag: str) -> bool:
 
 
 def push_body(
-    repository: HostedRepository, commits: Sequence[Commit], *, before: str | None, ref: str | None = None
+    repository: HostedRepository, commits: Sequence[LocalCommit], *, before: str | None, ref: str | None = None
 ) -> dict[str, Any]:
     """Return the body of a push with ``commits``, oldest first, at least one.
 
@@ -152,7 +152,7 @@ def sender(login: str) -> dict[str, Any]:
     return {"login": login, "id": stable_id(login)}
 
 
-def _native_commit(repository: HostedRepository, commit: Commit) -> dict[str, Any]:
+def _native_commit(repository: HostedRepository, commit: LocalCommit) -> dict[str, Any]:
     return {
         "id": commit.id,
         "tree_id": commit.tree_id,

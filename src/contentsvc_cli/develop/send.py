@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, read_recording
-from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, Answer, send_recorded
+from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, send_recorded
 from contentsvc_cli.terminal.output import JSON, say, show_rows
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import CODEHOST, PROVIDERS, Provider, provider_named
@@ -148,14 +148,14 @@ def send(  # noqa: PLR0913  # one parameter an option
     Exit codes: 0 every delivery got a 2xx status, 1 a delivery failed or the file is invalid, 2 wrong usage, 130
     interrupted (the results so far are printed).
     """
-    answers: list[Answer] = []
+    answers: list[DeliveryAnswer] = []
     provider = provider_named(provider_slug) if provider_slug else provider_of(url)
     console = Console(stderr=True)
     broken_off, code = None, 0
     with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("Sending", total=_total(recording, repository_id) if console.is_terminal else None)
 
-        def note(answer: Answer) -> None:
+        def note(answer: DeliveryAnswer) -> None:
             answers.append(answer)
             progress.advance(task)
 
@@ -199,7 +199,7 @@ def _total(recording: str, repository_id: int | None) -> int | None:
         return sum(1 for _ in lines)
 
 
-def _show(answers: Sequence[Answer], *, verbose: bool, as_json: bool) -> None:
+def _show(answers: Sequence[DeliveryAnswer], *, verbose: bool, as_json: bool) -> None:
     if as_json:
         show_rows([_row(answer) for answer in answers], columns=(), as_json=True, empty="")
         return
@@ -220,7 +220,7 @@ def _show(answers: Sequence[Answer], *, verbose: bool, as_json: bool) -> None:
         show_rows(rows, columns=columns, as_json=False, empty="")
 
 
-def _row(answer: Answer) -> dict[str, Any]:
+def _row(answer: DeliveryAnswer) -> dict[str, Any]:
     return {
         "event": answer.event,
         "delivery": answer.delivery,

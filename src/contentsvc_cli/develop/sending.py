@@ -38,7 +38,7 @@ _Sleep = Callable[[float], Awaitable[object]]
 
 @final
 @frozen(kw_only=True)
-class Answer:
+class DeliveryAnswer:
     """The result of one delivery."""
 
     #: Index of the delivery, from 0.
@@ -74,7 +74,7 @@ class _Body:
 _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
-def _nobody(answer: Answer) -> None:
+def _nobody(answer: DeliveryAnswer) -> None:
     del answer
 
 
@@ -88,9 +88,9 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     timeout_s: float = TIMEOUT_S,
     retries: int = RETRIES,
     client: httpx.AsyncClient | None = None,
-    on_answer: Callable[[Answer], None] = _nobody,
+    on_answer: Callable[[DeliveryAnswer], None] = _nobody,
     sleep: _Sleep = asyncio.sleep,
-) -> list[Answer]:
+) -> list[DeliveryAnswer]:
     """Sign and send ``deliveries``; return the answers in order.
 
     No more than ``concurrency`` deliveries are held at once. They are taken from ``deliveries`` inside the event loop,
@@ -114,7 +114,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
             ``on_answer`` was called with their answers.
     """
     source = enumerate(deliveries)
-    answers: list[Answer] = []
+    answers: list[DeliveryAnswer] = []
     faults: list[Exception] = []
 
     async def work(client: httpx.AsyncClient) -> None:
@@ -166,7 +166,7 @@ async def _send(
     taken: tuple[int, RecordedDelivery],
     retries: int,
     sleep: _Sleep,
-) -> Answer:
+) -> DeliveryAnswer:
     """Send one delivery, with retries."""
     position, delivery = taken
     tried = 0
@@ -182,7 +182,7 @@ async def _send(
             kind, text = _read(response)
         ms = (time.perf_counter() - began) * 1000
         if tried == retries or not later:
-            return Answer(
+            return DeliveryAnswer(
                 position=position,
                 event=delivery.event,
                 delivery=delivery.delivery,

@@ -63,10 +63,10 @@ def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> No
         bound = listen(host, port)
         serve_until_stopped(settings, Role(role), bound, on_ready=ready, on_stopping=stopping)
     else:
-        from contentsvc_http.processes import Place, supervise  # noqa: PLC0415  # as above
+        from contentsvc_http.processes import Listener, supervise  # noqa: PLC0415  # as above
 
         bound = reserve(host, port)
-        place = Place(role=Role(role), host=host, port=bound.getsockname()[1])
+        place = Listener(role=Role(role), host=host, port=bound.getsockname()[1])
         supervise(place, workers, on_ready=ready, on_stopping=stopping)
 
 

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from contentsvc_cli.develop.git import GitFailed
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
-from contentsvc_cli.develop.sending import Answer, send_recorded
+from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
 from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
 from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.start.sample import REPOSITORY, other_kinds
@@ -278,11 +278,11 @@ _MOST_RUNS: Final = 10_000
 
 async def _send_all(
     history: DemoHistory, url: str, connection: Connection, shown: Waiting
-) -> tuple[list[Answer], list[str]]:
+) -> tuple[list[DeliveryAnswer], list[str]]:
     """Send all deliveries; return the answers and the unexpected ones."""
     secret = connection.secret
     faults: list[str] = []
-    answers: list[Answer] = []
+    answers: list[DeliveryAnswer] = []
     answered = 0
 
     async def send(what: str, sent: Iterable[RecordedDelivery], expected: set[str]) -> None:
@@ -291,7 +291,7 @@ async def _send_all(
             if answer.kind not in expected:
                 faults.append(f"{what} {answer.delivery}: {answer.kind} ({answer.text})")
 
-    def count(_: Answer) -> None:
+    def count(_: DeliveryAnswer) -> None:
         nonlocal answered
         answered += 1
         shown.count(answered)
@@ -310,12 +310,12 @@ async def _send_all(
     return answers, faults
 
 
-async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> Answer:
+async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> DeliveryAnswer:
     """Send a delivery whose body was changed after signing."""
     headers = headers_for(delivery, CODEHOST, secret)
     async with httpx.AsyncClient(trust_env=False) as client:
         response = await client.post(url, content=delivery.body + b" ", headers=headers)
-    return Answer(
+    return DeliveryAnswer(
         position=0,
         event=delivery.event,
         delivery=delivery.delivery,
@@ -349,7 +349,7 @@ async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
 def _print_counts(
     console: Console,
     history: DemoHistory,
-    answers: Sequence[Answer],
+    answers: Sequence[DeliveryAnswer],
     runs: dict[str, int],
     posts: Sequence[Mapping[str, Any]],
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Final, final
 import msgspec
 from attrs import frozen
 
-from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import deliveries, hosted_repository
 from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.sample import BRANCH, COMMITS, sample_history
@@ -44,7 +44,7 @@ def history_of(path: Path) -> DemoHistory:
     Raises:
         GitFailed: There is no git repository at the path, or git cannot read it.
     """
-    repository = Repository(path)
+    repository = Checkout(path)
     line = repository.line()
     hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
     told = tuple(deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits))

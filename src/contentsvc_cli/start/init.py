@@ -13,12 +13,12 @@ import click
 from attrs import frozen
 
 from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
-from contentsvc_cli.develop.git import GitFailed, Repository
+from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
 from contentsvc_cli.operate.agents import KEY_VARIABLE
 from contentsvc_cli.start.previewing import release_tags
-from contentsvc_cli.start.setting_up import Answers, Done, Start, set_up, suggested_start
+from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
 from contentsvc_cli.terminal.output import JSON, json_text, say
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import open_app
@@ -37,7 +37,7 @@ _PORT: Final = 8000
 class _Checkout:
     """The local checkout, a source of default answers."""
 
-    repository: Repository
+    repository: Checkout
     #: ``owner/name`` by its remote; ``None``: it has no remote that tells.
     full_name: str | None
     has_releases: bool
@@ -127,7 +127,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     suggested = suggested_start([1] if found is None or found.has_releases else [], is_checkout=found is not None)
     started = Start(ask.choice("What starts a post", start, suggested.value, [each.value for each in Start]))
     settings = _settings(ask, base_url, api_url, port)
-    answers = Answers(
+    answers = SetupAnswers(
         organization=ask.text("Organization", "--organization", organization, name.partition("/")[0]),
         repository=name,
         provider=_HOSTS[host],
@@ -198,7 +198,7 @@ class _Asking:
 
 def _checkout(path: Path | None) -> _Checkout | None:
     try:
-        repository = Repository(path or Path())
+        repository = Checkout(path or Path())
         line = repository.line()
         hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
         tags = release_tags(repository.tags(merged=line.tip))
@@ -230,7 +230,7 @@ def _settings(ask: _Asking, base_url: str | None, api_url: str | None, port: int
     return attrs.evolve(settings, **changes)
 
 
-async def _run(settings: Settings, answers: Answers, port: int) -> Done:
+async def _run(settings: Settings, answers: SetupAnswers, port: int) -> Done:
     from contentsvc_http.wiring.stores import migrate  # noqa: PLC0415  # opens no database for --help
 
     await migrate(settings)
@@ -282,7 +282,7 @@ def _body(done: Done, written: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(done: Done, answers: Answers, env_file: Path, port: int, *, written: bool) -> None:
+def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, written: bool) -> None:
     for each in done.existing:
         say(f"Exists already: {each}")
     name = done.integration.repositories[0].full_name

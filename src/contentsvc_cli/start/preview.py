@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final
 import click
 from attrs import evolve
 
-from contentsvc_cli.develop.git import GitFailed, Repository
+from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
 from contentsvc_cli.terminal.waiting import waiting
@@ -85,7 +85,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
     options = options_of(merged(HouseStyle({AUDIENCE: audience}), _read_style(style)))
     try:
         with waiting("reading the history"):
-            repository = Repository(Path(path))
+            repository = Checkout(Path(path))
             hosted = hosted_repository(
                 origin=repository.origin(), folder=repository.folder_name, branch=repository.line().branch
             )

@@ -7,7 +7,7 @@ from typing import Final, final
 from attrs import field, frozen
 
 from contentsvc_cli.develop.changes import Tag
-from contentsvc_cli.develop.git import GitFailed, Repository
+from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import deliveries
 from contentsvc_cli.develop.native_bodies import HostedRepository, is_prerelease
 from contentsvc_core.content.changelog.writer import write_changelog
@@ -25,7 +25,7 @@ _DAY_S: Final = 86_400
 
 @final
 @frozen(kw_only=True)
-class Stretch:
+class PreviewRange:
     """A part of a history that becomes one post."""
 
     #: Range in git notation.
@@ -45,7 +45,7 @@ class Stretch:
 class Preview:
     """The post that the service would write about a part."""
 
-    stretch: Stretch
+    stretch: PreviewRange
     #: Number of commits.
     commits: int
     #: Time of the release, or else of the newest commit; ISO 8601.
@@ -54,7 +54,7 @@ class Preview:
     draft: Draft | None
 
 
-def stretches(repository: Repository, asked: str | None, *, releases: int, days: int) -> list[Stretch]:
+def stretches(repository: Checkout, asked: str | None, *, releases: int, days: int) -> list[PreviewRange]:
     """Return the parts of a range, newest first.
 
     Args:
@@ -100,7 +100,7 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 
 
 def previews(
-    repository: Repository, hosted: HostedRepository, found: Iterable[Stretch], options: ChangelogOptions
+    repository: Checkout, hosted: HostedRepository, found: Iterable[PreviewRange], options: ChangelogOptions
 ) -> Iterator[Preview]:
     """Return the posts about some parts; parts without commits are omitted.
 
@@ -142,9 +142,9 @@ def range_line(each: Preview) -> str:
 
 
 def _preview(
-    repository: Repository,
+    repository: Checkout,
     hosted: HostedRepository,
-    stretch: Stretch,
+    stretch: PreviewRange,
     pushes: Sequence[Sequence[str]],
     options: ChangelogOptions,
 ) -> Preview:
@@ -176,7 +176,7 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
     )
 
 
-def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[Stretch]:
+def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[PreviewRange]:
     """Return the parts of a history between release tags, newest first.
 
     Args:
@@ -189,7 +189,7 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
     first_name = None if start is None else start[0]
     if not tags or tags[-1].commit_id != tip:
         name = tags[-1].name if tags else first_name
-        yield Stretch(
+        yield PreviewRange(
             range=f"{name}..{tip_name}" if name else tip_name,
             tip=tip,
             without=[*known, *(tag.commit_id for tag in tags)],
@@ -197,7 +197,7 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
     for place in reversed(range(len(tags))):
         tag = tags[place]
         previous = tags[place - 1].name if place else first_name
-        yield Stretch(
+        yield PreviewRange(
             range=f"{previous}..{tag.name}" if previous else tag.name,
             tip=tag.commit_id,
             without=[*known, *(each.commit_id for each in tags[:place])],
@@ -206,27 +206,27 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
         )
 
 
-def _last_days(repository: Repository, tip: str, days: int) -> list[Stretch]:
+def _last_days(repository: Checkout, tip: str, days: int) -> list[PreviewRange]:
     """Return the last days before the newest commit, so that an inactive repository has a preview."""
     start = repository.before(tip, repository.committed_at(tip) - days * _DAY_S)
     name = f"{start[:_SHORT]}..HEAD" if start else "HEAD"
-    return [Stretch(range=f"{name}, the last {days} days", tip=tip, without=[start] if start else [])]
+    return [PreviewRange(range=f"{name}, the last {days} days", tip=tip, without=[start] if start else [])]
 
 
-def _one(repository: Repository, asked: str) -> list[Stretch]:
+def _one(repository: Checkout, asked: str) -> list[PreviewRange]:
     """Return the changes of a revision since the previous release."""
     tip = _resolved(repository, asked)
     tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, asked)
     return [next(_between(tags, None, tip, asked))]
 
 
-def _ending_at(tags: list[Tag], repository: Repository, tip: str, name: str) -> list[Tag]:
+def _ending_at(tags: list[Tag], repository: Checkout, tip: str, name: str) -> list[Tag]:
     """Return the release tags with the named tag added: a pre-release has a post if it is named."""
     named = next((tag for tag in repository.tags(merged=tip) if tag.name == name), None)
     return tags if named is None else [*(tag for tag in tags if tag.commit_id != named.commit_id), named]
 
 
-def _resolved(repository: Repository, revision: str) -> str:
+def _resolved(repository: Checkout, revision: str) -> str:
     found = repository.resolve(revision)
     if found is None:
         hint = ", and this clone is shallow" if repository.shallow_ends() else ""

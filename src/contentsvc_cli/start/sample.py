@@ -13,7 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
-from contentsvc_cli.develop.changes import Commit, Person
+from contentsvc_cli.develop.changes import LocalCommit, Person
 from contentsvc_cli.develop.native_bodies import HostedRepository, login, push_body, release_body, sender
 from contentsvc_cli.develop.recordings import RecordedDelivery
 
@@ -177,7 +177,7 @@ def sample_history(
                 body = release_body(hosted, tag=tag, notes=notes, published_at=_iso(at), by=login(_MARA))
                 yield _recorded(hosted, "release", number, body)
             case _:
-                commits: list[Commit] = []
+                commits: list[LocalCommit] = []
                 for author, message in step:
                     at += pace
                     commits.append(_commit(author, message, at))
@@ -238,8 +238,8 @@ def _hosted(full_name: str, repository_id: int) -> HostedRepository:
     )
 
 
-def _commit(author: Person, message: str, at: datetime) -> Commit:
-    return Commit(
+def _commit(author: Person, message: str, at: datetime) -> LocalCommit:
+    return LocalCommit(
         id=_id(message),
         tree_id=_id(f"tree of {message}"),
         author=author,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 from attrs import evolve, field, frozen
 
-from contentsvc_cli.develop.git import Repository
+from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import NO_HOST, deliveries, hosted_repository
 from contentsvc_cli.develop.receive import receive_recorded
 from contentsvc_cli.start.previewing import release_tags
@@ -49,7 +49,7 @@ _EVENTS: Final = {Start.RELEASES: ("release",), Start.PUSHES: ("push",), Start.B
 
 @final
 @frozen(kw_only=True)
-class Answers:
+class SetupAnswers:
     """The answers of the user."""
 
     organization: str
@@ -65,7 +65,7 @@ class Answers:
     #: Whether a changelog may become public if there are published posts.
     may_expose: bool
     #: Checkout whose history is received; ``None`` for none.
-    history: Repository | None
+    history: Checkout | None
 
 
 @final
@@ -93,7 +93,9 @@ class Done:
     existing: tuple[str, ...] = field(converter=tuple)
 
 
-async def set_up(app: Application, settings: Settings, answers: Answers, *, known_key: str | None, port: int) -> Done:
+async def set_up(
+    app: Application, settings: Settings, answers: SetupAnswers, *, known_key: str | None, port: int
+) -> Done:
     """Create missing objects; existing ones stay unchanged.
 
     Args:
@@ -159,7 +161,7 @@ async def _organization(app: Application, name: str, existing: list[str]) -> Org
     return accepted(await app.operator.create_organization(name))
 
 
-async def _connected(app: Application, organization: Organization, answers: Answers) -> Integration | None:
+async def _connected(app: Application, organization: Organization, answers: SetupAnswers) -> Integration | None:
     wanted = answers.repository.casefold()
     for each in await app.stores.directory.integrations(organization.id):
         if each.provider == answers.provider and any(it.full_name.casefold() == wanted for it in each.repositories):
@@ -168,7 +170,7 @@ async def _connected(app: Application, organization: Organization, answers: Answ
 
 
 async def _trigger(
-    app: Application, organization: Organization, connected: Integration, answers: Answers, existing: list[str]
+    app: Application, organization: Organization, connected: Integration, answers: SetupAnswers, existing: list[str]
 ) -> None:
     if answers.start is Start.NOTHING:
         return
@@ -187,7 +189,7 @@ async def _trigger(
 
 
 async def _receive(
-    app: Application, settings: Settings, connected: Integration, secret: str, checkout: Repository, start: Start
+    app: Application, settings: Settings, connected: Integration, secret: str, checkout: Checkout, start: Start
 ) -> int:
     """Receive the newest part of a checkout's history, as if the code host had delivered it."""
     provider = provider_named(connected.provider)
@@ -227,7 +229,7 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 
 
 async def _publish(
-    app: Application, organization: Organization, answers: Answers, existing: list[str]
+    app: Application, organization: Organization, answers: SetupAnswers, existing: list[str]
 ) -> tuple[bool, int, str]:
     """Enable the public changelog; return whether it is public, the number of posts it would expose, and its URL."""
     standing = await app.changelog_editor.standing(organization)

@@ -71,7 +71,7 @@ class Message:
 
 @final
 @frozen(kw_only=True)
-class Taken:
+class LeasedMessage:
     """A message that its process has leased and sends now."""
 
     message: Message
@@ -122,7 +122,7 @@ def within_shares(
 class Attempted:
     """The outcome of an attempt, written in one transaction."""
 
-    taken: Taken
+    taken: LeasedMessage
     status: MessageStatus
     #: The time of the next attempt, while the message is pending.
     due_at: datetime
@@ -174,7 +174,7 @@ def payload_bytes(message: Message) -> bytes:
     return msgspec.json.encode(payload(message))
 
 
-def begun_log(taken: Taken, *, log_id: str, at: datetime) -> LogEntry:
+def begun_log(taken: LeasedMessage, *, log_id: str, at: datetime) -> LogEntry:
     """Return a message's pending log entry, before any answer: one entry covers all attempts."""
     message = taken.message
     return LogEntry(

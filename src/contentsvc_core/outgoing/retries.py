@@ -56,7 +56,7 @@ class NotSent:
     error: str
 
 
-class Verdict(Enum):
+class AttemptResult(Enum):
     """The classification of an attempt's result."""
 
     DELIVERED = auto()
@@ -66,13 +66,13 @@ class Verdict(Enum):
     GONE = auto()
 
 
-def verdict(result: Answer | NotSent) -> Verdict:
+def verdict(result: Answer | NotSent) -> AttemptResult:
     """Classify the result of an attempt: only 2xx is a success; redirects are not followed."""
     if isinstance(result, NotSent):
-        return Verdict.RETRY
+        return AttemptResult.RETRY
     if result.status // 100 == _SUCCESS:
-        return Verdict.DELIVERED
-    return Verdict.GONE if result.status == _GONE else Verdict.RETRY
+        return AttemptResult.DELIVERED
+    return AttemptResult.GONE if result.status == _GONE else AttemptResult.RETRY
 
 
 def fault_text(result: Answer | NotSent) -> str:

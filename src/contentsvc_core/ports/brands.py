@@ -80,7 +80,7 @@ class SiteFault(Enum):
 
 @final
 @frozen(kw_only=True)
-class Page:
+class SitePage:
     """A page as it was read."""
 
     #: The final URL, after redirects.
@@ -101,7 +101,7 @@ class NotRead:
 class SiteReader(Protocol):
     """Reads pages of sites that users name. The URLs are untrusted."""
 
-    async def read(self, url: str) -> Page | NotRead:
+    async def read(self, url: str) -> SitePage | NotRead:
         """Read a page.
 
         Only ``http`` and ``https`` URLs are read, and only at addresses that

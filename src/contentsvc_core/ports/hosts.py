@@ -9,9 +9,9 @@ from contentsvc_core.hosts import (
     HookAccess,
     HostAnswer,
     HostDeliveries,
-    HostedRepository,
     HostPullRequests,
     HostRefusal,
+    RemoteRepository,
 )
 
 
@@ -34,7 +34,7 @@ class CodeHost(Protocol):
         """
         ...
 
-    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[HostedRepository] | HostRefusal:
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
         """Read a repository by its current or former ``owner/name``; without a token, a public one."""
         ...
 

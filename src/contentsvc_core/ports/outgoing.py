@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.outgoing.endpoints import EndpointFault, WebhookEndpoint
-from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, Message, Taken
+from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, LeasedMessage, Message
 from contentsvc_core.outgoing.retries import Answer, NotSent
 
 
@@ -96,7 +96,7 @@ class Outbox(Protocol):
         """
         ...
 
-    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
+    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
         """Lease messages that are due, and count the attempt; each message goes to one caller.
 
         The lease ends at ``until``: a message without a recorded outcome is due again then. The secrets are the ones
@@ -111,7 +111,7 @@ class Outbox(Protocol):
         """
         ...
 
-    async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
+    async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         """Set a message due at ``due_at``, and do not count the attempt."""
         ...
 

@@ -7,12 +7,19 @@ from typing import Final, assert_never, final
 from attrs import evolve
 
 from contentsvc_core.journal import LogEntry, LogStatus
-from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, MessageStatus, Taken, begun_log, payload_bytes
+from contentsvc_core.outgoing.messages import (
+    NOTHING_SENT,
+    Attempted,
+    LeasedMessage,
+    MessageStatus,
+    begun_log,
+    payload_bytes,
+)
 from contentsvc_core.outgoing.retries import (
     MAX_ATTEMPTS,
     Answer,
+    AttemptResult,
     NotSent,
-    Verdict,
     fault_text,
     next_attempt_at,
     verdict,
@@ -46,7 +53,7 @@ class Dispatcher:
         per_organization: int,
         without: Collection[str] = (),
         sending: Mapping[str, int] = NOTHING_SENT,
-    ) -> Sequence[Taken]:
+    ) -> Sequence[LeasedMessage]:
         """Lease due messages, within the given limits (:meth:`~contentsvc_core.ports.Outbox.due`).
 
         Raises:
@@ -65,7 +72,7 @@ class Dispatcher:
         # Reads first, without a write lock: with nothing due, no other writer has to wait.
         return await self._outbox.take([each.id for each in due], now=now, until=now + LEASE) if due else ()
 
-    async def send(self, taken: Taken) -> Verdict:
+    async def send(self, taken: LeasedMessage) -> AttemptResult:
         """Send a message, and store the outcome.
 
         Raises:
@@ -82,11 +89,13 @@ class Dispatcher:
         await self._outbox.record(attempted)
         return said
 
-    async def give_back(self, taken: Taken) -> None:
+    async def give_back(self, taken: LeasedMessage) -> None:
         """Set a message due for another process; whether it was sent here is unknown."""
         await self._outbox.give_back(taken, due_at=self._clock.now())
 
-    def _attempted(self, taken: Taken, result: Answer | NotSent, log: LogEntry) -> tuple[Attempted, Verdict]:
+    def _attempted(
+        self, taken: LeasedMessage, result: Answer | NotSent, log: LogEntry
+    ) -> tuple[Attempted, AttemptResult]:
         now = self._clock.now()
         message = taken.message
         said = verdict(result)
@@ -95,13 +104,13 @@ class Dispatcher:
         log = evolve(log, status_code=status_code, reason=_reason(count, result))
         status, due_at, disables = MessageStatus.FAILED, now, None
         match said:
-            case Verdict.DELIVERED:
+            case AttemptResult.DELIVERED:
                 status = MessageStatus.DELIVERED
                 log = evolve(log, status=LogStatus.SUCCESS)
-            case Verdict.GONE:
+            case AttemptResult.GONE:
                 disables = _GONE
                 log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result))
-            case Verdict.RETRY:
+            case AttemptResult.RETRY:
                 again = next_attempt_at(message.id, message.attempts, result, now)
                 if again is None:
                     log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result))
@@ -117,11 +126,11 @@ class Dispatcher:
             due_at=due_at,
             log=log,
             disables=disables,
-            succeeded=said is Verdict.DELIVERED,
+            succeeded=said is AttemptResult.DELIVERED,
         )
         return attempted, said
 
 
 def _reason(count: str, result: Answer | NotSent) -> str:
     excerpt = result.excerpt if isinstance(result, Answer) else ""
-    return f"{count}; it said: {excerpt}" if excerpt and verdict(result) is not Verdict.DELIVERED else count
+    return f"{count}; it said: {excerpt}" if excerpt and verdict(result) is not AttemptResult.DELIVERED else count

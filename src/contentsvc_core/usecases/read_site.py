@@ -16,7 +16,7 @@ from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_si
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import Aside, BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
-from contentsvc_core.ports.brands import Page, SiteFault
+from contentsvc_core.ports.brands import SiteFault, SitePage
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.receive import at_once
@@ -114,7 +114,7 @@ class BrandReader:
 
         async def read() -> str:
             page = await self._sites.read(cause.website_url)
-            if isinstance(page, Page):
+            if isinstance(page, SitePage):
                 seen = _Seen(url=page.url, facts=await self._aside(partial(site_facts, page.html)))
             elif page.fault is SiteFault.PASSING and run.attempts < SITE_ATTEMPTS:
                 # Raised inside the step, so that it is not stored: the next attempt asks the site again.

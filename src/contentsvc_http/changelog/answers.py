@@ -39,7 +39,7 @@ KEPT_S: Final = 86_400
 
 @final
 @frozen(kw_only=True)
-class Page:
+class PublicPage:
     """A page or a feed, before anything of it is read."""
 
     #: Which one it is, among all of one changelog.
@@ -50,7 +50,7 @@ class Page:
     is_sure: bool = True
 
 
-async def answer(found: Shown, page: Page, reading: Reading) -> Response[Any]:
+async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
     """Return a page, or 304 when the client has it.
 
     The entity tag is made of what a page depends on. So 304 is decided before anything is read or rendered.
@@ -91,7 +91,7 @@ def _tags(request: Request[Any, Any, Any]) -> Tags | None:
         return None
 
 
-def _key(found: Shown, page: Page) -> str:
+def _key(found: Shown, page: PublicPage) -> str:
     """Return a digest of all that a page is made of: the same on every node that shows it."""
     changelog = found.changelog
     made_of = (

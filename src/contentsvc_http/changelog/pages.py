@@ -22,7 +22,7 @@ from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.changelog.assets import accent_url, asset_url
-from contentsvc_http.changelog.reading import Part
+from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import CONTENT
 
@@ -76,7 +76,7 @@ def render(template: str, shown: Shows, *, title: str, here: str, **told: object
 
 
 def front(
-    shown: Shows, part: Part, months: Sequence[Month], *, label: Label | None = None, is_preview: bool = False
+    shown: Shows, part: ListPart, months: Sequence[Month], *, label: Label | None = None, is_preview: bool = False
 ) -> bytes:
     """Render a part of the list of all posts, or of those with a label."""
     here = shown.links.labelled(shown.links.home, label)
@@ -115,12 +115,12 @@ def mail_page(title: str, text: str, *, action: str = "", back: str = "") -> byt
     return _ENVIRONMENT.get_template("mail.html").render(context).encode()
 
 
-def next_part(here: str, part: Part) -> str | None:
+def next_part(here: str, part: ListPart) -> str | None:
     """Return the address of the next part of a list."""
     return None if part.goes_on is None else _from(here, part.goes_on)
 
 
-def own_address(here: str, part: Part) -> str:
+def own_address(here: str, part: ListPart) -> str:
     """Return the address of this part of a list."""
     return here if part.before is None else _from(here, part.before)
 

@@ -138,13 +138,15 @@ class Shown:
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-    ) -> "Part":
+    ) -> "ListPart":
         """Read as many posts as a page shows, from a place on."""
         found = await self.changelogs.posts(
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
         posts = found[:length]
-        return Part(posts=posts, goes_on=PublishedCursor.of(posts[-1]) if len(found) > length else None, before=before)
+        return ListPart(
+            posts=posts, goes_on=PublishedCursor.of(posts[-1]) if len(found) > length else None, before=before
+        )
 
     async def post(self, post_id: str) -> Post:
         """Return a post.
@@ -192,7 +194,7 @@ class Shown:
 
 @final
 @frozen(kw_only=True)
-class Part:
+class ListPart:
     """A part of a list of posts."""
 
     posts: tuple[Post, ...] = field(converter=tuple)

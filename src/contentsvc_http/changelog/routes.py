@@ -19,7 +19,7 @@ from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.months import Month, by_year
 from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.content.public.trimming import trimmed
-from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, Page, answer
+from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import SHOWN, Moved, PublicReading, Shown, not_here, shown
@@ -71,7 +71,7 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
         if words:
             return await _results(found, words)
         before, label = found.before(), found.label()
-        named = Page(part=f"home?label={label.value}" if label else "home", media_type=HTML, headers=PAGE)
+        named = PublicPage(part=f"home?label={label.value}" if label else "home", media_type=HTML, headers=PAGE)
 
         async def read() -> Callable[[], bytes]:
             part, months = await found.part(PAGE_LENGTH, before, label=label), await found.months()
@@ -205,7 +205,7 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 
 def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
-    async def feed(found: Shown, page: Page, document: Callable[[Feed], bytes]) -> Response[Any]:
+    async def feed(found: Shown, page: PublicPage, document: Callable[[Feed], bytes]) -> Response[Any]:
         label = found.label()
 
         async def read() -> Callable[[], bytes]:
@@ -218,12 +218,12 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
     @route(f"{ROOT}/{{slug:str}}/feed.atom", http_method=_READ, name="changelog_atom")
     async def atom(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        page = Page(part="feed.atom", media_type=f"{ATOM_TYPE}; charset=utf-8", headers=SHARED)
+        page = PublicPage(part="feed.atom", media_type=f"{ATOM_TYPE}; charset=utf-8", headers=SHARED)
         return await feed(await shown(reading, request, slug), page, atom_document)
 
     @route(f"{ROOT}/{{slug:str}}/feed.json", http_method=_READ, name="changelog_json_feed")
     async def json_feed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        page = Page(part="feed.json", media_type=JSON_FEED_TYPE, headers=SHARED)
+        page = PublicPage(part="feed.json", media_type=JSON_FEED_TYPE, headers=SHARED)
         return await feed(await shown(reading, request, slug), page, json_feed_document)
 
     @route(f"{ROOT}/{{slug:str}}/images/{{name:str}}", http_method=_READ, name="changelog_image")
@@ -251,7 +251,7 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 
 def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
-    async def newest(found: Shown, page: Page) -> Response[Any]:
+    async def newest(found: Shown, page: PublicPage) -> Response[Any]:
         async def read() -> Callable[[], bytes]:
             posts = await found.changelogs.posts(found.changelog, limit=EMBED_LENGTH)
             return lambda: render(f"{page.part}.html", found, title="", here=found.links.home, posts=posts)
@@ -260,12 +260,12 @@ def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
     @route(f"{ROOT}/{{slug:str}}/embed", http_method=_READ, name="changelog_embed")
     async def embed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        page = Page(part="embed", media_type=HTML, headers=FRAMED)
+        page = PublicPage(part="embed", media_type=HTML, headers=FRAMED)
         return await newest(await shown(reading, request, slug), page)
 
     @route(f"{ROOT}/{{slug:str}}/embed/fragment", http_method=_READ, name="changelog_fragment")
     async def fragment(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        page = Page(part="fragment", media_type=HTML, headers=PAGE | SHARED)
+        page = PublicPage(part="fragment", media_type=HTML, headers=PAGE | SHARED)
         return await newest(await shown(reading, request, slug), page)
 
     return [embed, fragment]
@@ -278,11 +278,11 @@ def _for_its_reader(response: Response[Any]) -> Response[Any]:
     return response
 
 
-def _page(name: str, before: PublishedCursor | None = None) -> Page:
-    return _from(Page(part=name, media_type=HTML, headers=PAGE), before)
+def _page(name: str, before: PublishedCursor | None = None) -> PublicPage:
+    return _from(PublicPage(part=name, media_type=HTML, headers=PAGE), before)
 
 
-def _from(page: Page, before: PublishedCursor | None) -> Page:
+def _from(page: PublicPage, before: PublishedCursor | None) -> PublicPage:
     return page if before is None else evolve(page, part=f"{page.part}?before={before.written}")
 
 

@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from contentsvc_core.access.rates import SUBSCRIBING, SUBSCRIBING_TOGETHER, Bucket
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.usecases.subscribe import SubscribeFault
-from contentsvc_http.changelog.answers import PAGE, Page, answer
+from contentsvc_http.changelog.answers import PAGE, PublicPage, answer
 from contentsvc_http.changelog.pages import HTML, mail_page, render
 from contentsvc_http.changelog.reading import ByMail, PublicReading, Shown, not_here, shown
 from contentsvc_http.errors import Refused
@@ -47,7 +47,7 @@ def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
         async def read() -> Callable[[], bytes]:
             return lambda: _subscribe_page(found, by_mail=by_mail)
 
-        return await answer(found, Page(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
+        return await answer(found, PublicPage(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
 
     return [subscribe, *([] if reading.by_mail is None else _mail_routes(reading, reading.by_mail))]
 

@@ -13,7 +13,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.widget import WIDGET_LENGTH, badge_svg, badge_value, widget_data
-from contentsvc_http.changelog.answers import PAGE, SHARED, Page, answer
+from contentsvc_http.changelog.answers import PAGE, SHARED, PublicPage, answer
 from contentsvc_http.changelog.reading import PublicReading, shown
 
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
@@ -35,7 +35,7 @@ def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
             return lambda: SCRIPT
 
         # The digest is part of the page's name, and so of its entity tag.
-        page = Page(part=f"widget.js?v={_DIGEST}", media_type=_SCRIPT_TYPE, headers=SHARED)
+        page = PublicPage(part=f"widget.js?v={_DIGEST}", media_type=_SCRIPT_TYPE, headers=SHARED)
         return await answer(found, page, read)
 
     @route(f"{ROOT}/{{slug:str}}/widget.json", http_method=_READ, name="changelog_widget_data")
@@ -46,7 +46,7 @@ def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
             posts = await found.changelogs.posts(found.changelog, limit=WIDGET_LENGTH)
             return lambda: msgspec.json.encode(widget_data(found.changelog, posts, found.links))
 
-        return await answer(found, Page(part="widget.json", media_type="application/json", headers=SHARED), read)
+        return await answer(found, PublicPage(part="widget.json", media_type="application/json", headers=SHARED), read)
 
     @route(f"{ROOT}/{{slug:str}}/badge.svg", http_method=_READ, name="changelog_badge")
     async def badge(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
@@ -58,6 +58,6 @@ def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
             value = badge_value(releases[0] if releases else None, newest[0] if newest else None)
             return lambda: badge_svg(found.changelog, value)
 
-        return await answer(found, Page(part="badge.svg", media_type=_SVG, headers=PAGE | SHARED), read)
+        return await answer(found, PublicPage(part="badge.svg", media_type=_SVG, headers=PAGE | SHARED), read)
 
     return [script, data, badge]

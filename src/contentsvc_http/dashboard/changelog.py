@@ -16,9 +16,9 @@ from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_http.changelog.answers import PAGE
 from contentsvc_http.changelog.pages import HTML, front
-from contentsvc_http.changelog.reading import Part
+from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.changelog.routes import PAGE_LENGTH
-from contentsvc_http.dashboard.choices import Choice, content_choices, named
+from contentsvc_http.dashboard.choices import Option, content_choices, named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, upload, visit
@@ -50,9 +50,9 @@ _LABELS: Final = {
     "card": "The card",
 }
 _PICTURES: Final = (
-    Choice(value="logo", label="Logo", hint="in the header, 28 pixels high"),
-    Choice(value="icon", label="Icon", hint="in the tab of the browser"),
-    Choice(value="card", label="Card", hint="beside links on other sites, 1200 × 630 pixels"),
+    Option(value="logo", label="Logo", hint="in the header, 28 pixels high"),
+    Option(value="icon", label="Icon", hint="in the tab of the browser"),
+    Option(value="card", label="Card", hint="beside links on other sites, 1200 × 630 pixels"),
 )
 
 
@@ -98,7 +98,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             "links": links,
             "typed": _standing(standing) if form is None else _typed(form),
             "choices": content_choices(),
-            "repositories": [Choice(value=name, label=name) for name in names],
+            "repositories": [Option(value=name, label=name) for name in names],
             "pictures": [(choice, standing.image(ImageKind(choice.value))) for choice in _PICTURES],
             "faults": by_field(None) if added is not None else faults,
             "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
@@ -180,7 +180,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         links = ChangelogLinks(slug=standing.slug, pictures=f"{ROOT}{_at(standing)}/images")
         body = front(
             _Preview(changelog=standing, links=links),
-            Part(posts=posts, goes_on=None, before=None),
+            ListPart(posts=posts, goes_on=None, before=None),
             months,
             is_preview=True,
         )

@@ -17,7 +17,7 @@ _STEPS: Final = (1, 2, 5, 10)
 
 @final
 @frozen(kw_only=True)
-class Part:
+class ColumnPart:
     """A part of a column."""
 
     status: str
@@ -36,7 +36,7 @@ class Column:
     number: int
     x: float
     width: float
-    parts: tuple[Part, ...] = field(converter=tuple)
+    parts: tuple[ColumnPart, ...] = field(converter=tuple)
 
 
 @final
@@ -78,12 +78,12 @@ def columns(
     made: list[Column] = []
     for place in range(number):
         y = 100.0
-        parts: list[Part] = []
+        parts: list[ColumnPart] = []
         for status in ORDER:
             if value := sums.get((place, status), 0):
                 height = 100 * value / top
                 y -= height
-                parts.append(Part(status=status.value, number=value, y=round(y, 2), height=round(height, 2)))
+                parts.append(ColumnPart(status=status.value, number=value, y=round(y, 2), height=round(height, 2)))
         begins = since + place * span
         made.append(
             Column(

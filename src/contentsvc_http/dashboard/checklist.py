@@ -10,7 +10,7 @@ from contentsvc_core.organizations import Integration
 
 @final
 @frozen(kw_only=True)
-class Step:
+class ChecklistStep:
     """A step of the checklist."""
 
     #: The step's id in the page.
@@ -32,7 +32,7 @@ def checklist(
     has_trigger: bool,
     has_post: bool,
     is_public: bool,
-) -> Sequence[Step]:
+) -> Sequence[ChecklistStep]:
     """Return the steps in their order; empty: all of them are done.
 
     Args:
@@ -45,7 +45,7 @@ def checklist(
     """
     connect = "/integrations#connect"
     steps = (
-        Step(
+        ChecklistStep(
             id="connect",
             title="Connect a repository",
             is_done=bool(integrations),
@@ -54,7 +54,7 @@ def checklist(
             path=connect,
         ),
         _ping(integrations, arrived=arrived, refused=refused),
-        Step(
+        ChecklistStep(
             id="trigger",
             title="Create a trigger",
             is_done=has_trigger,
@@ -62,7 +62,7 @@ def checklist(
             action="Create a trigger",
             path="/triggers",
         ),
-        Step(
+        ChecklistStep(
             id="post",
             title="Get the first post",
             is_done=has_post,
@@ -70,7 +70,7 @@ def checklist(
             action="Write a post",
             path="/posts/write",
         ),
-        Step(
+        ChecklistStep(
             id="public",
             title="Open the public changelog",
             is_done=is_public,
@@ -82,7 +82,7 @@ def checklist(
     return () if all(step.is_done for step in steps) else steps
 
 
-def _ping(integrations: Sequence[Integration], *, arrived: bool, refused: bool) -> Step:
+def _ping(integrations: Sequence[Integration], *, arrived: bool, refused: bool) -> ChecklistStep:
     if refused:
         hint, action = "A delivery arrived and was refused. Its log entry says why.", "See why"
         path = "/integrations/logs?status=failed"
@@ -92,4 +92,6 @@ def _ping(integrations: Sequence[Integration], *, arrived: bool, refused: bool) 
     else:
         hint, action = "The code host sends a ping as soon as the repository is connected.", "Connect first"
         path = "/integrations#connect"
-    return Step(id="ping", title="Receive the first ping", is_done=arrived, hint=hint, action=action, path=path)
+    return ChecklistStep(
+        id="ping", title="Receive the first ping", is_done=arrived, hint=hint, action=action, path=path
+    )

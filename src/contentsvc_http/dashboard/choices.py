@@ -27,7 +27,7 @@ _ABOUT: Final = (
 
 @final
 @frozen(kw_only=True)
-class Choice:
+class Option:
     """An option of a form field."""
 
     value: str
@@ -38,7 +38,7 @@ class Choice:
 
 @final
 @frozen(kw_only=True)
-class Connected:
+class FormSources:
     """An organization's integrations and brand identities, for forms and names."""
 
     integrations: Sequence[Integration]
@@ -64,27 +64,27 @@ class Connected:
             return "the default"
         return next((brand.name for brand in self.brands if brand.id == brand_id), "a deleted one")
 
-    def brand_choices(self, chosen: str) -> list[Choice]:
+    def brand_choices(self, chosen: str) -> list[Option]:
         """Return the brand identities; a chosen one is included even if it was deleted."""
         default = next((brand.name for brand in self.brands if brand.is_default), None)
         usual = "The default" if default is None else f"The default, now {default}"
-        choices = [Choice(value="", label=usual), *(Choice(value=each.id, label=each.name) for each in self.brands)]
+        choices = [Option(value="", label=usual), *(Option(value=each.id, label=each.name) for each in self.brands)]
         return _with(choices, chosen, "A deleted one")
 
-    def repository_choices(self, chosen: Iterable[str]) -> list[Choice]:
+    def repository_choices(self, chosen: Iterable[str]) -> list[Option]:
         """Return the connected repositories by their ids; one may be connected at several providers."""
         labels: dict[str, None] = {str(source.repository_id): None for source in sources_of(self.integrations)}
-        choices = [Choice(value=value, label=self.repository(None, int(value))) for value in labels]
+        choices = [Option(value=value, label=self.repository(None, int(value))) for value in labels]
         for value in chosen:
             choices = _with(choices, value, f"repository {value}", "not connected any more")
         return choices
 
-    def hosted_choices(self, chosen: Iterable[str]) -> list[Choice]:
+    def hosted_choices(self, chosen: Iterable[str]) -> list[Option]:
         """Return the connected repositories with their providers (:func:`hosted`)."""
         sources = sources_of(self.integrations)
         several = len({source.provider for source in sources}) > 1
         choices = [
-            Choice(
+            Option(
                 value=hosted(source.provider, source.repository_id),
                 label=source.full_name,
                 hint=source.provider if several else "",
@@ -96,9 +96,9 @@ class Connected:
         return choices
 
 
-async def connected(dashboard: Dashboard, organization_id: str) -> Connected:
+async def connected(dashboard: Dashboard, organization_id: str) -> FormSources:
     """Read an organization's integrations and brand identities."""
-    return Connected(
+    return FormSources(
         integrations=await dashboard.app.stores.directory.integrations(organization_id),
         brands=await dashboard.app.stores.brands.identities(organization_id),
     )
@@ -133,9 +133,9 @@ def named(kind: type[_Named], value: str) -> _Named:
         raise Refused(400, {"error": "Invalid form: there is no such choice"}) from exc
 
 
-def content_choices() -> list[Choice]:
+def content_choices() -> list[Option]:
     """Return the content types."""
-    return [Choice(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
+    return [Option(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
 
 
 def faults_in(reason: str) -> Mapping[str, str]:
@@ -149,7 +149,7 @@ def differing(wanted: Mapping[str, Any], standing: object) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if getattr(standing, name) != value}
 
 
-def _with(choices: list[Choice], value: str, label: str, hint: str = "") -> list[Choice]:
+def _with(choices: list[Option], value: str, label: str, hint: str = "") -> list[Option]:
     if any(choice.value == value for choice in choices):
         return choices
-    return [*choices, Choice(value=value, label=label, hint=hint)]
+    return [*choices, Option(value=value, label=label, hint=hint)]

@@ -42,7 +42,7 @@ _USUAL_OVERLAP: Final = "24"
 
 @final
 @frozen(kw_only=True)
-class Row:
+class EndpointRow:
     """An endpoint in the list."""
 
     endpoint: WebhookEndpoint
@@ -69,7 +69,7 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.newest_entries(mine))
         endpoints = await dashboard.app.stores.endpoints.endpoints(mine)
         context = {
-            "rows": [Row(endpoint=each, newest=newest.get(each.id)) for each in endpoints],
+            "rows": [EndpointRow(endpoint=each, newest=newest.get(each.id)) for each in endpoints],
             **_typed(form, None),
             "faults": by_field(faults),
         }

@@ -42,7 +42,7 @@ _USUAL_OVERLAP: Final = "24"
 
 @final
 @frozen(kw_only=True)
-class Row:
+class IntegrationRow:
     """An integration in the list."""
 
     integration: Integration
@@ -97,7 +97,8 @@ async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
     none = no_traffic(dashboard)
     return {
         "rows": [
-            Row(integration=each, traffic=passed.get(each.id, none), newest=newest.get(each.id)) for each in connected
+            IntegrationRow(integration=each, traffic=passed.get(each.id, none), newest=newest.get(each.id))
+            for each in connected
         ],
     }
 

@@ -18,7 +18,7 @@ from contentsvc_core.usecases.replay import Replayed, ReplayFault
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
-from contentsvc_http.dashboard.payloads import SHOWN, Shown, payload_text, shown
+from contentsvc_http.dashboard.payloads import SHOWN, ShownPayload, payload_text, shown
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 
@@ -81,7 +81,7 @@ async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
     return await asyncio.to_thread(lambda: payload_text(whole.payload))
 
 
-async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, Shown | None]:
+async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, ShownPayload | None]:
     """Read the whole entry, unless it is too large, and how a page shows its payload."""
     whole = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
     if whole is None or whole.detail is None:

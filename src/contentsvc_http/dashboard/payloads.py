@@ -24,7 +24,7 @@ _TEXT: Final = 5_000
 
 @final
 @frozen(kw_only=True)
-class Shown:
+class ShownPayload:
     """A payload on a page."""
 
     html: Markup
@@ -52,11 +52,11 @@ def beginning(text: str) -> str:
     return visible(text[:_TEXT] + ("…" if len(text) > _TEXT else ""))
 
 
-def shown(payload: object) -> Shown:
+def shown(payload: object) -> ShownPayload:
     """Return a payload as a page shows it."""
     text = _indented(payload)
     # Cut first: a payload may have 25 MiB.
-    return Shown(html=highlighted(visible(text[:SHOWN]), is_whole=len(text) <= SHOWN), length=len(text))
+    return ShownPayload(html=highlighted(visible(text[:SHOWN]), is_whole=len(text) <= SHOWN), length=len(text))
 
 
 def _indented(payload: object) -> str:

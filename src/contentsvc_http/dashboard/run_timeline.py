@@ -20,7 +20,7 @@ _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
 @final
 @frozen(kw_only=True)
-class Step:
+class TimelineStep:
     """An event of a run, in the past or expected."""
 
     #: ``good``, ``bad``, ``wait``, or nothing of these.
@@ -51,7 +51,7 @@ class Known:
     brand: Link | None = None
 
 
-def timeline(known: Known) -> list[Step]:
+def timeline(known: Known) -> list[TimelineStep]:
     """Return the timeline, oldest step first."""
     run = known.run
     return [*_beginning(known), *_noted(known.job), *_kept(known), *_kills(run), *_attempts(run), *_end(known)]
@@ -62,9 +62,9 @@ def is_unfinished(run: ListedRun) -> bool:
     return run.status in _UNFINISHED
 
 
-def _beginning(known: Known) -> Sequence[Step]:
+def _beginning(known: Known) -> Sequence[TimelineStep]:
     run, cause, starter = known.run, known.run.cause, known.starters.of(known.run.cause)
-    created = Step(kind="good", title="Run created", text=f"Started by {starter.text}.", at=run.created_at)
+    created = TimelineStep(kind="good", title="Run created", text=f"Started by {starter.text}.", at=run.created_at)
     match cause:
         case ListedDelivery():
             entry = None if known.log_id is None else Link(text="log entry", path=f"/integrations/logs/{known.log_id}")
@@ -72,15 +72,18 @@ def _beginning(known: Known) -> Sequence[Step]:
             text = cause.event.type.capitalize()
             if entry is None:
                 text += "; its log entry is not kept any more"
-            return [Step(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
+            return [TimelineStep(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
         case Generation(schedule_id=str()):
-            due = Step(kind="good", title="The schedule was due", text=_window(cause), at=run.created_at)
+            due = TimelineStep(kind="good", title="The schedule was due", text=_window(cause), at=run.created_at)
             return [due, created]
         case Generation():
-            return [Step(kind="good", title="Content was asked for", text=_window(cause), at=run.created_at), created]
+            return [
+                TimelineStep(kind="good", title="Content was asked for", text=_window(cause), at=run.created_at),
+                created,
+            ]
         case SiteReading():
             asked = "A brand identity was asked for"
-            return [Step(kind="good", title=asked, text=cause.website_url, at=run.created_at), created]
+            return [TimelineStep(kind="good", title=asked, text=cause.website_url, at=run.created_at), created]
         case _:
             assert_never(cause)
 
@@ -90,74 +93,81 @@ def _window(cause: Generation) -> str:
     return f"About {since:%-d %b %Y, %H:%M} to {until:%-d %b %Y, %H:%M} UTC."
 
 
-def _noted(job: Job | None) -> Sequence[Step]:
+def _noted(job: Job | None) -> Sequence[TimelineStep]:
     """Return the events of the job, without the ones that the run itself shows."""
     if job is None:
         return []
     left_out = _TOLD | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
     return [
-        Step(kind="good", title=sentence(event.message).removesuffix("."), at=event.created_at)
+        TimelineStep(kind="good", title=sentence(event.message).removesuffix("."), at=event.created_at)
         for event in job.events
         if event.type not in left_out
     ]
 
 
-def _kept(known: Known) -> Sequence[Step]:
-    return [Step(kind="good", title=f"Step “{name}” finished", text="It is not done again.") for name in known.kept]
+def _kept(known: Known) -> Sequence[TimelineStep]:
+    return [
+        TimelineStep(kind="good", title=f"Step “{name}” finished", text="It is not done again.") for name in known.kept
+    ]
 
 
-def _attempts(run: ListedRun) -> Sequence[Step]:
+def _attempts(run: ListedRun) -> Sequence[TimelineStep]:
     tried = _counted(run.attempts, "attempt")
     match run.status:
         case RunStatus.PENDING if run.attempts:
             return [
-                Step(kind="bad", title=f"{tried} of {MAX_ATTEMPTS} failed", text=run.error or ""),
-                Step(kind="wait", title="Next attempt due", at=run.due_at),
+                TimelineStep(kind="bad", title=f"{tried} of {MAX_ATTEMPTS} failed", text=run.error or ""),
+                TimelineStep(kind="wait", title="Next attempt due", at=run.due_at),
             ]
         case RunStatus.PENDING:
-            return [Step(kind="wait", title="Waits for a worker")]
+            return [TimelineStep(kind="wait", title="Waits for a worker")]
         case RunStatus.RUNNING:
             text = f"The one before failed: {run.error}" if run.error and run.attempts > 1 else ""
-            return [Step(kind="wait", title=f"Attempt {run.attempts} of {MAX_ATTEMPTS} is under way", text=text)]
+            return [
+                TimelineStep(kind="wait", title=f"Attempt {run.attempts} of {MAX_ATTEMPTS} is under way", text=text)
+            ]
         case RunStatus.COMPLETED | RunStatus.SKIPPED | RunStatus.CANCELLED:
-            return [Step(title=f"{tried} of {MAX_ATTEMPTS}")] if run.attempts > 1 else []
+            return [TimelineStep(title=f"{tried} of {MAX_ATTEMPTS}")] if run.attempts > 1 else []
         case RunStatus.FAILED:
-            return [Step(kind="bad", title=f"{tried} of {MAX_ATTEMPTS} failed")] if run.attempts else []
+            return [TimelineStep(kind="bad", title=f"{tried} of {MAX_ATTEMPTS} failed")] if run.attempts else []
         case _:
             assert_never(run.status)
 
 
-def _kills(run: ListedRun) -> Sequence[Step]:
+def _kills(run: ListedRun) -> Sequence[TimelineStep]:
     if not run.kills:
         return []
     text = f"After {MAX_KILLS} of them it fails."
     if run.kills >= SUSPECT_KILLS:
         text = f"It runs alone in its process now. {text}"
     times = "once" if run.kills == 1 else f"{run.kills} times"
-    return [Step(kind="bad", title=f"Its process was killed {times}", text=text if is_unfinished(run) else "")]
+    return [TimelineStep(kind="bad", title=f"Its process was killed {times}", text=text if is_unfinished(run) else "")]
 
 
-def _end(known: Known) -> Sequence[Step]:
+def _end(known: Known) -> Sequence[TimelineStep]:
     run, post = known.run, known.post
     reason, at = run.error or "", _ended_at(known)
     match run.status:
         case RunStatus.PENDING | RunStatus.RUNNING:
             return []
         case RunStatus.COMPLETED:
-            done = Step(kind="good", title="Completed", at=at)
+            done = TimelineStep(kind="good", title="Completed", at=at)
             if run.post_id is None:
                 made = "Brand identity made" if known.brand is not None else "The brand identity was deleted since"
-                return [done, *([Step(kind="good", title=made, link=known.brand, at=at)] if _is_reading(run) else [])]
+                return [
+                    done,
+                    *([TimelineStep(kind="good", title=made, link=known.brand, at=at)] if _is_reading(run) else []),
+                ]
             if post is None:
-                return [done, Step(title="Its post was deleted since")]
+                return [done, TimelineStep(title="Its post was deleted since")]
             link = Link(text=post.title, path=f"/posts/{post.id}")
-            return [Step(kind="good", title="Post written", at=post.created_at, link=link), done]
+            return [TimelineStep(kind="good", title="Post written", at=post.created_at, link=link), done]
         case RunStatus.SKIPPED:
-            return [Step(title="Skipped", text=reason, at=at)]
+            return [TimelineStep(title="Skipped", text=reason, at=at)]
         case RunStatus.FAILED:
-            return [Step(kind="bad", title="Failed", text=reason, at=at)]
+            return [TimelineStep(kind="bad", title="Failed", text=reason, at=at)]
         case RunStatus.CANCELLED:
-            return [Step(title="Cancelled", text=reason, at=at)]
+            return [TimelineStep(title="Cancelled", text=reason, at=at)]
         case _:
             assert_never(run.status)
 

@@ -18,8 +18,8 @@ from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.schedules import NAME_LIMIT, DuplicateSchedule, Schedule
 from contentsvc_core.workflows.slots import Cron
 from contentsvc_http.dashboard.choices import (
-    Choice,
-    Connected,
+    FormSources,
+    Option,
     connected,
     content_choices,
     differing,
@@ -197,8 +197,8 @@ class _SchedulePages:
             "repositories": has.repository_choices(typed.repositories),
             "brands": has.brand_choices(typed.brand),
             "outputs": content_choices(),
-            "lookbacks": [Choice(value=each.value, label=words.capitalize()) for each, words in LOOKBACKS.items()],
-            "weekdays": [Choice(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
+            "lookbacks": [Option(value=each.value, label=words.capitalize()) for each, words in LOOKBACKS.items()],
+            "weekdays": [Option(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
             "name_limit": NAME_LIMIT,
             "error": told,
             "faults": ({at: refused} if at else faults_in(refused)) if isinstance(refused, str) else {},
@@ -302,7 +302,7 @@ def _typed_of(schedule: Schedule) -> _Typed:
     )
 
 
-def _row(schedule: Schedule, has: Connected) -> _Row:
+def _row(schedule: Schedule, has: FormSources) -> _Row:
     return _Row(
         schedule=schedule,
         repositories=[has.repository(None, number) for number in schedule.repository_ids],

@@ -10,7 +10,7 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
-from contentsvc_http.dashboard.choices import Connected, connected
+from contentsvc_http.dashboard.choices import FormSources, connected
 from contentsvc_http.dashboard.context import Dashboard
 
 #: The number of log entries that are checked.
@@ -32,7 +32,7 @@ class Match:
 
 @final
 @frozen(kw_only=True)
-class Preview:
+class TriggerPreview:
     """The result of a preview."""
 
     #: Why nothing was checked; may be empty.
@@ -43,14 +43,14 @@ class Preview:
     newest: tuple[Match, ...] = field(converter=tuple, default=())
 
 
-async def preview_of(dashboard: Dashboard, trigger: Trigger) -> Preview:
+async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
     """Return the preview of a trigger over the newest deliveries."""
     mine = trigger.organization_id
     entries = await dashboard.app.stores.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
     found = [(entry, event) for entry, event in processed if _matches(trigger, entry, event)]
     has = await connected(dashboard, mine)
-    return Preview(looked_at=len(processed), matched=len(found), newest=_told(found[:_SHOWN], has))
+    return TriggerPreview(looked_at=len(processed), matched=len(found), newest=_told(found[:_SHOWN], has))
 
 
 def _matches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
@@ -65,7 +65,7 @@ def _matches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
     )
 
 
-def _told(found: Sequence[tuple[ListedEntry, EventSummary]], has: Connected) -> list[Match]:
+def _told(found: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources) -> list[Match]:
     return [
         Match(
             log_id=entry.id,

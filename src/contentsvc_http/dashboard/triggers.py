@@ -17,8 +17,8 @@ from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.triggers import NAME_LIMIT, SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
 from contentsvc_http.dashboard.choices import (
-    Choice,
-    Connected,
+    FormSources,
+    Option,
     connected,
     content_choices,
     differing,
@@ -32,7 +32,7 @@ from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
-from contentsvc_http.dashboard.trigger_preview import Preview, preview_of
+from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
 from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
@@ -202,7 +202,7 @@ class _TriggerPages:
             "repositories": has.hosted_choices(typed.repositories),
             "brands": has.brand_choices(typed.brand),
             "outputs": content_choices(),
-            "events": [Choice(value=kind, label=EVENTS[kind]) for kind in EVENT_TYPES],
+            "events": [Option(value=kind, label=EVENTS[kind]) for kind in EVENT_TYPES],
             "name_limit": NAME_LIMIT,
             "error": told,
             "faults": faults_in(refused) if isinstance(refused, str) else {},
@@ -263,12 +263,12 @@ class _TriggerPages:
         style = await preview_of_override(self._dashboard, found, form) if typed.style else None
         return await self.edited(found, trigger, typed, style_preview=style)
 
-    async def _previewed(self, found: Visit, typed: _Typed) -> Preview:
+    async def _previewed(self, found: Visit, typed: _Typed) -> TriggerPreview:
         wanted = typed.wanted()
         if len(typed.providers) > 1:
-            return Preview(says="Choose repositories of one provider to see what would have started it.")
+            return TriggerPreview(says="Choose repositories of one provider to see what would have started it.")
         if not typed.providers:
-            return Preview(says="Choose a repository to see what would have started it.")
+            return TriggerPreview(says="Choose a repository to see what would have started it.")
         # As if it were enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",
@@ -321,7 +321,7 @@ def _changes(typed: _Typed, trigger: Trigger) -> "TriggerChanges":
     return changes
 
 
-def _row(trigger: Trigger, has: Connected) -> _Row:
+def _row(trigger: Trigger, has: FormSources) -> _Row:
     provider = provider_of(trigger.source_type)
     return _Row(
         trigger=trigger,
@@ -333,7 +333,7 @@ def _row(trigger: Trigger, has: Connected) -> _Row:
     )
 
 
-def _title(trigger: Trigger, has: Connected) -> str:
+def _title(trigger: Trigger, has: FormSources) -> str:
     """Name a trigger, also one that has no name."""
     if trigger.name:
         return trigger.name

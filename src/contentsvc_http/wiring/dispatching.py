@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from contentsvc_adapters.outgoing.worker import DispatchWorker
 from contentsvc_core.content.site_addresses import SiteHost, read_site_hosts
-from contentsvc_core.outgoing.retries import Answer, NotSent, Verdict
+from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.dispatch import Dispatcher
 from contentsvc_http.settings import Settings
@@ -43,7 +43,7 @@ class SenderOnDemand:
 
 @contextlib.asynccontextmanager
 async def dispatching(
-    settings: Settings, stores: Stores, clock: Clock, ids: IdSource, *, on_sent: Callable[[Verdict], None]
+    settings: Settings, stores: Stores, clock: Clock, ids: IdSource, *, on_sent: Callable[[AttemptResult], None]
 ) -> AsyncGenerator[None]:
     """Send what waits in the outbox; in the end, what is not answered soon is given back."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))

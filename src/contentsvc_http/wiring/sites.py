@@ -9,7 +9,7 @@ from contentsvc_core.content.site_addresses import SiteHost
 
 if TYPE_CHECKING:
     from contentsvc_core.ports import SiteReader
-    from contentsvc_core.ports.brands import NotRead, Page
+    from contentsvc_core.ports.brands import NotRead, SitePage
 
 _READER: Final = "contentsvc_adapters.sites.reader"
 
@@ -23,7 +23,7 @@ class ReaderOnDemand:
         self._opened = opened
         self._reader: SiteReader | None = None
 
-    async def read(self, url: str) -> "Page | NotRead":
+    async def read(self, url: str) -> "SitePage | NotRead":
         """Read a page."""
         if self._reader is None:
             # Beside the loop: deliveries do not wait for it.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Question = TypeVar("Question", bound=Select[*tuple[Any, ...]])
 
 
-class Fault(Enum):
+class DatabaseFault(Enum):
     """What an error of the database is about: what is to be done depends on nothing else."""
 
     #: The value; it would be refused again.
@@ -85,7 +85,7 @@ class Dialect(Protocol):
         """Wait until nobody else holds this name; hold it until the transaction ends. Nothing is written for it."""
         ...
 
-    def fault(self, exc: Exception) -> Fault | None:
+    def fault(self, exc: Exception) -> DatabaseFault | None:
         """Tell what an error is about; ``None``: it is none of the database's."""
         ...
 

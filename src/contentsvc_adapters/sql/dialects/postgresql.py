@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 
-from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
@@ -187,10 +187,10 @@ class Postgresql:
             text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))"), {"space": _NAMES, "name": name}
         )
 
-    def fault(self, exc: Exception) -> Fault | None:
+    def fault(self, exc: Exception) -> DatabaseFault | None:
         """Tell what an error is about, by the server's code for it (SQLSTATE)."""
         if isinstance(exc, _Unreachable):
-            return Fault.AWAY
+            return DatabaseFault.AWAY
         return _fault_of(_cause(exc)) if isinstance(exc, OSError | DBAPIError | _RAW) else None
 
     def explain(self, exc: Exception) -> str:
@@ -201,9 +201,9 @@ class Postgresql:
             return f"the database cannot hold the value: {cause.__cause__}"
         said = cause.args[0] if isinstance(cause, asyncpg.PostgresError) and cause.args else None
         match self.fault(exc):
-            case Fault.VALUE:
+            case DatabaseFault.VALUE:
                 return f"the database refuses the value: {said or type(cause).__name__}"
-            case Fault.STATEMENT:
+            case DatabaseFault.STATEMENT:
                 return f"the database does not understand what it is asked: {said}"
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
@@ -211,23 +211,23 @@ class Postgresql:
                 return f"{self.name} cannot be used: {said or cause}"
 
 
-def _fault_of(cause: BaseException) -> Fault:
+def _fault_of(cause: BaseException) -> DatabaseFault:
     # First: to the driver, a value that it cannot encode is a kind of wrong use.
     if isinstance(cause, asyncpg.exceptions.DataError):
-        return Fault.VALUE
+        return DatabaseFault.VALUE
     # Of the socket, and so is a timeout: the driver does not wrap them.
     if isinstance(cause, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
-        return Fault.LOST
+        return DatabaseFault.LOST
     state = str(getattr(cause, "sqlstate", "") or "")
     if state in _CONFLICTS:
-        return Fault.CONFLICT
+        return DatabaseFault.CONFLICT
     # Class 08: connection exception; 21: cardinality violation; 22: data exception; 23: integrity constraint violation;
     # 42: access rule.
     if state in _LOST or state.startswith("08"):
-        return Fault.LOST
+        return DatabaseFault.LOST
     if state in _UNSTORABLE or state.startswith(("22", "23")):
-        return Fault.VALUE
-    return Fault.STATEMENT if state.startswith(("21", "42")) else Fault.AWAY
+        return DatabaseFault.VALUE
+    return DatabaseFault.STATEMENT if state.startswith(("21", "42")) else DatabaseFault.AWAY
 
 
 def _cause(exc: BaseException) -> BaseException:
@@ -256,4 +256,4 @@ def _hide(error: BaseException, told: BaseException | None = None) -> bool:
             each.args = ("a value cannot be encoded",)
     elif isinstance(cause, asyncpg.PostgresError):
         setattr(cause, "detail", None)  # noqa: B010  # the driver's own attribute, which its types do not know
-    return _fault_of(cause) is Fault.LOST
+    return _fault_of(cause) is DatabaseFault.LOST

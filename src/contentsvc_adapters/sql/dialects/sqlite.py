@@ -32,7 +32,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
-from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 
@@ -87,7 +87,7 @@ class Sqlite:
                 hide_parameters=True,
             ),
             Checkpointer(self.path, partial(self._open, _PRAGMAS)),
-            is_lockout=lambda exc: self.fault(exc) is Fault.LOCKED,
+            is_lockout=lambda exc: self.fault(exc) is DatabaseFault.LOCKED,
         )
         # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
         _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
@@ -172,32 +172,32 @@ class Sqlite:
     def hold(self, connection: Connection, name: str) -> None:
         """Do nothing: whoever writes is alone."""
 
-    def fault(self, exc: Exception) -> Fault | None:
+    def fault(self, exc: Exception) -> DatabaseFault | None:
         """Tell what an error is about."""
         # Lanes speak to the driver, everybody else through SQLAlchemy.
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
         match cause:
             case sqlite3.IntegrityError() | sqlite3.DataError():
-                return Fault.VALUE
+                return DatabaseFault.VALUE
             case sqlite3.ProgrammingError():
-                return Fault.STATEMENT
+                return DatabaseFault.STATEMENT
             case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_ERROR:
                 # A missing table or column among others: no later moment makes the statement right.
-                return Fault.STATEMENT
+                return DatabaseFault.STATEMENT
             case sqlite3.Error():
-                return Fault.LOCKED if _is_locked(cause) else Fault.AWAY
+                return DatabaseFault.LOCKED if _is_locked(cause) else DatabaseFault.AWAY
             case _:
-                return Fault.AWAY if isinstance(exc, DBAPIError) else None
+                return DatabaseFault.AWAY if isinstance(exc, DBAPIError) else None
 
     def explain(self, exc: Exception) -> str:
         """Say in a sentence what is wrong with the database, or with a value."""
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
         match self.fault(exc):
-            case Fault.VALUE:
+            case DatabaseFault.VALUE:
                 return f"the database refuses the value: {cause}"
-            case Fault.STATEMENT:
+            case DatabaseFault.STATEMENT:
                 return f"the database does not understand what it is asked: {cause}"
-            case Fault.LOCKED:
+            case DatabaseFault.LOCKED:
                 return f"the database file '{self.path}' is locked by another process"
             case _ if _code(cause) == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
                 return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"

@@ -30,9 +30,9 @@ from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
     DueMessage,
+    LeasedMessage,
     Message,
     MessageStatus,
-    Taken,
     within_shares,
 )
 from contentsvc_core.ports import SecretSealer
@@ -104,11 +104,11 @@ class SqlOutbox:
 
         return await self._database.read(read)
 
-    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
+    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
         """Set messages due again when the lease has ended; the update itself is the question."""
         return await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until)) if ids else ()
 
-    def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[Taken]:
+    def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[LeasedMessage]:
         on = select(webhook_endpoints.c.id).where(webhook_endpoints.c.enabled)
         # What another process is taking at this moment is passed over, not waited for.
         free = self._database.dialect.locking(
@@ -148,12 +148,12 @@ class SqlOutbox:
         found = {row.id: row for row in connection.execute(reading)}
         return [self._taken(found[id_], to_ms(now)) for id_ in ids if id_ in found]
 
-    def _taken(self, row: rows.AnyRow, now_ms: int) -> Taken:
+    def _taken(self, row: rows.AnyRow, now_ms: int) -> LeasedMessage:
         sealed = [row.sealed_secret]
         if row.sealed_previous is not None and row.previous_until > now_ms:
             sealed.append(row.sealed_previous)
         secrets = opened(self._sealer, sealed)
-        return Taken(message=message_of(row), url=row.url, secrets=secrets, is_failing=row.failures > 0)
+        return LeasedMessage(message=message_of(row), url=row.url, secrets=secrets, is_failing=row.failures > 0)
 
     async def record(self, attempted: Attempted) -> None:
         """Write an attempt's end."""
@@ -192,7 +192,7 @@ class SqlOutbox:
 
         await self._database.write(record)
 
-    async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
+    async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         """Set a message due."""
         back = _changing(taken).values(attempts=webhook_messages.c.attempts - 1, due_at=to_ms(due_at))
         await self._database.write(lambda connection: connection.execute(back))
@@ -235,7 +235,7 @@ def _is(organization_id: str, message_id: str) -> ColumnElement[bool]:
     return (webhook_messages.c.organization_id == organization_id) & (webhook_messages.c.id == message_id)
 
 
-def _changing(taken: Taken) -> Update:
+def _changing(taken: LeasedMessage) -> Update:
     """Begin the change of a message by who took it; once it is done, it finds nothing to change any more."""
     message = taken.message
     return update(webhook_messages).where(

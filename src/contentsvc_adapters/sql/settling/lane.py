@@ -8,7 +8,7 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 
 @final
-class Item(Value, frozen=True, kw_only=True):
+class BatchItem(Value, frozen=True, kw_only=True):
     """One settlement in a batch."""
 
     settlement: Settlement
@@ -20,7 +20,7 @@ class Item(Value, frozen=True, kw_only=True):
 class Lane(Protocol):
     """Writes batches into a database, one transaction each. A lane writes one batch at a time."""
 
-    def write(self, batch: Sequence[Item]) -> Awaitable[Sequence[Settled]]:
+    def write(self, batch: Sequence[BatchItem]) -> Awaitable[Sequence[Settled]]:
         """Write a batch, all of it or nothing, and answer once it is durable: an answer for each item, in order.
 
         Of the items of a batch, at most one takes a given key. Writing a batch again, in part, whole, or together with

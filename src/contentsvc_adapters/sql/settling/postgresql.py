@@ -13,7 +13,7 @@ from attrs import evolve
 from contentsvc_adapters.sql.database import Database, Fetch
 from contentsvc_adapters.sql.dialects import Fault, Record
 from contentsvc_adapters.sql.settling import parts
-from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement
@@ -183,11 +183,11 @@ class PostgresqlLane:
         """Take the database."""
         self._database = database
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
         """Write a batch, and answer once it is durable."""
         return await self._database.execute(partial(self.settled, batch))
 
-    async def settled(self, batch: Sequence[Item], fetch: Fetch) -> Sequence[Settled]:
+    async def settled(self, batch: Sequence[BatchItem], fetch: Fetch) -> Sequence[Settled]:
         """Write a batch: in one statement, and one more for those that it does not write as decided."""
         answers: dict[int, Settled] = {}
         left = dict(enumerate(batch))
@@ -203,7 +203,7 @@ class PostgresqlLane:
                 # A key that is taken, perhaps: by the same settlement, sent twice at once. The next look finds that.
                 refused = True
                 continue
-            again: dict[int, Item] = {}
+            again: dict[int, BatchItem] = {}
             for place, (number, item) in enumerate(left.items(), start=1):
                 told = found.get(place)
                 answer = _answer(item, told)
@@ -218,7 +218,7 @@ class PostgresqlLane:
         raise StoreUnavailable(message)
 
 
-def _answer(item: Item, told: Record | None) -> Settled | None:
+def _answer(item: BatchItem, told: Record | None) -> Settled | None:
     """Tell what became of an item, by what was told of it; ``None``: it has to be looked at again."""
     # Only of what was not written as it was decided.
     if told is None:
@@ -230,7 +230,7 @@ def _answer(item: Item, told: Record | None) -> Settled | None:
     return None if told["is_current"] else Settled.STALE
 
 
-def _arguments(items: Iterable[Item], *, any_known: bool) -> Sequence[object]:
+def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[object]:
     """Return the arguments of the statement that writes items, numbered from 1."""
     places: dict[_Values, int] = {}
     given, texts, started = list[_Values](), list[_Values](), list[_Values]()

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, final
 
 from attrs import define
 
-from contentsvc_adapters.sql.settling.lane import Item, Lane
+from contentsvc_adapters.sql.settling.lane import BatchItem, Lane
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
@@ -39,9 +39,9 @@ class _Entry:
     is_duplicate: bool = False
 
     @property
-    def item(self) -> Item:
+    def item(self) -> BatchItem:
         """Give what a lane writes."""
-        return Item(settlement=self.settlement, is_duplicate=self.is_duplicate)
+        return BatchItem(settlement=self.settlement, is_duplicate=self.is_duplicate)
 
 
 @final

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.sqlite import Insert, insert
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import claims, context_records, events, log_entries, organizations, workflow_runs
 from contentsvc_adapters.sql.settling import parts
-from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
@@ -74,12 +74,12 @@ class SqliteLane:
         """Take the database."""
         self._database = database
 
-    def write(self, batch: Sequence[Item]) -> Awaitable[Sequence[Settled]]:
+    def write(self, batch: Sequence[BatchItem]) -> Awaitable[Sequence[Settled]]:
         """Write a batch, and answer once it is durable."""
         return self._database.settle(partial(_settled, batch))
 
 
-def _settled(batch: Sequence[Item], driver: sqlite3.Connection) -> Sequence[Settled]:
+def _settled(batch: Sequence[BatchItem], driver: sqlite3.Connection) -> Sequence[Settled]:
     try:
         return _committed(batch, driver, known=False)
     except _KeyTaken:
@@ -87,7 +87,7 @@ def _settled(batch: Sequence[Item], driver: sqlite3.Connection) -> Sequence[Sett
         return _committed(batch, driver, known=True)
 
 
-def _committed(batch: Sequence[Item], driver: sqlite3.Connection, *, known: bool) -> Sequence[Settled]:
+def _committed(batch: Sequence[BatchItem], driver: sqlite3.Connection, *, known: bool) -> Sequence[Settled]:
     """Write a batch in one transaction; ``known``: some of it may be there already, and is looked for."""
     cursor = driver.cursor()
     cursor.execute(_BEGIN)
@@ -102,7 +102,7 @@ def _committed(batch: Sequence[Item], driver: sqlite3.Connection, *, known: bool
     return answers
 
 
-def _written(batch: Sequence[Item], cursor: sqlite3.Cursor, *, known: bool) -> Sequence[Settled]:
+def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool) -> Sequence[Settled]:
     # Nobody else can write now: what is read here stays so until the commit.
     asked = [parts.looked_at(item.settlement) for item in batch]
     versions = _found(

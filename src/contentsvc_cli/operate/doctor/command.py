@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from contentsvc_cli.operate.doctor.examination import examine
-from contentsvc_cli.operate.doctor.findings import Finding, State
-from contentsvc_cli.operate.doctor.network import Place
+from contentsvc_cli.operate.doctor.findings import Finding, FindingState
+from contentsvc_cli.operate.doctor.network import BindAddress
 from contentsvc_cli.terminal.output import JSON, console, look, show
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.settings import examine_settings
@@ -34,9 +34,9 @@ def doctor(host: str, port: int, *, as_json: bool) -> None:
     The exit code is 1 if there is a fault; warnings do not count.
     """
     with waiting("looking") as shown:
-        found = asyncio.run(examine(examine_settings(), Place(host=host, port=port), shown.say))
+        found = asyncio.run(examine(examine_settings(), BindAddress(host=host, port=port), shown.say))
     states = Counter(finding.state for finding in found)
-    faults, warnings = states[State.FAULT], states[State.WARNING]
+    faults, warnings = states[FindingState.FAULT], states[FindingState.WARNING]
     if as_json:
         checks = [_body(finding) for finding in found]
         show({"ok": not faults, "faults": faults, "warnings": warnings, "checks": checks}, as_json=True)
@@ -66,7 +66,7 @@ def _show(found: Sequence[Finding]) -> None:
         table.add_column(no_wrap=True, min_width=state)
         table.add_column(no_wrap=True, min_width=check)
         table.add_column(overflow="fold")
-        said = Text(finding.found, style="dim" if finding.state is State.SKIPPED else "")
+        said = Text(finding.found, style="dim" if finding.state is FindingState.SKIPPED else "")
         table.add_row(Text(word, style=look("state", word)), Text(finding.check), said)
         terminal.print(table)
         if finding.advice is not None:

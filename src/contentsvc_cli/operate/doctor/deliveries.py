@@ -7,7 +7,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_cli.operate.doctor.findings import Finding, Findings, State, fault, ok, skipped, warning
+from contentsvc_cli.operate.doctor.findings import Finding, Findings, FindingState, fault, ok, skipped, warning
 from contentsvc_cli.operate.doctor.work import duration
 from contentsvc_core.insights import LogCount, LogSearch, stretch_at
 from contentsvc_core.journal import Direction, ListedEntry, LogStatus
@@ -30,7 +30,7 @@ _SAMPLED: Final = 100
 _BEHIND: Final = 50
 #: Warn if more than one delivery in this many is refused; anyone can send a forged one.
 _SELDOM: Final = 10
-_GRAVITY: Final = (State.FAULT, State.WARNING, State.OK, State.SKIPPED)
+_GRAVITY: Final = (FindingState.FAULT, FindingState.WARNING, FindingState.OK, FindingState.SKIPPED)
 
 #: Fix for each cause of a refusal, by the title of its log entry; also in docs/repository.md.
 REMEDIES: Final[Mapping[str | None, str]] = {
@@ -64,14 +64,14 @@ _NO_TRIGGER: Final = (
 
 @final
 @frozen(kw_only=True)
-class Traffic:
+class ArrivedDeliveries:
     """Number of deliveries in a time window, and number of refused ones."""
 
     refused: int
     number: int
 
     @classmethod
-    def of(cls, counts: Collection[LogCount], since: datetime) -> "Traffic":
+    def of(cls, counts: Collection[LogCount], since: datetime) -> "ArrivedDeliveries":
         """Return the totals of the hours that begin at ``since`` or later."""
         counted = [count for count in counts if count.starts_at >= since]
         return cls(
@@ -165,8 +165,8 @@ class _One:
             if not self._integration.enabled:
                 return ok(_NAME, f"{self._name}: disabled, nothing was ever delivered")
             return warning(_NAME, f"{self._name}: connected {age}, never delivered", _NEVER.format(**self._names))
-        hour = Traffic.of(counts, stretch_at(self._now, _HOUR) - _HOUR)
-        day = Traffic.of(counts, datetime.min.replace(tzinfo=UTC))
+        hour = ArrivedDeliveries.of(counts, stretch_at(self._now, _HOUR) - _HOUR)
+        day = ArrivedDeliveries.of(counts, datetime.min.replace(tzinfo=UTC))
         said = f"{self._name}: last delivery {self._ago(last.created_at)}, {_ended(last)}"
         if day.refused:
             began = f"{stretch_at(self._now, _HOUR) - _HOUR:%H:%M}"

@@ -18,7 +18,7 @@ LIMIT_S: Final = 5.0
 _SAID: Final = 400
 
 
-class State(Enum):
+class FindingState(Enum):
     """Result of a check."""
 
     #: No problem.
@@ -38,7 +38,7 @@ class Finding:
 
     #: Name of the check.
     check: str
-    state: State
+    state: FindingState
     #: The finding, in a sentence without secrets.
     found: str
     #: Suggested fix, if any.
@@ -52,22 +52,22 @@ Check: TypeAlias = Callable[[], Awaitable[Findings]]
 
 def ok(check: str, found: str) -> Finding:
     """Return a finding without a problem."""
-    return Finding(check=check, state=State.OK, found=one_line(found, _SAID))
+    return Finding(check=check, state=FindingState.OK, found=one_line(found, _SAID))
 
 
 def warning(check: str, found: str, advice: str | None = None) -> Finding:
     """Return a warning."""
-    return Finding(check=check, state=State.WARNING, found=one_line(found, _SAID), advice=advice)
+    return Finding(check=check, state=FindingState.WARNING, found=one_line(found, _SAID), advice=advice)
 
 
 def fault(check: str, found: str, advice: str | None = None) -> Finding:
     """Return a fault."""
-    return Finding(check=check, state=State.FAULT, found=one_line(found, _SAID), advice=advice)
+    return Finding(check=check, state=FindingState.FAULT, found=one_line(found, _SAID), advice=advice)
 
 
 def skipped(check: str, found: str) -> Finding:
     """Return a skipped check with its reason."""
-    return Finding(check=check, state=State.SKIPPED, found=one_line(found, _SAID))
+    return Finding(check=check, state=FindingState.SKIPPED, found=one_line(found, _SAID))
 
 
 async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: str | None = None) -> Findings:

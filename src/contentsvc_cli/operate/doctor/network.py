@@ -28,7 +28,7 @@ _TO_SET: Final = (
 
 @final
 @frozen(kw_only=True)
-class Place:
+class BindAddress:
     """Address of the server to check."""
 
     host: str
@@ -62,7 +62,7 @@ class ServerLook:
     answers: bool = False
 
 
-async def server(place: Place) -> ServerLook:
+async def server(place: BindAddress) -> ServerLook:
     """Check which program answers on the port, and whether the port is free."""
     name = "server"
     at = f"{place.host} port {place.port}"
@@ -93,7 +93,7 @@ def _versions(at: str, status: Asked) -> Finding:
     return ok("server", f"contentsvc {running} answers on {at}")
 
 
-async def _unanswered(place: Place, at: str, status: Unanswered) -> Finding:
+async def _unanswered(place: BindAddress, at: str, status: Unanswered) -> Finding:
     if not status.refused:
         return warning("server", f"no answer on {at}: {status.reason}", "find out which program uses the port")
 
@@ -107,7 +107,7 @@ async def _unanswered(place: Place, at: str, status: Unanswered) -> Finding:
     return ok("server", f"no server runs on {at}; the port is free for 'contentsvc serve'")
 
 
-async def dashboard(place: Place, look: ServerLook) -> Finding:
+async def dashboard(place: BindAddress, look: ServerLook) -> Finding:
     """Check that the dashboard answers."""
     # Imported on demand: the module is slow to import.
     from contentsvc_http.dashboard.visits import ROOT  # noqa: PLC0415  # Litestar comes with it

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
-from contentsvc_core.content.changelog.read import Message
+from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
 from contentsvc_core.content.changelog.tables import Table, beginnings
 from contentsvc_core.content.sections import Section
@@ -66,7 +66,7 @@ class _Evidence:
 
     __slots__ = ("_begins", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
 
-    def __init__(self, message: Message, touched: Touched) -> None:
+    def __init__(self, message: CommitMessage, touched: Touched) -> None:
         self.message = message
         self.kind = kind = message.kind
         #: The subject without what stands before it.
@@ -118,7 +118,7 @@ class _Evidence:
         return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
 
 
-def classify(message: Message, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
+def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return what a change is; the first rule that knows decides."""
     seen = _Evidence(message, touched)
     for rule in _RULES:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY
-from contentsvc_core.content.changelog.read import Message, parse
+from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.pull_requests import PullRequest
@@ -54,12 +54,12 @@ class Merge:
     source: str
 
 
-def is_merge(message: Message) -> bool:
+def is_merge(message: CommitMessage) -> bool:
     """Whether a commit only brings others along."""
     return message.subject.startswith(MERGE_BEGINNINGS) and _MERGE.match(message.subject) is not None
 
 
-def merge_of(message: Message) -> Merge | None:
+def merge_of(message: CommitMessage) -> Merge | None:
     """Return the pull request that a merge commit brings; ``None`` for any other commit."""
     if not message.subject.startswith(MERGE_BEGINNINGS):
         return None
@@ -81,7 +81,7 @@ def merge_of(message: Message) -> Merge | None:
     return None
 
 
-def _whole_subject(message: Message) -> str:
+def _whole_subject(message: CommitMessage) -> str:
     # The number of some merges stands at the end, where it was read off.
     return (
         message.subject
@@ -102,7 +102,7 @@ class Read(Struct, frozen=True, gc=False):
     """A commit, and what its message says."""
 
     commit: Commit
-    message: Message
+    message: CommitMessage
 
 
 @final
@@ -110,7 +110,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One change: a commit, or the commits of one pull request."""
 
     #: The pull request's title, or the commit's message.
-    message: Message
+    message: CommitMessage
     #: The one that stands for it first, then the others, oldest first.
     commits: tuple[Read, ...]
     touched: Touched
@@ -216,7 +216,7 @@ def _files(commit: Commit) -> frozenset[str]:
     return frozenset() if commit.paths_cut else frozenset((*commit.added, *commit.modified, *commit.removed))
 
 
-def _titled(message: Message, title: str, number: str) -> Message:
+def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
     """Return a merged pull request's title as the message."""
     read = parse(title)
     return replace(
@@ -246,11 +246,11 @@ def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
     return joined
 
 
-def _reverts(message: Message) -> bool:
+def _reverts(message: CommitMessage) -> bool:
     return message.description.casefold().startswith(("revert", "reapply")) or message.kind == "revert"
 
 
-def _message(group: Sequence[Read]) -> Message:
+def _message(group: Sequence[Read]) -> CommitMessage:
     """Return what a group is told as: the first message that says something."""
     first = group[0].message
     if len(group) == 1:
@@ -263,7 +263,7 @@ def _message(group: Sequence[Read]) -> Message:
     return replace(first, breaking=breaking, breaking_notes=notes) if breaking != first.breaking or notes else first
 
 
-def _tells(message: Message) -> bool:
+def _tells(message: CommitMessage) -> bool:
     """Whether a title says what changes; the name of a branch does not."""
     words = message.description.split()
     named = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
@@ -271,7 +271,10 @@ def _tells(message: Message) -> bool:
 
 
 def _asked(
-    message: Message, group: Sequence[Read], requests: Mapping[int, PullRequest], merged: Mapping[str, PullRequest]
+    message: CommitMessage,
+    group: Sequence[Read],
+    requests: Mapping[int, PullRequest],
+    merged: Mapping[str, PullRequest],
 ) -> PullRequest | None:
     """Return what the code host says of a group's pull request, by its number, else by the commit that it left."""
     if not requests:
@@ -280,7 +283,7 @@ def _asked(
     return by_number or next((merged[sha] for read in group if (sha := read.commit.id.casefold()) in merged), None)
 
 
-def _entitled(message: Message, request: PullRequest) -> Message:
+def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
     """Return the message with the pull request's own title and text; a revert keeps its words, which name commits."""
     number = str(request.number)
     numbers = (*(each for each in message.numbers if each != number), number)
@@ -298,7 +301,7 @@ def _entitled(message: Message, request: PullRequest) -> Message:
     )
 
 
-def _entry(message: Message, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
+def _entry(message: CommitMessage, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
     commits = [read.commit for read in group]

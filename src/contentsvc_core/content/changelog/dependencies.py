@@ -7,7 +7,7 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.patterns import DEPENDENCY
-from contentsvc_core.content.changelog.read import Message
+from contentsvc_core.content.changelog.read import CommitMessage
 
 #: Packages that run in the building of a project alone: actions of a code host, base images.
 _ACTION: Final = re.compile(
@@ -34,7 +34,7 @@ class Bump(Struct, frozen=True, kw_only=True, gc=False):
         return _ACTION.fullmatch(self.name) is not None
 
 
-def bump_of(message: Message) -> Bump:
+def bump_of(message: CommitMessage) -> Bump:
     """Return what an update of a dependency names."""
     line = message.description.strip().rstrip(".")
     for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():

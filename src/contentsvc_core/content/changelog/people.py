@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from contentsvc_core.content.changelog.markdown import inline
-from contentsvc_core.content.changelog.read import Message
+from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.wording import HIDDEN_ADDRESS, masked_line
 from contentsvc_core.events.normalized import Author, Commit
 
@@ -38,7 +38,7 @@ _CO_AUTHOR: Final = re.compile(r"([^<\n]*)(?:<([^>\n]*)>?)?")
 _NO_REPLY: Final = re.compile(r"[0-9]+\+([A-Za-z0-9_.\[\]-]+)@users\.noreply\.[^@\s]+", re.IGNORECASE)
 
 
-def authors(commit: Commit, message: Message) -> tuple[Author, ...]:
+def authors(commit: Commit, message: CommitMessage) -> tuple[Author, ...]:
     """Return all authors of a commit: its author, then its ``Co-authored-by:`` trailers."""
     if not message.footers:
         return (commit.author,)

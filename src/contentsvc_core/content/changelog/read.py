@@ -105,7 +105,7 @@ _SIGN: Final = re.compile(
 
 
 @final
-class Message(Struct, frozen=True, kw_only=True, gc=False):
+class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
     """A commit message, taken apart."""
 
     #: The first line as one clean line, without the numbers at its end.
@@ -134,7 +134,7 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
         return self.numbers[-1] if self.numbers else ""
 
 
-def parse(message: str) -> Message:
+def parse(message: str) -> CommitMessage:
     """Return a commit message, taken apart. Every text is a message: what follows no habit is all description."""
     first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
     footers = footers_of(message)
@@ -148,7 +148,7 @@ def parse(message: str) -> Message:
     if usual is not None:
         kind, scope, mark, words, number = usual.groups()
         if kind is None or (kind in TYPES and kind != "breaking"):
-            return Message(
+            return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
                 scope=scope or None,
@@ -162,7 +162,7 @@ def parse(message: str) -> Message:
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
     rest, more = without_numbers(read.rest)
-    return Message(
+    return CommitMessage(
         subject=subject,
         kind=(read.kind or "").casefold(),
         scope=read.scope,

@@ -8,7 +8,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.changelog.read import Message, parse, without_numbers
+from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
 
 _QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.
@@ -29,7 +29,7 @@ class Undoing:
     #: Full or abbreviated, in lower case.
     shas: tuple[str, ...]
     #: What it undoes, as a message of its own.
-    message: Message
+    message: CommitMessage
     #: Whether the words name what is undone; else they may say what is done instead.
     quoted: bool
     #: The subject that it undoes, without type, scope and numbers.
@@ -44,12 +44,12 @@ class Undoing:
         """Return whether another revert undoes the same."""
         return not {*self.shas, *self.keys}.isdisjoint({*other.shas, *other.keys})
 
-    def undoes(self, sha: str, message: Message) -> bool:
+    def undoes(self, sha: str, message: CommitMessage) -> bool:
         """Return whether a commit is what is undone: by the hash that the revert names, else by the subject."""
         return sha.lower().startswith(self.shas) if self.shas else not filed_as(message).isdisjoint(self.keys)
 
 
-def undoing(message: Message) -> Undoing | None:
+def undoing(message: CommitMessage) -> Undoing | None:
     """Read a message as a revert (git's ``Revert "…"`` and ``Reapply "…"``, or the type ``revert``); else ``None``."""
     if message.subject[:1] in "Rr" and (quoted := _QUOTED.fullmatch(message.subject)):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
@@ -63,7 +63,7 @@ def undoing(message: Message) -> Undoing | None:
     return None
 
 
-def surviving(entries: Sequence[tuple[str, Message]]) -> tuple[int, ...]:
+def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
     """Return the places of the entries that are still true at the end of the window, oldest first.
 
     A revert and its target both vanish. A revert of a revert brings the target back. A revert stays if anything that
@@ -92,7 +92,7 @@ class _Targets:
     complete: bool
 
 
-def _undoing(message: Message, inner: str, *, again: bool, quoted: bool) -> Undoing:
+def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -> Undoing:
     subject, _ = without_numbers(inner)
     depth = 0
     core = subject
@@ -121,7 +121,7 @@ def _undoing(message: Message, inner: str, *, again: bool, quoted: bool) -> Undo
     )
 
 
-def _targets(entries: Sequence[tuple[str, Message]]) -> dict[int, _Targets]:
+def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, _Targets]:
     """Return, for each revert, the places of what it undoes; a revert without any is left out."""
     reverts = {place: revert for place, (_, message) in enumerate(entries) if (revert := undoing(message)) is not None}
     if not reverts:
@@ -165,7 +165,7 @@ def _by_subject(revert: Undoing, filed: dict[_Key, list[int]], undone: set[int])
 def _file_again(
     reverted: list[int],
     found: dict[int, _Targets],
-    entries: Sequence[tuple[str, Message]],
+    entries: Sequence[tuple[str, CommitMessage]],
     filed: dict[_Key, list[int]],
     undone: set[int],
 ) -> None:
@@ -181,12 +181,12 @@ def _file_again(
                     _file(entries[back][1], back, filed)
 
 
-def _file(message: Message, place: int, filed: dict[_Key, list[int]]) -> None:
+def _file(message: CommitMessage, place: int, filed: dict[_Key, list[int]]) -> None:
     for key in filed_as(message):
         filed[key].append(place)
 
 
-def filed_as(message: Message) -> frozenset[_Key]:
+def filed_as(message: CommitMessage) -> frozenset[_Key]:
     """Return the keys by which a revert may find a message."""
     subject, said = _NUMBERS.sub("", message.subject), message.description
     keys: list[_Key] = [("subject", "", subject), ("described", "", said)]

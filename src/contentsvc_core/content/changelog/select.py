@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Brea
 from contentsvc_core.content.changelog.combine import NO_REQUESTS, Entry, combine
 from contentsvc_core.content.changelog.dependencies import Bump, bump_of
 from contentsvc_core.content.changelog.people import authors
-from contentsvc_core.content.changelog.read import Message
+from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.changelog.wording import masked_line, sentence, without_period
 from contentsvc_core.content.labels import SKIP, section_of_labels
@@ -77,7 +77,7 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     #: The commits that made it; the one that stands for it comes first.
     commits: tuple[Commit, ...]
     #: The messages of the commits, in the same order.
-    messages: tuple[Message, ...]
+    messages: tuple[CommitMessage, ...]
     #: The type as its author spells it in lower case, ``""`` without one.
     kind: str
     #: Whether readers are told of it; else it is counted.
@@ -226,7 +226,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     )
 
 
-def _undone(message: Message, undone: Undoing) -> str:
+def _undone(message: CommitMessage, undone: Undoing) -> str:
     if undone.quoted and not undone.description.casefold().startswith("revert"):
         return f"{'Reapply' if undone.again else 'Revert'} “{without_period(undone.description)}”"
     line = without_period(message.description)
