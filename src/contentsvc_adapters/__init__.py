@@ -1,1 +1,1 @@
-"""What the ports are made of: stores, an engine, a clock, encryption, markup."""
+"""The implementations of the ports: stores, engines, writers, code hosts, clock, encryption, markup."""

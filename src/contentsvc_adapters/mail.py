@@ -69,7 +69,7 @@ class SmtpSender:
                     done.append(self._post(client, letter))  # noqa: PERF401  # what was sent before a fault counts
         except (OSError, smtplib.SMTPException) as exc:
             if len(done) < len(letters):
-                # The letter under way may have arrived; without a connection, it is the first one that failed.
+                # The letter being sent may have arrived; if the connection failed, it is the first letter.
                 done.append(Posted(posting=Posting.RETRY, error=_reason(exc)))
         return [*done, *[Posted(posting=Posting.NOT_TRIED)] * (len(letters) - len(done))]
 
@@ -82,7 +82,7 @@ class SmtpSender:
             code, said = next(iter(exc.recipients.values()))
             return _refused(code, said)
         except smtplib.SMTPSenderRefused as exc:
-            # A fault of the settings: the letter is good.
+            # A fault of the settings, not of the letter.
             return Posted(posting=Posting.RETRY, error=_reason(exc))
         except smtplib.SMTPResponseException as exc:
             return _refused(exc.smtp_code, exc.smtp_error)
@@ -92,8 +92,8 @@ class SmtpSender:
         """Return a connection that is signed in.
 
         Raises:
-            OSError: The server is not reached, or its certificate is not valid for it.
-            SMTPException: It refuses.
+            OSError: The server cannot be reached, or its certificate is invalid.
+            SMTPException: It refuses the connection or the sign-in.
         """
         server = self._server
         context = self._tls or ssl.create_default_context()

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Final
 
-#: How many more objects there are before the garbage collector looks at them (:func:`gc.set_threshold`). A command
-#: imports some 60,000 objects that stay: with the default of 700, looking at them is a tenth of its processor time.
+#: The garbage collector's threshold (:func:`gc.set_threshold`). A command imports some 60,000 objects that stay: with
+#: the default of 700, scanning them takes a tenth of its processor time.
 _YOUNGEST: Final = 300_000
 
 
@@ -18,7 +18,7 @@ def run() -> None:
     # Registered first, so that it runs after all other exit handlers.
     atexit.register(_leave, ended)
 
-    # Here: click is what `--help` spends most on, and the collector has to be set before.
+    # Imported late: click is most of the cost of `--help`, and the threshold must be set before.
     from contentsvc_cli.main import main  # noqa: PLC0415
 
     try:
@@ -30,14 +30,14 @@ def run() -> None:
 
 
 def _leave(ended: list[int]) -> None:
-    """Exit at once: freeing objects takes a twentieth of a short command's processor time."""
+    """Exit at once: freeing all objects takes a twentieth of a short command's processor time."""
     if not ended:
         return
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        # The interpreter reports it.
+        # The interpreter reports this error.
         return
     os._exit(ended[0])
 

@@ -1,4 +1,4 @@
-"""The settings file of a folder, ``contentsvc.env``: what `init` writes, and every command reads."""
+"""The settings file of a folder, ``contentsvc.env``: `init` writes it, and every command reads it."""
 
 import os
 import shlex
@@ -64,7 +64,7 @@ def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in variables.items()]
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
-    # Never readable by others, not even for a moment.
+    # Created with its final mode, so that other users can never read it.
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.writelines(lines)
     new.replace(path)

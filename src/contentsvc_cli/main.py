@@ -69,7 +69,6 @@ class _OnDemand(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands."""
         _ = ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
@@ -115,7 +114,7 @@ def main(ctx: click.Context) -> None:
     `contentsvc settings` prints them. With --json, standard output is only JSON. Exit codes: 0 success, 1 refused or
     failed, 2 wrong usage.
     """
-    # Databases, keys and recordings contain secrets and tenants' texts: other users must not read them.
+    # Databases, keys and recordings contain secrets and tenants' texts, which other users must not read.
     before = os.umask(0o077)
     ctx.call_on_close(lambda: os.umask(before))
     _take_settings_of_the_folder(ctx)

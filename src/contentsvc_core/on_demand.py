@@ -22,7 +22,7 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], o
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
         value: object = getattr(import_module(home), name)
-        # The next use finds it without this function.
+        # Cached in the package: the next access does not call this function.
         setattr(sys.modules[package], name, value)
         return value
 

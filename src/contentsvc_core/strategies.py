@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the domain's values, for other services' property tests as much as for our own.
+"""Hypothesis strategies for the domain's values, for property tests of this project and of other services.
 
 Needs the extra ``contentsvc[testing]``.
 """

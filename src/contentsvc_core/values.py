@@ -1,4 +1,4 @@
-"""Values that are created for each delivery, at a seventeenth of what an attrs class costs."""
+"""Values that are created for each delivery, at a seventeenth of an attrs class's cost."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -17,17 +17,17 @@ def _attributes(cls: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
 
 @final
 class _Attributes:
-    """The attributes of the class that is asked, as attrs describes them."""
+    """The attributes of a class, in attrs' description."""
 
     def __get__(self, _value: object, owner: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
         return _attributes(owner)
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A frozen value of which each delivery creates one. It refers to nothing that refers back to it.
+    """A frozen value that each delivery creates; it takes part in no reference cycle.
 
-    To :func:`attrs.evolve`, :func:`attrs.asdict` and :func:`attrs.fields` it is an attrs class: nothing else in the
-    code has to know how a value is built.
+    :func:`attrs.evolve`, :func:`attrs.asdict` and :func:`attrs.fields` treat it as an attrs class, so other code does
+    not depend on its implementation.
     """
 
     __attrs_attrs__: ClassVar[Any] = _Attributes()

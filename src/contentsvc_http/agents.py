@@ -1,4 +1,4 @@
-"""``/mcp``: AI agents, by the Model Context Protocol over HTTP, with the keys of ``/v1``."""
+"""``/mcp``: the Model Context Protocol over HTTP for AI agents, with the API keys of ``/v1``."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.same_origin import origin_of
 from contentsvc_mcp import is_installed
 
-#: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
+#: In bytes: a Markdown of 100,000 characters, each as two escapes of six bytes, and space for the other fields.
 _MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 
 
@@ -23,7 +23,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         return []
     ours = origin_of(app.base_url)
 
-    # Whoever asks for a stream (GET) or to end a session (DELETE) is told that there are none: 405.
+    # There are no streams (GET) and no sessions to delete (DELETE): both get a 405.
     @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
     async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
         key = await caller(request, app.authenticator, None)
@@ -33,7 +33,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         if origin is not None and origin.lower() != ours:
             raise Refused(403, {"error": "Requests of other sites' pages are not answered"})
         body = await request.body()
-        # With the first call: whoever serves no agents pays nothing for them.
+        # Imported with the first call, so that services without agents do not pay for it.
         from contentsvc_mcp.exchange import exchange  # noqa: PLC0415
         from contentsvc_mcp.server import agent_server  # noqa: PLC0415
 

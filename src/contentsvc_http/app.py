@@ -1,4 +1,4 @@
-"""The application: routes over use cases, and nothing else."""
+"""The ASGI application: its routes and middleware."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.metadata import version
@@ -34,14 +34,14 @@ from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
 from contentsvc_http.v1.routes import api_routes
 from contentsvc_http.webhooks import Webhooks
 
-#: The largest body that ``/v1`` takes, in bytes.
+#: The maximum size of a body of ``/v1``, in bytes.
 _MAX_API_BODY = 1024 * 1024
 
 
 @final
 @frozen(kw_only=True)
 class Front:
-    """What serves others: code hosts and clients of ``/v1``."""
+    """The public part: the receiver, ``/v1``, pages and agents."""
 
     receiver: Receiving
     #: The use cases.
@@ -51,39 +51,38 @@ class Front:
     hosted: bool = False
     #: ``None``: there is no dashboard.
     dashboard: Dashboard | None = None
-    #: ``None``: there are no public changelogs.
+    #: ``None``: no public changelogs.
     public: PublicReading | None = None
     #: Whether agents are served.
     agents: bool = False
     #: Where the answers to large deliveries are written.
     aside: Aside = at_once
-    #: How many bytes of large bodies are held at a time.
+    #: The budget for large bodies, in bytes.
     room: int = ROOM
 
 
 @final
 @frozen(kw_only=True)
 class Services:
-    """What the application drives."""
+    """The parts of the application."""
 
-    #: ``None`` where nobody is served: the process works, and answers its operator.
+    #: ``None``: the process has the role ``worker`` and serves its operator only.
     front: Front | None
-    #: Gives the reason why the process cannot work now, or ``None``.
+    #: Returns the reason why the process is not ready, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]
-    #: Routes for the operator alone.
+    #: Routes for the operator only.
     for_operators: Sequence[HTTPRouteHandler] = ()
-    #: Told how each request was answered.
+    #: Called for each answered request.
     answered: Answered | None = None
-    #: Counts what connections drop and refuse.
+    #: Counts dropped trailers and refused connections.
     counting: Counting = uncounted
 
 
 @final
 class _Application(Litestar):
-    """The framework without what it adds by itself for pydantic, as soon as that is installed.
+    """Litestar without the plugins that it adds when pydantic is installed.
 
-    Nothing of ours is made with it. Only the agents' protocol is, which few servers speak: importing it with every
-    start took a third of a second.
+    Only the agents' protocol uses pydantic. Importing it at each start took a third of a second.
     """
 
     @staticmethod
@@ -92,7 +91,7 @@ class _Application(Litestar):
 
 
 def create_app(services: Services) -> ASGIApp:
-    """Give the ASGI application."""
+    """Create the ASGI application."""
     running = version("contentsvc")
     front = services.front
     application = _Application(
@@ -109,7 +108,7 @@ def create_app(services: Services) -> ASGIApp:
         template_config=None if front is None or front.dashboard is None else template_config(),
     )
     requests = Requests(services.answered)
-    # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
+    # Outside of all other middleware: the log itself answers when the server stops during a request.
     bodies = Bodies(application, Intake(ROOM_ELSEWHERE, of="requests"))
     served = RateLimitHeaders(RequestLog(Heads(bodies), requests))
     if front is None:
@@ -118,7 +117,7 @@ def create_app(services: Services) -> ASGIApp:
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Answer an exception outside of all routes: below the public changelogs, people read the answer."""
+    """Answer an exception outside of all routes; below the public changelogs, the answer is a page."""
     return (refuse_page if request.scope["path"].startswith(f"{ROOT}/") else refuse)(request, exc)
 
 

@@ -1,4 +1,4 @@
-"""Who calls ``/v1`` (specification 5.1)."""
+"""Authentication for ``/v1`` (specification 5.1)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.errors import Refused
 
 _LOG: Final = structlog.get_logger("contentsvc.http")
-#: Under what the key of a request stands in its state.
+#: The key of the API key in a request's state.
 _KEY: Final = "contentsvc.key"
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
 async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, scope: Scope | None) -> ApiKey:
-    """Give the key that the request carries, which has the scope; ``None``: what it may do is looked at later.
+    """Return the request's API key, which has the scope; ``None``: the scope is checked later.
 
     Raises:
         Refused: 401 or 403.
@@ -31,14 +31,14 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
         raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
     if scope is not None and scope not in key.scopes:
         raise Refused(403, {"error": "Insufficient scope"})
-    # Aside: whoever reads does not wait for a writer, and a locked database keeps nobody from reading.
+    # In a task: a read does not wait for a writer, and a locked database prevents no reading.
     if key.prefix not in _NOTING:
         _NOTING[key.prefix] = asyncio.create_task(_note_use(authenticator, key))
     return key
 
 
 async def presented_key(request: Request[Any, Any, Any], authenticator: Authenticator) -> ApiKey | None:
-    """Give the key that the request carries, if it opens; it is looked up once, however often a request asks."""
+    """Return the request's API key if it is valid; it is looked up once per request."""
     state = request.scope["state"]
     if _KEY not in state:
         state[_KEY] = await _look_up(request.headers.getall("Authorization", []), authenticator)
@@ -53,7 +53,7 @@ async def _look_up(headers: Sequence[str], authenticator: Authenticator) -> ApiK
     return await authenticator.authenticate(presented.strip(" ")) if scheme.lower() == "bearer" else None
 
 
-#: One for each key at a time; the loop itself keeps only weak references to its tasks.
+#: At most one task per key; the event loop keeps only weak references to tasks.
 _NOTING: Final[dict[str, "asyncio.Task[None]"]] = {}
 
 

@@ -1,4 +1,4 @@
-"""The bounds of a connection, and what its sender is answered beyond them."""
+"""The limits of a connection, and the answers to a sender that exceeds them."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,32 +11,32 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Bounds:
-    """The bounds of a connection."""
+    """The limits of a connection."""
 
     #: The size of a head, in bytes. Others: Apache 8 KiB a line, nginx 32 KiB, Node 16 KiB.
     head: int = 64 * 1024
-    #: The number of header fields. A field costs far more memory than its bytes. Apache has 100, proxies add some.
+    #: The number of header fields. A field costs far more memory than its bytes. Apache allows 100, proxies add some.
     fields: int = 256
-    #: What may arrive beside head and body, in bytes: trailers and extensions of chunks. Both are dropped.
+    #: The maximum number of bytes apart from head and body: trailers and chunk extensions. Both are dropped.
     beside: int = 16 * 1024
     #: The number of requests that are parsed while an earlier one is being answered.
     ahead: int = 16
-    #: How often a connection is looked at, in seconds.
+    #: The interval of checking a connection, in seconds.
     look_s: float = 1.0
-    #: How long a head may take to arrive, and a piece of an answer to be read, in seconds. The next look after that
-    #: ends the connection.
+    #: The time limit for receiving a head, and for the client to read a piece of an answer, in seconds. The next check
+    #: closes the connection.
     slow_s: float = 27.0
-    #: The same for a head and its body together. Routes that read a body have shorter limits (intake.py).
+    #: The time limit for a head and its body together. Routes that read a body have shorter limits (intake.py).
     slow_body_s: float = 28.0
-    #: How long, in seconds, and how many bytes the rest of a body is read and dropped when the last answer precedes it.
-    #: A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is a body a
-    #: little over the largest. It also bounds the rest of a body whose connection goes on.
+    #: The time in seconds and the number of bytes for which the rest of a body is read and dropped after the last
+    #: answer. A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is
+    #: slightly more than the largest body. It also limits the rest of a body on a connection that continues.
     linger_s: float = 2.0
     linger: int = 32 * 1024 * 1024
 
 
 class Cause(StrEnum):
-    """What a connection was refused or ended for; ``TRAILER`` only drops a field."""
+    """The cause of a refused or closed connection; ``TRAILER`` only drops a field."""
 
     TRAILER = "trailer"
     FULL = "full"
@@ -48,19 +48,19 @@ class Cause(StrEnum):
     SLOW = "slow"
 
 
-#: Counts a cause, and how many bytes were dropped for it.
+#: Counts a cause and the number of dropped bytes.
 Counting = Callable[[Cause, int], object]
 
 
 @final
 @frozen
 class End:
-    """Why a connection ends, and its last answer, if any."""
+    """The cause of a connection's end, and its last answer, if any."""
 
     cause: Cause | None = None
     status: bytes = b""
     error: str = ""
-    #: Whether the sender is read on for a moment, so that it can read the answer.
+    #: Whether the connection reads on for a moment, so that the sender can read the answer.
     lingers: bool = True
     #: Fields beside those of every such answer.
     more: tuple[bytes, ...] = ()
@@ -93,9 +93,9 @@ SLOW_BODY: Final = End(Cause.SLOW, _SLOW, "The body did not arrive in time", lin
 SILENT: Final = End(Cause.SLOW, lingers=False)
 #: The application has answered and closes; the rest of the body is not read.
 ANSWERED: Final = End()
-#: The application has answered and goes on; the rest of the body is larger than what is read for that.
+#: The application has answered and continues; the rest of the body exceeds the limit for reading on.
 DRAINED: Final = End(lingers=False)
-#: The bounds unless others are given.
+#: The default limits.
 BOUNDS: Final = Bounds()
 
 

@@ -1,4 +1,4 @@
-"""Where a request comes from: the address of the connection, or what a proxy that is trusted says of it."""
+"""The client address of a request: the address of the connection, or the one that a trusted proxy forwards."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -7,21 +7,21 @@ from typing import Final, Self, final
 from attrs import field, frozen
 
 _FORWARDED_FOR: Final = b"x-forwarded-for"
-#: What a household or a server is given at least: its 2^64 addresses are one client.
+#: A household or a server gets at least this prefix: its 2^64 addresses count as one client.
 _IPV6_PREFIX: Final = 64
 _IPV6_BITS: Final = 128
-#: Headers that a proxy adds, if it adds any.
+#: Headers that proxies add.
 _BY_PROXIES: Final = frozenset(
     {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
 )
-#: A connection that has no address, such as one through a Unix socket.
+#: The address of a connection without one, such as a Unix socket.
 _NOWHERE: Final = "unknown"
 
 
 @final
 @frozen
 class Proxies:
-    """The proxies whose word counts. There are none unless the operator names them."""
+    """The trusted proxies; none unless the operator names them."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = field(default=(), converter=tuple)
 
@@ -30,19 +30,19 @@ class Proxies:
         """Read addresses and networks, separated by commas.
 
         Raises:
-            ValueError: One of them is none; the message names it.
+            ValueError: An address or network is invalid; the message names it.
         """
         return cls([ip_network(part) for each in text.split(",") if (part := each.strip())])
 
     def client(self, connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Give the address that a request's sender is counted under: IPv4 in full, IPv6 by its first 64 bits.
+        """Return the address for counting a request's sender: IPv4 in full, IPv6 by its first 64 bits.
 
-        Each proxy adds to ``X-Forwarded-For`` the address that it was called from. Read from the right, the first one
-        that is no proxy of ours is the client; what stands to its left the client may have written itself.
+        Each proxy appends the address of its client to ``X-Forwarded-For``. From the right, the first address that is
+        not a trusted proxy is the client. The client itself may have written the addresses left of it.
 
         Args:
             connected: The address of the connection; ``None``: it has none.
-            headers: The request's, their names in lower case.
+            headers: The request's headers, names in lower case.
         """
         address = None if connected is None else _address(connected)
         if address is None:
@@ -52,7 +52,7 @@ class Proxies:
                 break
             said = _address(text)
             if said is None:
-                # Whatever it is, it was the last proxy that let it through.
+                # The last trusted proxy forwarded an invalid address.
                 break
             address = said
         return _counted(address)
@@ -62,23 +62,23 @@ class Proxies:
 
 
 def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Check whether a request comes from a client on this machine that no proxy speaks for, as far as that shows.
+    """Check whether a request comes from this machine and not through a proxy, as far as its headers show.
 
-    A proxy on this machine is local as well, and its clients are not; a proxy that adds no header is not noticed.
+    A proxy on this machine is local as well, but its clients are not. A proxy that adds no header is not detected.
 
     Args:
         connected: The address of the connection; ``None``: it has none.
-        headers: The request's, their names in lower case.
+        headers: The request's headers, names in lower case.
     """
     address = None if connected is None else _address(connected)
     return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)
 
 
 def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Check whether a request names this machine as a browser on it does: ``localhost`` or a loopback address.
+    """Check whether the ``Host`` of a request is ``localhost`` or a loopback address.
 
-    Another host is named by a site whose name was pointed at this machine (DNS rebinding), and by a proxy that passes
-    its clients' ``Host`` on.
+    Another host comes from a site whose name points at this machine (DNS rebinding), or from a proxy that forwards the
+    ``Host`` of its clients.
     """
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1:
@@ -91,13 +91,13 @@ def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def _forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
-    """Give the addresses of all such headers: several are one list (RFC 9110, section 5.3)."""
+    """Return the addresses of all such headers: several headers are one list (RFC 9110, section 5.3)."""
     said = (value.decode("latin-1") for name, value in headers if name == _FORWARDED_FOR)
     return [part.strip() for each in said for part in each.split(",")]
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """Read an address; some proxies write its port behind it."""
+    """Read an address; some proxies append its port."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
@@ -107,7 +107,7 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        # What a socket for both families calls an IPv4 client.
+        # A socket for both families reports an IPv4 client in this form.
         return address.ipv4_mapped
     return address
 

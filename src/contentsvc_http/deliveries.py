@@ -1,4 +1,4 @@
-"""Drives the receiver's steps by callbacks. A delivery that waits for its batch alone needs no task."""
+"""Drives the receiver's steps by callbacks. A delivery that only waits for its batch needs no task."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

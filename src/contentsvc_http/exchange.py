@@ -1,4 +1,7 @@
-"""A delivery on a connection, from its head to its answer: no ASGI, since one answer is all that is sent."""
+"""A delivery on a connection, from its head to its answer.
+
+Without ASGI: the answer is a single packet.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from contentsvc_http.intake import Reservation
 
 _NO_CONTENT: Final = 204
-#: Ends a connection with its answer.
+#: Closes the connection after its answer.
 _CLOSE: Final = (b"connection", b"close")
 
 
@@ -26,7 +29,7 @@ class _NoEvent:
 
 @final
 class Exchange:
-    """One delivery and its answer. To uvicorn's protocol it is one of its cycles."""
+    """One delivery and its answer. It implements the interface of uvicorn's cycles."""
 
     __slots__ = (
         "address",
@@ -41,7 +44,7 @@ class Exchange:
         "request_id",
         "response_complete",
     )
-    #: What uvicorn looks at in a cycle.
+    #: Attributes that uvicorn reads from a cycle.
     response_started = False
     more_body = False
     message_event: Final = _NoEvent()
@@ -60,32 +63,32 @@ class Exchange:
 
         Args:
             protocol: The connection.
-            address: Where it was sent.
-            path: The same as it is logged.
+            address: The hook address.
+            path: The path for the log.
             headers: Names in lower case and values.
-            keep_alive: Whether the connection goes on afterwards.
+            keep_alive: Whether the connection stays open afterwards.
         """
-        #: ``None``: the exchange was answered, or is not to be. Without it, both would be garbage for the collector.
+        #: ``None``: answered or dropped. Without this, both objects would be a reference cycle.
         self.protocol: ExchangingHttp | None = protocol
         self.address = address
         self.path = path
         self.headers = headers
-        #: The body, as far as it has arrived.
+        #: The part of the body that has arrived.
         self.content = b""
         self.keep_alive = keep_alive
         self.response_complete = self.disconnected = False
         self.request_id = ""
         self.began_s = 0.0
-        #: ``None``: it has not begun, or was answered.
+        #: ``None``: not begun, or answered already.
         self.place: Reservation | None = None
 
     def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Send a whole answer as one packet, and start the next pipelined request.
 
         Args:
-            status: Of HTTP; one that has a body.
-            headers: Names in lower case and values, fit to be sent, and neither ``content-length`` nor ``date``.
-            body: All of it.
+            status: A status with a body.
+            headers: Names in lower case and valid values, without ``content-length`` and ``date``.
+            body: The whole body.
         """
         protocol = self.protocol
         if protocol is None:
@@ -105,10 +108,10 @@ class Exchange:
 
 
 class Taking(Protocol):
-    """What takes deliveries from connections (:class:`~contentsvc_http.webhooks.Webhooks`)."""
+    """Receives deliveries from connections (:class:`~contentsvc_http.webhooks.Webhooks`)."""
 
     def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
-        """Return the address of a delivery that is taken once it has arrived whole, and its path."""
+        """Return the hook address and the path of a delivery that :meth:`take` can receive once it has arrived."""
         ...
 
     def take(self, exchange: Exchange) -> None:
@@ -116,30 +119,30 @@ class Taking(Protocol):
         ...
 
     def stop(self, exchange: Exchange) -> None:
-        """Answer a delivery that the server waits for no longer."""
+        """Answer a delivery when the server stops waiting for it."""
         ...
 
 
 class ExchangingHttp(HttpToolsProtocol):
     """uvicorn's protocol, in which deliveries are exchanges beside the cycles of the application."""
 
-    #: ``None``: the application takes everything.
+    #: ``None``: the application handles all requests.
     webhooks: Taking | None = None
     #: The delivery whose body is being parsed.
     delivered: Exchange | None = None
-    #: The delivery that has begun, and is not answered.
+    #: The delivery that is being received, and not answered yet.
     _taken: Exchange | None = None
-    #: An answer that waits until the other end reads.
+    #: An answer that waits until the client reads.
     _unwritten: tuple[Exchange, bytes] | None = None
 
     def on_message_begin(self) -> None:
-        """Begin a head; what only an application needs is made when the head is known to be for it."""
+        """Begin a head; the application's scope is created only if the head is for the application."""
         self.url = b""
         self.headers = []
         self.expect_100_continue = False
 
     def begin_exchange(self) -> bool:
-        """Begin an exchange if the head is a delivery's that is taken here; return whether it is."""
+        """Begin an exchange if the head belongs to a delivery; return whether it does."""
         assert self.parser is not None
         if self.webhooks is None or self.parser.get_method() != b"POST":
             return False
@@ -151,7 +154,7 @@ class ExchangingHttp(HttpToolsProtocol):
         return True
 
     def begin_cycle(self) -> None:
-        """Begin a request of the application's."""
+        """Begin a request for the application."""
         scope = {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
@@ -180,7 +183,7 @@ class ExchangingHttp(HttpToolsProtocol):
             self.pipeline.appendleft((cast("Any", exchange), cast("Any", None)))
 
     def _start_asgi_task(self, cycle: object, app: object) -> None:
-        """Start the request that has waited for earlier answers."""
+        """Start the next request after earlier answers."""
         if isinstance(cycle, Exchange):
             self._taken = cycle
             cast("Taking", self.webhooks).take(cycle)
@@ -204,19 +207,19 @@ class ExchangingHttp(HttpToolsProtocol):
         self.on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Drop the answer that has waited."""
+        """Drop the waiting answer."""
         super().connection_lost(exc)
         self.resume_writing()
 
     def resume_writing(self) -> None:
-        """Write the answer that has waited."""
+        """Write the waiting answer."""
         super().resume_writing()
         if self._unwritten is not None:
             (exchange, answer), self._unwritten = self._unwritten, None
             self.finish(exchange, answer)
 
     def stop(self) -> None:
-        """Answer a delivery that the server waits for no longer."""
+        """Answer the current delivery when the server stops waiting for it."""
         if self._taken is not None and self.webhooks is not None:
             self.webhooks.stop(self._taken)
 
@@ -227,15 +230,15 @@ async def send_answer(
     """Send a whole answer as one packet, by one system call: that call is most of the cost of sending.
 
     Args:
-        scope: The request's.
-        send: The request's.
-        status: Of HTTP.
-        headers: Names in lower case and values, fit to be sent, and neither ``content-length`` nor ``date``.
-        body: All of it.
+        scope: The request's scope.
+        send: The request's send function.
+        status: The HTTP status.
+        headers: Names in lower case and valid values, without ``content-length`` and ``date``.
+        body: The whole body.
     """
     cycle = _cycle_of(send)
     if status != _NO_CONTENT:
-        # RFC 9110, section 8.6: not with that one.
+        # RFC 9110, section 8.6: a 204 has no Content-Length.
         headers = ((b"content-length", b"%d" % len(body)), *headers)
     if cycle is None or cycle.response_started or cycle.flow.write_paused or scope["method"] == "HEAD":
         await send({"type": "http.response.start", "status": status, "headers": [*headers]})
@@ -245,13 +248,13 @@ async def send_answer(
 
 
 def _cycle_of(method: Send) -> RequestResponseCycle | None:
-    # Not a key of the scope: a cycle that its own scope refers to is garbage that only the collector finds.
+    # Not stored in the scope: a cycle that its own scope refers to is garbage that only the collector finds.
     cycle: object = getattr(method, "__self__", None)
     return cycle if isinstance(cycle, RequestResponseCycle) else None
 
 
 def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-    """Do what a cycle does for the two messages of an answer, in one step."""
+    """Do in one step what a cycle does for the two messages of an answer."""
     lines = [STATUS_LINE[status]]
     for name, value in (*cycle.default_headers, *headers):
         lines += (name, b": ", value, b"\r\n")
@@ -267,5 +270,5 @@ def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[by
     cycle.message_event.set()
     if not cycle.keep_alive and not cycle.more_body:
         cycle.transport.close()
-    # The connection reads on for a moment when the body is not at its end (protocol.py).
+    # The connection reads on for a moment if the body has not ended (protocol.py).
     cycle.on_response()

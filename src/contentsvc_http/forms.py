@@ -42,7 +42,7 @@ class Form:
         return found[-1].replace("\r\n", "\n") if found else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return all values of a field, such as check boxes."""
+        """Return all values of a field, without empty ones."""
         return tuple(text for each in self.values.get(name, ()) if (text := each.strip()))
 
     def is_on(self, name: str) -> bool:

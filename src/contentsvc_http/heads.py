@@ -1,29 +1,28 @@
-"""``HEAD`` wherever there is ``GET`` (RFC 9110, section 9.3.2)."""
+"""``HEAD`` for every ``GET`` route (RFC 9110, section 9.3.2)."""
 
 from typing import Final, cast, final
 
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 _ALLOW: Final = b"allow"
-#: In the scope of a request that was a ``HEAD``.
+#: Marks the scope of a request that was a ``HEAD``.
 _WAS_HEAD: Final = "contentsvc.head"
 
 
 def was_head(scope: Scope) -> bool:
-    """Check whether a request that an application sees as ``GET`` is a ``HEAD``: it must not change anything."""
+    """Check whether a request that the application sees as ``GET`` is a ``HEAD``: it must not change anything."""
     return _WAS_HEAD in scope
 
 
 @final
 class Heads:
-    """An ASGI application around another one that knows no ``HEAD``: it answers as to ``GET``, without the body."""
+    """ASGI middleware that answers ``HEAD`` like ``GET``, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Create the wrapper of an application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -39,12 +38,12 @@ class Heads:
         if not is_head:
             await self._app(scope, receive, sending)
             return
-        # The server and the request log still have to see what was asked.
+        # The server and the request log still need the original method.
         asked = cast("HTTPScope", {**scope, "method": "GET", _WAS_HEAD: True})
         try:
             await self._app(asked, receive, sending)
         finally:
-            # Metrics name the route by what the framework has found.
+            # Metrics read the route that the framework has added.
             scope.update(cast("HTTPScope", {name: value for name, value in asked.items() if name not in scope}))
 
 

@@ -1,7 +1,7 @@
-"""Bodies while they arrive: in bounded memory and bounded time (docs/decisions/0027).
+"""Receiving bodies in bounded memory and bounded time (docs/decisions/0027).
 
-A body takes room as its bytes arrive, until its request is answered. Without room, the newest body that still arrives
-is refused: nothing waits for room, so nothing can block, and the oldest body always gets to its end.
+A body reserves memory as its bytes arrive, until its request is answered. Without free memory, the newest incomplete
+body is refused. No body waits for memory, so nothing can block, and the oldest body always completes.
 """
 
 import asyncio
@@ -17,18 +17,18 @@ from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
-#: How many bytes of large deliveries a process holds unless the settings say otherwise: two of the largest, since one
-#: integration gets half.
+#: The default budget of a process for large deliveries, in bytes: two of the largest, because one integration gets
+#: half.
 ROOM: Final = 2 * MAX_BODY
-#: How many bytes of large bodies of other requests it holds: some ten of the largest, which are changes of posts.
+#: The budget for large bodies of other requests, in bytes: about ten of the largest, which are changes of posts.
 ROOM_ELSEWHERE: Final = 16 * 1024 * 1024
-#: How many bytes of small bodies it holds beside each of these: hundreds. Large bodies cannot keep them out.
+#: The budget for small bodies beside each of these, in bytes: hundreds of bodies. Large bodies cannot use it up.
 ROOM_FOR_SMALL: Final = 14 * 1024 * 1024
-#: How long a sender may keep the service waiting for a body, in seconds. Code hosts give up after 10. The connection
-#: itself ends a body after 28.
+#: The time limit for a body, in seconds. Code hosts give up after 10 seconds. The connection itself ends a body after
+#: 28.
 _WITHIN_S: Final = 27.0
-#: The minimum pace: bytes that have to arrive in so many seconds of waiting. 16 KiB/s is a slow telephone line, and the
-#: seconds are enough for two lost packets in a row.
+#: The minimum pace: bytes per seconds of waiting. 16 KiB/s is a slow telephone line, and 4 seconds are enough for two
+#: lost packets in a row.
 _STEP: Final = 64 * 1024
 _STEP_S: Final = 4.0
 #: The rest of the body is not worth waiting for.
@@ -39,7 +39,7 @@ _CREDENTIALS: Final = frozenset({b"authorization", b"cookie"})
 
 @final
 class Intake:
-    """The room for bodies of a process: one for large bodies, one for all others."""
+    """The memory budgets of a process: one for large bodies, one for all others."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class Intake:
         step_s: float = _STEP_S,
         of: str = "deliveries",
     ) -> None:
-        """Create empty rooms.
+        """Create empty budgets.
 
         Args:
-            room: The size for bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`, in bytes.
-            for_small: The size for all others.
-            within_s: How long a body may take.
-            step_s: How long 64 KiB of it may take.
-            of: What is received, for the answer when there is no room.
+            room: The budget for bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`, in bytes.
+            for_small: The budget for all others, in bytes.
+            within_s: The time limit for a body.
+            step_s: The time limit for 64 KiB of a body.
+            of: The noun for the refusal.
         """
         self._of = of
         self.large: Final = _Room(room)
@@ -66,46 +66,46 @@ class Intake:
         self.step_s: Final = step_s
 
     def place(self, announced: int = 0, owner: Hashable = None) -> "Reservation":
-        """Return a place for a body, before anything of it is read.
+        """Create the reservation for a body, before any of it is read.
 
         Args:
-            announced: How many bytes it will have; 0 if it does not say.
-            owner: Who pays for it: an integration, or a sender. One owner holds at most half of a room.
+            announced: The announced number of bytes; 0 if unknown.
+            owner: The integration or the sender. One owner reserves at most half of a budget.
 
         Raises:
-            Refused: It is announced as large, and not even its beginning fits (503): the sender has to come again.
+            Refused: The body is announced as large, and not even its beginning fits (503): the sender has to retry.
         """
-        # Others may have left their room before it needs all of what it announces.
+        # Other bodies may release their memory before this one needs all that it announces.
         if announced > LARGE_BODY and self.large.lacks(owner, LARGE_BODY + 1):
             raise self.refusal()
         return Reservation(self, owner)
 
     def refusal(self) -> Refused:
-        """Return what a sender is answered for whose body there is no room."""
+        """Return the refusal of a body without free memory."""
         headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
         return Refused(503, {"error": f"Too many {self._of} are being received"}, headers)
 
 
 @final
 class _Room:
-    """Bytes that bodies hold together."""
+    """A budget of bytes that bodies share."""
 
     def __init__(self, size: int) -> None:
         self._free = size
         self._share = size // 2
         self._held: dict[Hashable, int] = {}
-        #: The bodies that still arrive, the oldest first.
+        #: The incomplete bodies, oldest first.
         self.arriving: Final[dict[Reservation, None]] = {}
 
     def lacks(self, owner: Hashable, size: int) -> bool:
-        """Return whether ``size`` bytes more are not free, or not for this owner."""
+        """Return whether ``size`` more bytes exceed the budget, or the owner's share of it."""
         return size > self._free or size > self._share - self._held.get(owner, 0)
 
     def take(self, place: "Reservation", size: int) -> None:
-        """Take ``size`` bytes more for a body, if need be from the newest body that still arrives.
+        """Reserve ``size`` more bytes for a body, if necessary by ending the newest incomplete body.
 
         Raises:
-            Refused: That is this one, or none arrives (503).
+            Refused: The newest incomplete body is this one, or every body is complete (503).
         """
         owner = place.owner
         while self.lacks(owner, size):
@@ -117,7 +117,7 @@ class _Room:
         self._held[owner] = self._held.get(owner, 0) + size
 
     def leave(self, owner: Hashable, size: int) -> None:
-        """Free what a body held."""
+        """Release the bytes of a body."""
         self._free += size
         left = self._held[owner] - size
         if left:
@@ -131,36 +131,33 @@ class _Room:
 
 @final
 class Reservation:
-    """The place of one body in memory, until its ``with`` block ends."""
+    """The reservation of one body, until its ``with`` block ends."""
 
     def __init__(self, intake: Intake, owner: Hashable) -> None:
-        """Create an empty place."""
         self.owner: Final = owner
         self.intake: Final = intake
         self._room = intake.small
         self._size = 0
         self._ended = False
-        #: How long the sender may still keep the service waiting, for the whole body and for its next step.
+        #: The remaining time for the whole body, and for its next step.
         self._left_s = intake.within_s
         self._step_left_s = intake.step_s
         self._step_end = _STEP
         self._waiting: asyncio.Timeout | None = None
 
     def __enter__(self) -> "Reservation":
-        """Return the place."""
         return self
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Free the room."""
         self.leave()
 
     def take(self, body: bytes) -> None:
-        """Take a body that has arrived.
+        """Reserve memory for a body that has arrived.
 
         Raises:
-            Refused: It is larger than the largest size (413), or there is no room (503).
+            Refused: The body exceeds the maximum size (413), or there is no free memory (503).
         """
         self._grow(len(body))
 
@@ -168,9 +165,9 @@ class Reservation:
         """Read a body.
 
         Raises:
-            Refused: As for :meth:`part`; or it is larger than the largest size (413).
+            Refused: As for :meth:`part`; or the body exceeds the maximum size (413).
         """
-        # Not a list of parts: joined, they would be in memory twice.
+        # Not a list of parts: joining them would double the memory.
         collected = BytesIO()
         while True:
             message = await self.part(receive)
@@ -182,7 +179,7 @@ class Reservation:
         """Return the next part of a body.
 
         Raises:
-            Refused: The sender is gone (400), it is too slow (408), or there is no room (503).
+            Refused: The sender has disconnected (400), is too slow (408), or there is no free memory (503).
         """
         if self._ended:
             raise self.intake.refusal()
@@ -200,7 +197,7 @@ class Reservation:
         if self._ended:
             raise self.intake.refusal()
         if message["type"] != "http.request":
-            # Nobody reads the answer, and nothing is wrong here.
+            # The sender has disconnected and reads no answer; there is no fault to report.
             raise Refused(400, {"error": "The body was cut off"})
         waited_s = loop.time() - began_s
         self._left_s -= waited_s
@@ -213,7 +210,7 @@ class Reservation:
         return message
 
     def end(self) -> None:
-        """Give the room to an older body: reading this one ends."""
+        """End the reading of this body, to free its memory for an older one."""
         self._ended = True
         self.leave()
         if self._waiting is not None and not self._waiting.expired():
@@ -233,7 +230,7 @@ class Reservation:
             self._size = size
 
     def leave(self) -> None:
-        """Free the room."""
+        """Release the reservation."""
         self._room.arriving.pop(self, None)
         if self._size:
             self._room.leave(self.owner, self._size)
@@ -242,19 +239,18 @@ class Reservation:
 
 @final
 class Bodies:
-    """An ASGI application around another one whose routes read bodies: these take room and time from an intake."""
+    """ASGI middleware that limits the memory and the time of bodies by an intake."""
 
     def __init__(self, app: ASGIApp, intake: Intake) -> None:
-        """Take the application and the intake."""
         self._app = app
         self._intake = intake
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve a request."""
         if scope["type"] != "http" or scope["method"] in _BODILESS:
             await self._app(scope, receive, send)
             return
-        # A key's or a session's requests only compete with each other for more than half of the room.
+        # Requests of one key or session compete only with each other for more than half of the budget.
         sender = next((value for name, value in scope["headers"] if name in _CREDENTIALS), b"")
         with self._intake.place(owner=sender) as place:
             ended = False

@@ -265,7 +265,7 @@ class RequestLog:
         try:
             await self._app(scope, receive, send_with_id)
         except asyncio.CancelledError:
-            # The server stops. The request's work may still be committed, so the client is told to try again.
+            # The server stops. The request's work may still be committed, so the answer asks the client to try again.
             if status:
                 raise
             # Not raised again: with the response sent, the exception would only be logged with a traceback.

@@ -1,4 +1,4 @@
-"""Several serving processes on one port: started, watched and ended by one that does nothing else."""
+"""Several serving processes on one port, started and watched by a supervising process."""
 
 import contextlib
 import os
@@ -20,29 +20,29 @@ from attrs import define, field, frozen
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_http.roles import Role
 
-#: A process that ends sooner than this after it was ready has ended quickly, in seconds.
+#: A process that ends within this time after it was ready counts as a quick end, in seconds.
 _QUICK_S: Final = 10.0
-#: How long it takes until one that has ended quickly twice in a row is started again; doubled from time to time.
+#: The pause before a restart after two quick ends in a row, in seconds; it doubles up to the second value.
 _FIRST_PAUSE_S: Final = 0.5
 _LAST_PAUSE_S: Final = 30.0
-#: How often in a row a process may end before it is ready.
+#: The number of ends in a row before a process is ready that counts as a failure.
 _STARTS: Final = 5
-#: How long a stop waits before it kills, in seconds; they take 9 at most by themselves.
+#: The time until a stop kills the processes, in seconds; they stop within 9 seconds by themselves.
 _STOP_S: Final = 9.5
-#: What a process says when it is ready. What it says before its end, without having been ready, is the reason.
+#: The message of a process that is ready. Anything else before its end is the startup error.
 READY: Final = b"\n"
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @final
 class WorkersFailed(ContentServiceError):
-    """The processes do not start; the message says why, in one line."""
+    """The processes cannot start; the message gives the reason in one line."""
 
 
 @final
 @frozen(kw_only=True)
 class Listener:
-    """Where and as what all of them serve."""
+    """The role and the address of all processes."""
 
     role: Role
     host: str
@@ -52,33 +52,33 @@ class Listener:
 @final
 @frozen(kw_only=True)
 class Task:
-    """What one of them is told, as JSON in its only argument."""
+    """The argument of a process, as JSON."""
 
     place: Listener
-    #: It is the ``number``-th, counted from 1.
+    #: The number of the process, from 1.
     number: int
     of: int
-    #: The file descriptor of its end of the channel. At the other end's end it has to end, too.
+    #: The file descriptor of the process's end of the channel. The process ends when the other end is closed.
     channel: int
 
 
 def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on_stopping: Callable[[], None]) -> None:
-    """Keep ``workers`` processes serving until SIGTERM or SIGINT; then end them in order, within 10 seconds.
+    """Run ``workers`` processes until SIGTERM or SIGINT; then stop them within 10 seconds.
 
-    One that ends unasked is started again: at once, and after a growing pause when it does so again and again. When
-    this process is killed they end by themselves, as on SIGTERM.
+    A process that ends by itself is restarted: at once, and after a growing pause if it ends again and again. If this
+    process is killed, the processes end by themselves as on SIGTERM.
 
     Args:
         place: A reserved port.
-        workers: How many.
+        workers: The number of processes.
         on_ready: Called once, when all of them are ready.
-        on_stopping: Called when a signal has come.
+        on_stopping: Called after a signal.
 
     Raises:
-        WorkersFailed: One gave a reason why it cannot serve before all were ready, or ended too often; or, later, no
-            process gets ready any more.
+        WorkersFailed: Before all were ready, a process reported an error or ended too often; or later no process gets
+            ready any more.
     """
-    # Counters of several processes are added up through files; the library wants a folder for them.
+    # The metrics library adds up the counters of several processes through files in a folder.
     with tempfile.TemporaryDirectory(prefix="contentsvc-metrics-") as metrics, _signals() as signals:
         supervisor = _Supervisor(place, workers, metrics, signals, on_ready)
         try:
@@ -91,7 +91,7 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
 @final
 @define(kw_only=True, eq=False)
 class _Running:
-    """A process, and what it has said."""
+    """A running process, and its messages."""
 
     process: "subprocess.Popen[bytes]"
     channel: socket.socket
@@ -102,15 +102,15 @@ class _Running:
 @final
 @define(kw_only=True, eq=False)
 class _Worker:
-    """One of the processes, over all its starts."""
+    """One of the processes, over all its restarts."""
 
     number: int
     running: _Running | None = None
-    #: When it is started (again), by the monotonic clock.
+    #: The time of its next start, by the monotonic clock.
     due_at: float = field(factory=time.monotonic)
-    #: How often in a row it has ended quickly.
+    #: The number of quick ends in a row.
     quick: int = 0
-    #: How often in a row it has ended before it was ready.
+    #: The number of ends in a row before it was ready.
     stillborn: int = 0
 
     @property
@@ -120,7 +120,7 @@ class _Worker:
 
 @final
 class _Supervisor:
-    """Waits for what the processes say, for their ends, and for signals."""
+    """Waits for messages and ends of processes, and for signals."""
 
     def __init__(
         self, place: Listener, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]
@@ -135,7 +135,7 @@ class _Supervisor:
         self._selector.register(signals, selectors.EVENT_READ)
 
     def run(self) -> None:
-        """Keep them running until a signal."""
+        """Run the processes until a signal."""
         while True:
             waiting = [worker for worker in self._workers if worker.running is None]
             for worker in waiting:
@@ -149,7 +149,7 @@ class _Supervisor:
                 self._hear(key.data)
 
     def stop(self) -> None:
-        """End those that run, in order, and kill those that take too long."""
+        """Stop the running processes, and kill the ones that take too long."""
         running = [(worker.number, worker.running) for worker in self._workers if worker.running is not None]
         for _, each in running:
             each.process.terminate()
@@ -169,8 +169,8 @@ class _Supervisor:
         with its:
             task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=its.fileno())
             with _without_interrupts():
-                # A fresh interpreter: a copy of this one would hold what it has imported and opened, and some of it
-                # (the metrics' library, threads) must not be carried over.
+                # A new interpreter, not a fork: a fork would inherit open files, threads and the metrics library, which
+                # must not be inherited.
                 process = subprocess.Popen(  # noqa: S603  # ourselves
                     [sys.executable, "-P", "-m", "contentsvc_http.worker_process", msgspec.json.encode(task)],
                     env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": self._metrics},
@@ -203,7 +203,7 @@ class _Supervisor:
                 self._on_ready()
 
     def _ended(self, worker: _Worker, running: _Running) -> None:
-        """See to a process that nobody asked to end."""
+        """Schedule the restart of a process that ended by itself."""
         code = running.process.wait()
         _forget_gauges(running.process.pid, self._metrics)
         now = time.monotonic()
@@ -221,10 +221,10 @@ class _Supervisor:
 
     def _give_up_in_time(self, worker: _Worker, code: int, reason: str | None) -> None:
         if self._was_ready:
-            # As long as one of them serves, or gets ready, the others may come back.
+            # While any process serves or starts, the others may recover.
             hopeless = all(each.stillborn >= _STARTS for each in self._workers)
         else:
-            # One process alone would have said the same, and stopped.
+            # A single process would have reported the same error, and stopped.
             hopeless = reason is not None or worker.stillborn >= _STARTS
         if hopeless:
             ended = f"worker {worker.number} ended {worker.stillborn} times before it was ready, with exit code {code}"
@@ -232,21 +232,21 @@ class _Supervisor:
 
 
 def _forget_gauges(pid: int, folder: str) -> None:
-    """Count no longer what a process was doing when it ended."""
-    # Imported on demand: this process counts nothing itself.
+    """Remove the gauges of a process that has ended."""
+    # Imported on demand: this process has no metrics of its own.
     forget: Callable[[int, str], None] = import_module("prometheus_client.multiprocess").mark_process_dead
     forget(pid, folder)
 
 
 @contextlib.contextmanager
 def _signals() -> Generator[socket.socket]:
-    """Give a socket that can be read once SIGTERM or SIGINT has come, however often they do."""
+    """Return a socket that becomes readable on SIGTERM or SIGINT."""
     ours, its = socket.socketpair()
     with ours, its:
         its.settimeout(0)
         signal.set_wakeup_fd(its.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
-            # The wake-up is all; without a function the signal would end this process.
+            # The socket is notified; a handler prevents the default action, which would end this process.
             signal.signal(number, lambda _number, _frame: None)
         try:
             yield ours
@@ -256,9 +256,9 @@ def _signals() -> Generator[socket.socket]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Generator[None]:
-    """Block SIGINT for whoever is started here, for good: a terminal's Ctrl-C goes to all of them at once.
+    """Block SIGINT in the processes that are started here: a terminal sends Ctrl-C to all of them at once.
 
-    This process hears it, and tells them in order.
+    This process handles the signal and stops them in order.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -1,4 +1,4 @@
-"""The connection protocol: HTTP/1.1 in bounded memory and time, refused in our form (docs/decisions/0027)."""
+"""The connection protocol: HTTP/1.1 in bounded memory and time (docs/decisions/0027)."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,19 +33,19 @@ from contentsvc_http.bounds import (
 )
 from contentsvc_http.exchange import Exchange, ExchangingHttp, Taking
 
-#: A read up to this size, in bytes, is parsed at once. Of larger ones each head is parsed apart, so that what follows
-#: it can be counted: a head hides at most this much.
+#: A read up to this size, in bytes, is parsed at once. In a larger read, each head is parsed separately, so that the
+#: bytes after it can be counted. A head hides at most this many bytes.
 _AT_ONCE: Final = 16 * 1024
-#: What the size line of a chunk and the two ends of line cost at most, in bytes, without an extension. Chunks have at
-#: least one byte, so that their framing is bounded by the body.
+#: The maximum framing of a chunk without extensions, in bytes: its size line and two line ends. Chunks have at least
+#: one byte, so the body's limit also limits their framing.
 _CHUNK_FRAME: Final = 12
-#: The size of a piece of an answer, in bytes: reading one is progress.
+#: The size of a piece of an answer, in bytes: reading one counts as progress.
 _PIECE: Final = 64 * 1024
 _LOG: Final = structlog.get_logger("contentsvc.http")
 
 
 class _Stage(Enum):
-    """What a connection is waiting for, where it is the other end that has to move."""
+    """The client action that the connection waits for."""
 
     HEAD = auto()
     BODY = auto()
@@ -53,33 +53,33 @@ class _Stage(Enum):
 
 
 class _Stop(Exception):
-    """Ends parsing from within a callback of the parser."""
+    """Stops the parser from inside one of its callbacks."""
 
 
 @final
 class BoundedHttp(ExchangingHttp):
-    """uvicorn's protocol with :class:`Bounds`, and a number of connections (``limit_concurrency``).
+    """uvicorn's protocol with :class:`Bounds` and a maximum number of connections (``limit_concurrency``).
 
-    When a connection ends, requests that were parsed are answered first and in order; the refusal comes last.
+    When a connection ends, the requests that were parsed are answered first and in order; the refusal comes last.
     """
 
-    #: How many heads were parsed.
+    #: The number of parsed heads.
     _heads = 0
-    #: How much of the next head arrived without its end, in bytes.
+    #: The number of bytes of an incomplete head.
     _head_size = 0
     #: Whether a body is being received. Fields that arrive meanwhile are trailers.
     _in_body = False
-    #: How many bytes of bodies and of the framing of chunks were parsed.
+    #: The number of parsed bytes of bodies and of chunk framing.
     _framed = 0
-    #: How many other bytes arrived since the head.
+    #: The number of other bytes since the head.
     _beside = 0
-    #: Why the parser was stopped by one of its callbacks.
+    #: The reason why a callback stopped the parser.
     _stopped: End | None = None
-    #: Why nothing more is parsed.
+    #: The reason why parsing has ended.
     _end: End | None = None
-    #: How much of a body was dropped since its request was answered, or arrived since nothing more is parsed, in bytes.
+    #: The number of dropped bytes: of a body after its answer, or of any kind after parsing has ended.
     _discarded = 0
-    #: The stage and the number of its piece or request, and since when the connection has been there.
+    #: The stage and its progress counter at the last check, and the time of the last progress.
     _seen: tuple[bool, int] = (False, 1)
     _since = 0.0
     _timer: asyncio.TimerHandle | None = None
@@ -98,26 +98,26 @@ class BoundedHttp(ExchangingHttp):
         """Create the protocol of one connection.
 
         Args:
-            config: The server's.
-            server_state: The server's.
-            app_state: Of the application.
-            bounds: Unless given, the defaults.
-            counting: Counts what is dropped and refused.
-            webhooks: Takes small deliveries; ``None``: the application takes everything.
+            config: The server's configuration.
+            server_state: The server's state.
+            app_state: The application's state.
+            bounds: The limits; ``None``: the defaults.
+            counting: Counts dropped trailers and refused connections.
+            webhooks: Receives small deliveries; ``None``: the application handles all requests.
         """
         super().__init__(config, server_state, app_state, _loop)
         self.webhooks = webhooks
-        # No route speaks another protocol.
+        # No route uses WebSockets.
         self.ws_protocol_class = None
         self._bounds = bounds or BOUNDS
         self._most_fields = self._bounds.fields
         self._counting = counting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # uvicorn's own narrowing
-        """Begin to look at a connection, or refuse it."""
+        """Begin to watch a connection, or refuse it."""
         super().connection_made(transport)
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
-            # It is none of them: those that were there before are answered all the same.
+            # A refused connection is not counted: the existing ones are still answered.
             self.connections.discard(self)
             self._end = FULL
             self._counting(Cause.FULL, 0)
@@ -129,7 +129,7 @@ class BoundedHttp(ExchangingHttp):
         self._later(self._bounds.look_s, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave no reference cycle: the memory of a connection is free as soon as it is closed."""
+        """Break reference cycles, so that the memory of a closed connection is free at once."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -139,7 +139,7 @@ class BoundedHttp(ExchangingHttp):
             self._drop()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what arrived, within bounds."""
+        """Parse data within the limits."""
         if self.timeout_keep_alive_task is not None:
             self._unset_keepalive_if_required()
         if self._end is not None:
@@ -151,7 +151,7 @@ class BoundedHttp(ExchangingHttp):
         else:
             self._parse_large(data)
         if self.delivered is not None:
-            # The application waits for the rest.
+            # The application waits for the rest of the body.
             self._hand_over(self.delivered)
 
     def _parse_large(self, data: bytes) -> None:
@@ -171,7 +171,7 @@ class BoundedHttp(ExchangingHttp):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as exc:
-            # Served as if no other protocol had been asked for.
+            # Serve the request as if it did not ask for another protocol.
             rest = data[exc.args[0] :]
             if rest and self._end is None:
                 self._parse(rest)
@@ -180,7 +180,7 @@ class BoundedHttp(ExchangingHttp):
             self._finish(self._stopped or MALFORMED)
             return
         if self._heads != heads:
-            # What came with the end of a head is not counted.
+            # Bytes that came with the end of a head are not counted.
             self._head_size = 0
         elif not in_body:
             self._head_size += len(data)
@@ -194,7 +194,7 @@ class BoundedHttp(ExchangingHttp):
             self._head_size = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a field of a head; drop a trailer, which no proxy in front has checked (RFC 9110, section 6.5.1)."""
+        """Store a field of a head; drop a trailer, which no proxy has checked (RFC 9110, section 6.5.1)."""
         if self._in_body:
             size = len(name) + len(value) + len(b": \r\n")
             self._counting(Cause.TRAILER, size)
@@ -210,7 +210,7 @@ class BoundedHttp(ExchangingHttp):
             self._stop(HEAD)
 
     def on_headers_complete(self) -> None:
-        """Begin a request, unless it is one too many or of another version."""
+        """Begin a request, unless there are too many or its HTTP version is unsupported."""
         if len(self.pipeline) >= self._bounds.ahead:
             self._stop(AHEAD)
         assert self.parser is not None
@@ -219,7 +219,7 @@ class BoundedHttp(ExchangingHttp):
             if version != "1.0":
                 self._stop(VERSION)
             if any(name == b"transfer-encoding" for name, _ in self.headers):
-                # RFC 9112, section 6.1: its framing is faulty.
+                # RFC 9112, section 6.1: the framing of such a request is faulty.
                 self._stop(MALFORMED)
         if not self.begin_exchange():
             self.begin_cycle()
@@ -228,7 +228,7 @@ class BoundedHttp(ExchangingHttp):
         self._beside = 0
 
     def _hand_over(self, exchange: Exchange) -> None:
-        """Leave a delivery whose body has not arrived whole to the application."""
+        """Pass a delivery whose body is incomplete to the application."""
         self.delivered = None
         self.begin_cycle()
         if exchange.content:
@@ -236,11 +236,11 @@ class BoundedHttp(ExchangingHttp):
             self.on_body(exchange.content)
 
     def on_chunk_header(self) -> None:
-        """Allow the framing of a chunk."""
+        """Count the framing of a chunk."""
         self._framed += _CHUNK_FRAME
 
     def on_body(self, body: bytes) -> None:
-        """Keep a part of a body for the application."""
+        """Append a part of a body."""
         self._framed += len(body)
         if self.delivered is not None:
             self.delivered.content += body
@@ -257,7 +257,7 @@ class BoundedHttp(ExchangingHttp):
             self._stop(DRAINED)
 
     def on_message_complete(self) -> None:
-        """Await the next head."""
+        """End a body, and expect the next head."""
         self._in_body = False
         self._discarded = 0
         if self.delivered is not None:
@@ -269,10 +269,10 @@ class BoundedHttp(ExchangingHttp):
             cycle.message_event.set()
 
     def on_response_complete(self) -> None:
-        """Begin the next request, or end the connection when this was the last one."""
+        """Begin the next request, or close the connection after its last one."""
         cycle = self.cycle
         if cycle.response_complete:
-            # Of a body that nothing has read.
+            # The rest of a body that the application did not read.
             cycle.body.clear()
             if self._in_body and not cycle.keep_alive and self._end is None:
                 self._end = ANSWERED
@@ -283,7 +283,10 @@ class BoundedHttp(ExchangingHttp):
             self._refuse(self._end)
 
     def _drop(self) -> None:
-        """Drop the newest request that has not begun; a cycle that is never run refers to its connection for ever."""
+        """Drop the newest request that has not begun.
+
+        A cycle that never runs would keep its connection alive forever.
+        """
         cycle: Any = self.pipeline.popleft()[0]
         if isinstance(cycle, Exchange):
             cycle.protocol = None
@@ -291,12 +294,12 @@ class BoundedHttp(ExchangingHttp):
             cycle.on_response = _nothing
 
     def _stop(self, end: End) -> NoReturn:
-        """Stop the parser from within one of its callbacks."""
+        """Stop the parser from inside one of its callbacks."""
         self._stopped = end
         raise _Stop
 
     def _finish(self, end: End) -> None:
-        """Parse nothing more, and end the connection behind the answers that are due."""
+        """Stop parsing, and end the connection after the pending answers."""
         if self.delivered is not None:
             self._hand_over(self.delivered)
         if end.cause is not None:
@@ -304,13 +307,13 @@ class BoundedHttp(ExchangingHttp):
             _LOG.debug("connection refused", cause=end.cause.value)
         cycle = self.cycle
         if not self._heads or cycle.response_complete:
-            # A request that is answered gets no second answer for the rest of its body.
+            # A request gets no second answer for the rest of its body.
             self._refuse(End(lingers=end.lingers) if self._in_body else end)
         elif not self._in_body:
             self._end = end
             self.flow.pause_reading()
         elif self.pipeline:
-            # Its body never ends, and it has not begun.
+            # The body never ends, and the request has not begun.
             self._drop()
             self._end = end
             self.flow.pause_reading()
@@ -322,13 +325,13 @@ class BoundedHttp(ExchangingHttp):
         self._in_body = False
 
     def _refuse(self, end: End) -> None:
-        """Write the last answer, if any, and close."""
+        """Write the last answer, if any, and close the connection."""
         self._end = end
         if end.status:
             self.transport.write(end.answer())
         if not end.lingers:
             self.transport.close()
-            # Closing waits until all is read.
+            # Closing waits until the client has read all.
             self._later(self._bounds.look_s, self.transport.abort)
             return
         self.flow.resume_reading()
@@ -342,12 +345,12 @@ class BoundedHttp(ExchangingHttp):
         self._timer = self.loop.call_later(after_s, call)
 
     def _look(self) -> None:
-        """End the connection when the other end has not moved for too long."""
+        """End the connection if the client has made no progress for too long."""
         unread = self.transport.get_write_buffer_size()
         stage = self._stage(unread)
         if self.transport.is_closing() and stage is not _Stage.READING:
             return
-        # A head that is awaited and the body that follows it belong to one request.
+        # A head and the body after it belong to one request.
         seen = (True, unread // _PIECE) if stage is _Stage.READING else (False, self._heads + (stage is _Stage.HEAD))
         now = self.loop.time()
         if stage is None or seen != self._seen:
@@ -359,7 +362,7 @@ class BoundedHttp(ExchangingHttp):
             case _Stage.BODY if waited >= self._bounds.slow_body_s:
                 self._finish(SLOW_BODY)
             case _Stage.READING if waited >= self._bounds.slow_s:
-                # Closing would wait until all is read.
+                # Closing would wait until the client has read all.
                 self.transport.abort()
             case _:
                 self._later(self._bounds.look_s, self._look)
@@ -380,7 +383,7 @@ _logged_at_s = 0.0
 
 
 def _log_full() -> None:
-    """Log that connections are refused, once a second at most."""
+    """Log refused connections, at most once a second."""
     global _logged_at_s  # noqa: PLW0603  # of a process, as the connections are
     now = monotonic()
     if now - _logged_at_s >= 1.0:

@@ -1,4 +1,4 @@
-"""What a serving process is there for."""
+"""The roles of a serving process."""
 
 from enum import StrEnum
 from typing import final
@@ -6,20 +6,20 @@ from typing import final
 
 @final
 class Role(StrEnum):
-    """One that receives and works, or one of both alone."""
+    """Receive webhooks, perform runs, or both."""
 
     ALL = "all"
-    #: Webhooks and ``/v1``; runs are left to others.
+    #: Serves webhooks and ``/v1``; other processes perform the runs.
     RECEIVER = "receiver"
-    #: Runs, and the deleting of what was kept long enough; nobody's requests but the operator's.
+    #: Performs runs and deletes expired data; serves its operator's requests only.
     WORKER = "worker"
 
     @property
     def receives(self) -> bool:
-        """Tell whether it serves webhooks and ``/v1``."""
+        """Return whether the role serves webhooks and ``/v1``."""
         return self is not Role.WORKER
 
     @property
     def works(self) -> bool:
-        """Tell whether it performs runs."""
+        """Return whether the role performs runs."""
         return self is not Role.RECEIVER

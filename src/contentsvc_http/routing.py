@@ -7,12 +7,12 @@ from litestar import Router
 
 @final
 class OwnRouter(Router):
-    """A router that one application takes in as it is.
+    """A router that the application registers without a copy.
 
-    The framework copies a router deeply, with whatever its handlers hold, since others may be registered with two
-    owners. These are registered once, and every start would pay for the copy.
+    The framework copies a router deeply, with all that its handlers hold, because a router may have two owners. These
+    routers have one, and each start would pay for the copy.
     """
 
     def __deepcopy__(self, memo: dict[int, object]) -> "OwnRouter":
-        """Give the router itself."""
+        """Return the router itself."""
         return self

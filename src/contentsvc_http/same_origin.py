@@ -1,4 +1,4 @@
-"""Origins: which site's page has sent a request, as browsers say it (RFC 6454)."""
+"""Origins: the site whose page has sent a request, as browsers report it (RFC 6454)."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -6,22 +6,22 @@ from urllib.parse import urlsplit
 from litestar import Request
 
 _CROSS_SITE: Final = frozenset({"cross-site", "same-site"})
-#: Browsers leave these ports out of an origin.
+#: Browsers omit these ports from an origin.
 _USUAL_PORTS: Final = {"http": 80, "https": 443}
 
 
 def origin_of(url: str) -> str:
-    """Return an address's origin, as browsers write it."""
+    """Return the origin of a URL, as browsers write it."""
     parts = urlsplit(url.lower())
     usual = parts.port is not None and parts.port == _USUAL_PORTS.get(parts.scheme)
     return f"{parts.scheme}://{parts.netloc.removesuffix(f':{parts.port}') if usual else parts.netloc}"
 
 
 def is_foreign(request: Request[Any, Any, Any], base_url: str) -> bool:
-    """Check whether a browser says that another site's page has sent this.
+    """Check whether a browser reports that another site's page has sent the request.
 
-    ``Sec-Fetch-Site`` is sent to ``https`` and to this machine alone, ``Origin`` to every address. An origin is ours
-    when it is that of ``base_url``, or when it names the host that the request asks for. Programs send neither.
+    Browsers send ``Sec-Fetch-Site`` to ``https`` and loopback addresses only, and ``Origin`` to all. An own origin
+    equals the origin of ``base_url``, or names the request's host. Other programs send neither header.
     """
     if request.headers.get("Sec-Fetch-Site", "").strip().lower() in _CROSS_SITE:
         return True
@@ -33,5 +33,5 @@ def is_foreign(request: Request[Any, Any, Any], base_url: str) -> bool:
 
 
 def is_in_clear(request: Request[Any, Any, Any]) -> bool:
-    """Check whether a browser says that its page came over ``http``; the proxy in front may speak it with us anyway."""
+    """Check whether a browser reports a page over ``http``; a proxy may use ``http`` to reach this service anyway."""
     return request.headers.get("Origin", "").strip().lower().startswith("http://")

@@ -1,4 +1,4 @@
-"""The server process: uvicorn around the application, from the first byte to an orderly end."""
+"""The server process: uvicorn around the application, from start to orderly stop."""
 
 import asyncio
 import contextlib
@@ -27,22 +27,22 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.webhooks import Webhooks
 from contentsvc_http.wiring.process import open_services
 
-#: How long a stop waits for requests that are being answered, in seconds; with the engine's share it stays under 10.
+#: The time for which a stop waits for current requests, in seconds; with the engine's share, a stop stays under 10.
 _REQUEST_GRACE_S: Final = 4
-#: How long the rest of a stop may take, in seconds.
+#: The time limit for the rest of a stop, in seconds.
 _REST_S: Final = 5.0
-#: How many more objects there are before the garbage collector looks at the youngest, and how often it looks at the
-#: older ones (:func:`gc.set_threshold`). A delivery leaves no cycles, so that nearly nothing is ever found; with the
-#: defaults, looking took 5 to 10 % of the CPU time of a delivery. What other requests leave is bounded by memory.
+#: Thresholds of the garbage collector (:func:`gc.set_threshold`). A delivery creates no cycles, so the collector almost
+#: never finds any. With the default thresholds it took 5 to 10 % of the CPU time of a delivery. The memory check below
+#: limits the garbage of other requests.
 _COLLECTING: Final = (50_000, 20, 50)
-#: By how many bytes the memory of the process may grow before everything is collected: a third of what it has at rest.
+#: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
-#: How often memory is looked at, in ticks of uvicorn's loop: ten are a second.
+#: The interval of the memory check, in ticks of uvicorn's loop: ten ticks are a second.
 _LOOK_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
-#: How long a thread that computes keeps the interpreter's lock while the event loop waits for it, in seconds
-#: (:func:`sys.setswitchinterval`). A request waits for the lock some 20 times, each time behind every such thread: with
-#: the default of 0.005 and four threads that is 0.4 s.
+#: The time for which a computing thread keeps the interpreter's lock while the event loop waits, in seconds
+#: (:func:`sys.setswitchinterval`). A request waits for the lock about 20 times, each time behind every such thread:
+#: with the default of 0.005 and four threads, 0.4 s.
 _LOCK_HELD_S: Final = 0.001
 _LOG: Final = structlog.get_logger("contentsvc")
 
@@ -55,20 +55,20 @@ def serve(
     on_ready: Callable[[], None],
     on_stopping: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish what was begun, within 10 seconds.
+    """Serve until SIGTERM or SIGINT; then finish accepted work within 10 seconds.
 
     Args:
-        settings: As loaded.
-        role: What the process is there for.
-        bound: A bound socket; it listens from when the process is ready, if not before.
-        on_ready: Called once the process does its work.
-        on_stopping: Called once requests are answered no more, before the rest is closed.
+        settings: The settings.
+        role: The role of the process.
+        bound: A bound socket; it listens at the latest when the process is ready.
+        on_ready: Called when the process is ready.
+        on_stopping: Called after the last request, before the rest is closed.
 
     Raises:
         StoreUnavailable: The database cannot be opened.
-        SchemaMismatch: Its schema is newer than this software.
-        UnusableKey: There is no key that can be used.
-        SecretUnreadable: The key is not the one that stored secrets were sealed with.
+        SchemaMismatch: The schema does not fit this version.
+        UnusableKey: No usable key is configured.
+        SecretUnreadable: The key does not open the stored secrets.
     """
     stop = _Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -79,30 +79,30 @@ def serve(
 
 @final
 class _Stop:
-    """What a signal does before and after uvicorn handles signals itself."""
+    """The handling of signals before and after uvicorn handles them itself."""
 
     def __init__(self) -> None:
         self._starting: asyncio.Task[None] | None = None
         self._early = False
 
     def requested(self, _number: int, _frame: object) -> None:
-        """Give up starting; do nothing once the server has started.
+        """Cancel the start; do nothing after the start.
 
-        By then uvicorn takes the signals, and raises them again when it is done, when there is nothing left to stop.
-        One signal is enough: a second one would cut off what the first one ends in order.
+        After the start uvicorn handles signals. When it is done it raises them again, and then there is nothing left to
+        stop. A second signal is ignored, because it would interrupt the orderly stop.
         """
         if self._starting is not None and not self._early:
             self._starting.get_loop().call_soon_threadsafe(self._starting.cancel)
         self._early = True
 
     def starting(self, task: "asyncio.Task[None]") -> None:
-        """Cancel ``task`` when a signal comes, or has come already."""
+        """Cancel ``task`` on a signal, or at once if a signal has come already."""
         self._starting = task
         if self._early:
             task.cancel()
 
     def started(self) -> None:
-        """Leave signals to uvicorn from now on."""
+        """Stop handling signals: uvicorn handles them from now on."""
         self._starting = None
 
 
@@ -127,13 +127,13 @@ async def _serve(
         webhooks = app if isinstance(app, Webhooks) else None
         config = uvicorn.Config(
             app,
-            # Called like the class that it makes instances of.
+            # uvicorn calls this like a class.
             http=cast("Any", partial(BoundedHttp, counting=services.counting, webhooks=webhooks)),
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
-            # A forwarded address is anybody's claim: it counts only from a proxy that the settings name.
+            # Any client can send a forwarded address; it is read only from the proxies in the settings.
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
@@ -148,7 +148,7 @@ async def _serve(
 
 
 def _most_connections(asked: int) -> int:
-    """Give how many connections the process takes: what it may open leaves room for the database's, and for files."""
+    """Return the maximum number of connections; half of the open files is left for the database and for files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * asked
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -161,24 +161,24 @@ def _most_connections(asked: int) -> int:
 
 @final
 class Collector:
-    """Collects garbage by memory: rarely, and whenever the process has grown."""
+    """Collects garbage by memory: rarely, and when the process has grown."""
 
     def __init__(self, growth: int = _GROWTH) -> None:
-        """Take by how many bytes the process may grow."""
+        """Create the collector; ``growth`` is the allowed growth of the process in bytes."""
         self._growth = growth
         self._most = 0
 
     def begin(self) -> None:
-        """Leave what was made until now to stay, and look for garbage less often."""
+        """Exempt existing objects from collection, and raise the thresholds."""
         gc.collect()
-        # What was imported and opened lives as long as the process: to look at all of it again and again finds nothing.
+        # Modules and open resources live as long as the process: scanning them again finds nothing.
         gc.freeze()
         if self._resident():
             gc.set_threshold(*_COLLECTING)
             self._most = self._resident() + self._growth
 
     def look(self) -> None:
-        """Collect everything when the process has grown since it was smallest, or since the last time."""
+        """Collect all garbage if the process has grown by the limit since its minimum or since the last collection."""
         resident = self._resident()
         if resident > self._most > 0:
             gc.collect()
@@ -188,7 +188,7 @@ class Collector:
 
     @staticmethod
     def _resident() -> int:
-        """Return the memory of the process in bytes; 0 where the system has no such file: the thresholds stay there."""
+        """Return the memory of the process in bytes; 0 if the system has no such file: then the defaults stay."""
         try:
             return int(_STATM.read_bytes().split()[1]) * resource.getpagesize()
         except OSError:
@@ -196,9 +196,9 @@ class Collector:
 
 
 def _end_in_any_case() -> None:
-    """End the process when the rest of the stop hangs: on a database that does not answer, in threads nobody can end.
+    """End the process if the rest of the stop hangs, such as on the database or in a thread.
 
-    What was acknowledged is stored, and what is still under way others take up.
+    Acknowledged deliveries are stored, and other processes take over unfinished runs.
     """
     time.sleep(_REST_S)
     _LOG.warning("stopped without waiting any longer")
@@ -208,7 +208,7 @@ def _end_in_any_case() -> None:
 
 @final
 class _Server(uvicorn.Server):
-    """uvicorn's server, which reports its start and has garbage collected."""
+    """uvicorn's server, which reports its start and triggers garbage collection."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None], collector: Collector) -> None:
         super().__init__(config)

@@ -21,109 +21,109 @@ _VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
 @final
 @frozen(kw_only=True)
 class Settings:
-    """Everything that can be set. Nothing reads the environment but what loads and examines these."""
+    """All settings. Only the functions that load and examine them read the environment."""
 
-    #: Where data is kept.
+    #: The database URL.
     database_url: str = field(default="sqlite+aiosqlite:///contentsvc.db", validator=checks.database_url)
-    #: How many connections a process has to PostgreSQL at most.
+    #: The maximum number of PostgreSQL connections of a process.
     database_pool_size: int = field(default=10, validator=checks.positive)
-    #: The address at which code hosts reach this service; webhook addresses begin with it.
+    #: The public base URL, which code hosts use; webhook addresses begin with it.
     base_url: str = field(
         default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
     )
-    #: Where the code hosts' APIs are, by provider; empty: their repositories are described, and their hooks entered, by
-    #: hand. An address that ends with ``/api/v1`` is that of Forgejo or Gitea.
+    #: The API URLs of the code hosts, by provider; empty: repositories and hooks are configured by hand. A URL that
+    #: ends with ``/api/v1`` belongs to Forgejo or Gitea.
     codehost_api_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.api_url)
     github_api_url: str = field(
         default="https://api.github.com", converter=lambda text: text.rstrip("/"), validator=checks.api_url
     )
-    #: What stored secrets are encrypted with: Fernet keys or long secrets, separated by commas, the newest first.
-    #: Empty with SQLite: a key file beside the database, made when there is none. PostgreSQL needs it.
+    #: The encryption keys of stored secrets: Fernet keys or long secrets, separated by commas, newest first. Empty with
+    #: SQLite: a key file beside the database, created if missing. PostgreSQL requires a key.
     secret_key: str = field(default="", repr=False)
-    #: How many connections a process has at most; beyond them a sender has to come again.
+    #: The maximum number of connections of a process; further connections are refused, and senders retry.
     max_connections: int = field(default=2000, validator=checks.between(10, 100_000, ""))
-    #: How many MiB of large bodies a process holds at a time, counted as they arrive.
+    #: The budget for large bodies that are being received, in MiB per process.
     max_large_bodies_mib: int = field(
         default=50,
         validator=checks.between(50, 16_384, ": one integration gets half, and its largest delivery has 25"),
     )
-    #: How many refused deliveries a repository's log takes in a minute.
+    #: The maximum number of refused deliveries per minute in a repository's log.
     failed_log_rows_per_minute: int = field(default=1000, validator=checks.positive)
-    #: ``auto``: for people on a terminal, JSON elsewhere.
+    #: ``auto``: console format on a terminal, else JSON.
     log_format: str = field(default="auto", validator=checks.one_of("auto", "json", "console"))
     log_level: str = field(
         default="info", converter=str.lower, validator=checks.one_of("debug", "info", "warning", "error")
     )
 
-    #: What keeps the steps of runs: ``auto`` is ``dbos`` with PostgreSQL and ``inline`` with SQLite.
+    #: The engine, which stores the steps of runs: ``auto`` is ``dbos`` with PostgreSQL and ``inline`` with SQLite.
     engine: str = field(
         default="auto", converter=str.lower, validator=[checks.one_of("auto", "inline", "dbos"), checks.engine]
     )
-    #: How many runs a process works on at a time, and how many of them may be of one organization.
+    #: The maximum number of concurrent runs of a process, in total and per organization.
     run_concurrency: int = field(default=16, validator=checks.positive)
     run_concurrency_per_organization: int = field(default=12, validator=checks.positive)
-    #: Whether ``/v1`` answers as clients of the hosted product expect it (decision 0038).
+    #: Whether ``/v1`` answers in the form of the hosted product (decision 0038).
     hosted_client: str = field(default="off", converter=str.lower, validator=checks.one_of("on", "off"))
-    #: The proxies whose ``X-Forwarded-For`` counts: addresses and networks, separated by commas; none unless named.
+    #: The proxies whose ``X-Forwarded-For`` is trusted: addresses and networks, separated by commas.
     trusted_proxies: str = field(default="", validator=checks.trusted_proxies)
-    #: Hosts that brand identities may be read from though they are not public: ``host`` or ``host:port``, by commas.
+    #: Non-public hosts that brand identities may be read from: ``host`` or ``host:port``, separated by commas.
     site_hosts: str = field(default="", validator=checks.site_hosts)
-    #: Hosts that webhooks may be sent to though they are not public, also without TLS: spelled as those above.
+    #: Non-public hosts that webhooks may be sent to, also without TLS; the same format.
     outgoing_hosts: str = field(default="", validator=checks.site_hosts)
-    #: Where mails to subscribers are submitted: ``smtps://`` or ``smtp://`` with STARTTLS; empty: no mail is sent.
+    #: The SMTP server for mails to subscribers: ``smtps://``, or ``smtp://`` with STARTTLS; empty: no mail is sent.
     smtp_url: str = field(default="", repr=False, converter=str.strip, validator=checks.smtp_url)
-    #: The address that mails come from, which an SMTP server needs.
+    #: The sender address of mails; required with an SMTP server.
     mail_from: str = field(default="", converter=str.strip, validator=checks.mail_from)
-    #: The least time between two mails with posts to one subscriber, in minutes; posts wait for each other so long.
+    #: The minimum time between two mails with posts to one subscriber, in minutes; posts are batched meanwhile.
     mail_every_minutes: int = field(default=15, validator=checks.between(0, 1440, ""))
-    #: Where a language model is asked to write, up to ``/chat/completions``; empty: posts are written by rules.
+    #: The base URL of a language model, up to ``/chat/completions``; empty: the rule-based writer.
     writer_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.writer_url)
     writer_model: str = field(default="", converter=str.strip, validator=checks.writer_model)
-    #: Empty: none is sent, as servers of one's own may want it.
+    #: The API key of the language model; empty: no key is sent, as self-hosted servers may require.
     writer_key: str = field(default="", repr=False, validator=checks.header_value)
-    #: How long one piece of content may take, with everything that is tried again, in seconds.
+    #: The time limit for one piece of content with all retries, in seconds.
     writer_timeout_s: int = field(default=120, validator=checks.between(1, 270, ": a run is given up after 300"))
-    #: How long an answer may be, in the model's tokens.
+    #: The maximum length of an answer, in the model's tokens.
     writer_max_tokens: int = field(default=4096, validator=checks.between(100, 1_000_000, ""))
-    #: How much the model is told of what happened, in characters.
+    #: The maximum length of the prompt's context, in characters.
     writer_context_chars: int = field(default=40_000, validator=checks.between(4_000, 1_000_000, ""))
-    #: Whether agents are served under ``/mcp``, where the extra is installed that they need.
+    #: Whether ``/mcp`` serves agents, if the extra for them is installed.
     mcp: str = field(default="on", converter=str.lower, validator=checks.one_of("on", "off"))
-    #: Who may read ``/metrics``: clients on this machine, everybody, nobody.
+    #: The clients that may read ``/metrics``: those on this machine, all, or none.
     metrics: str = field(default="local", converter=str.lower, validator=checks.one_of("local", "on", "off"))
-    #: Where traces go: nowhere, or by OTLP to where the standard variables ``OTEL_*`` say.
+    #: The export of traces: none, or OTLP to the endpoint in the standard variables ``OTEL_*``.
     traces: str = field(default="off", converter=str.lower, validator=checks.one_of("off", "otlp"))
 
     @property
     def database_file(self) -> Path:
-        """Give the SQLite file; with PostgreSQL it means nothing."""
+        """Return the SQLite file; without meaning for PostgreSQL."""
         return Path(make_url(self.database_url).database or "")
 
     @property
     def is_sqlite(self) -> bool:
-        """Tell whether data is kept in a SQLite file, which one process serves."""
+        """Return whether the database is a SQLite file, which one process serves."""
         return make_url(self.database_url).get_backend_name() == "sqlite"
 
     @property
     def engine_in_force(self) -> str:
-        """Give the engine that is meant by ``auto``."""
+        """Return the engine after resolving ``auto``."""
         if self.engine != "auto":
             return self.engine
         return "inline" if self.is_sqlite else "dbos"
 
     @property
     def engine_database_url(self) -> str:
-        """Give the database of the engine's own tables, in clear: beside a SQLite file, or a schema of PostgreSQL's."""
+        """Return the URL of the engine's database with its password: a file beside SQLite's, or the same database."""
         url = make_url(self.database_url)
         if self.is_sqlite:
-            # Apart: in one file with the deliveries, its writing would hold theirs up.
+            # A separate file: the engine's writes would otherwise delay deliveries.
             return f"sqlite:///{self.database_file.with_name('engine.db')}"
-        # Its driver knows the one name only.
+        # The engine's driver knows the name sslmode only.
         query = {"sslmode" if name == "ssl" else name: value for name, value in url.query.items()}
         return url.set(drivername="postgresql", query=query).render_as_string(hide_password=False)
 
     def masked(self) -> dict[str, object]:
-        """Give every setting by its environment variable, with nothing secret in clear."""
+        """Return all settings by environment variable, with secrets masked."""
         shown: dict[str, object] = {
             "database_url": make_url(self.database_url).render_as_string(hide_password=True),
             "database_pool_size": self.database_pool_size,
@@ -163,7 +163,7 @@ def load_settings() -> Settings:
     """Read the settings from the environment.
 
     Raises:
-        InvalidSetting: One cannot be used.
+        InvalidSetting: A setting is invalid.
     """
     return _read(without=())
 
@@ -171,20 +171,20 @@ def load_settings() -> Settings:
 @final
 @frozen(kw_only=True)
 class Examined:
-    """What the environment says, as far as it can be used."""
+    """The result of reading the environment, including faults."""
 
-    #: What cannot be used has its default in here.
+    #: Invalid settings have their defaults here.
     settings: Settings
-    #: What is wrong, by variable.
+    #: The faults, by variable.
     faults: Mapping[str, str]
-    #: The variables that are set and were used.
+    #: The variables that are set and valid.
     given: tuple[str, ...]
-    #: The variables that begin like ours, and mean nothing.
+    #: The variables with our prefix that do not exist.
     unknown: tuple[str, ...]
 
 
 def examine_settings() -> Examined:
-    """Read the settings from the environment, and find everything that is wrong with them."""
+    """Read the settings from the environment, and find all faults."""
     known = [variable(each.name) for each in attrs.fields(Settings)]
     faults: dict[str, str] = {}
     unusable: set[str] = set()
@@ -193,8 +193,8 @@ def examine_settings() -> Examined:
             settings = _read(without=unusable)
             break
         except InvalidSetting as exc:
-            # A fault hides those that are looked for after it. Found a second time, it is what another setting lacks:
-            # that one goes, too.
+            # A fault hides the checks after it. If a fault comes back, it is caused by another setting that the message
+            # names; that setting is dropped as well.
             named = _VARIABLE.findall(str(exc))
             if named[0] not in faults:
                 faults[named[0]] = str(exc)

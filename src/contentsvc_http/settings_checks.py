@@ -1,4 +1,4 @@
-"""What each setting may be, and what is said of one that may not."""
+"""The validators of the settings, and their error messages."""
 
 import re
 from collections.abc import Callable
@@ -36,12 +36,12 @@ class _Settings(Protocol):
 
 
 class InvalidSetting(ContentServiceError):
-    """A setting that cannot be used; the message names it and says what is expected."""
+    """A setting is invalid; the message names it and the expected value."""
 
 
 def database_url(_settings: object, _attribute: object, value: str) -> None:
-    """Take the address of a SQLite file or of a PostgreSQL database."""
-    # No message repeats the address: it may hold a password.
+    """Check the URL of a SQLite file or of a PostgreSQL database."""
+    # No message repeats the URL, which may hold a password.
     try:
         url = make_url(value)
     except (ArgumentError, ValueError) as exc:
@@ -75,7 +75,7 @@ def _postgresql_fault(url: URL) -> str | None:
 
 
 def base_url(_settings: object, _attribute: object, value: str) -> None:
-    """Take the address of a website."""
+    """Check the URL of a website."""
     try:
         parts = urlsplit(value)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
@@ -89,8 +89,8 @@ def base_url(_settings: object, _attribute: object, value: str) -> None:
 
 
 def api_url(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-    """Take the address of an API, or nothing."""
-    # No message repeats the address: somebody may have written a token into it.
+    """Check the URL of an API, or an empty value."""
+    # No message repeats the URL, which may contain a token.
     try:
         parts = urlsplit(value)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
@@ -132,7 +132,7 @@ def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> No
 
 
 def smtp_url(_settings: object, _attribute: object, value: str) -> None:
-    """Check the address of an SMTP server, or that there is none."""
+    """Check the URL of an SMTP server, or an empty value."""
     if not value:
         return
     from contentsvc_core.outgoing.smtp import SmtpServer  # noqa: PLC0415  # most commands start without it
@@ -140,13 +140,13 @@ def smtp_url(_settings: object, _attribute: object, value: str) -> None:
     try:
         SmtpServer.read(value)
     except ValueError as exc:
-        # No message repeats the address: it may hold a password.
+        # No message repeats the URL, which may hold a password.
         message = f"CONTENTSVC_SMTP_URL {exc}"
         raise InvalidSetting(message) from None
 
 
 def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
-    """Check an e-mail address, which an SMTP server needs."""
+    """Check the sender address, which an SMTP server requires."""
     if settings.smtp_url and not value:
         message = "CONTENTSVC_MAIL_FROM must be the address that mails come from, as CONTENTSVC_SMTP_URL is set"
         raise InvalidSetting(message)
@@ -160,8 +160,8 @@ def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
 
 
 def writer_url(_settings: object, _attribute: object, value: str) -> None:
-    """Take what stands before ``/chat/completions``, or nothing."""
-    # No message repeats the address: somebody may have written a key into it.
+    """Check the URL before ``/chat/completions``, or an empty value."""
+    # No message repeats the URL, which may contain a key.
     try:
         parts = urlsplit(value)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
@@ -177,7 +177,7 @@ def writer_url(_settings: object, _attribute: object, value: str) -> None:
 
 
 def writer_model(settings: _Settings, _attribute: object, value: str) -> None:
-    """Take a model, which an address needs."""
+    """Check the name of a model, which a writer URL requires."""
     if settings.writer_url and not value:
         message = "CONTENTSVC_WRITER_MODEL must name the model that is asked at CONTENTSVC_WRITER_URL"
         raise InvalidSetting(message)
@@ -187,14 +187,14 @@ def writer_model(settings: _Settings, _attribute: object, value: str) -> None:
 
 
 def header_value(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-    """Take what fits into a header."""
+    """Check that a value fits into a header."""
     if not re.fullmatch(r"[!-~]*", value):
         message = f"{variable(attribute.name)} must be visible ASCII characters without spaces"
         raise InvalidSetting(message)
 
 
 def between(least: int, most: int, why: str) -> Callable[[object, "Attribute[Any]", int], None]:
-    """Give the check of a whole number."""
+    """Return the check of a range."""
 
     def check(_settings: object, attribute: "Attribute[Any]", value: int) -> None:
         if not least <= value <= most:
@@ -205,14 +205,14 @@ def between(least: int, most: int, why: str) -> Callable[[object, "Attribute[Any
 
 
 def positive(_settings: object, attribute: "Attribute[Any]", value: float) -> None:
-    """Take a number above 0."""
+    """Check that a number is above 0."""
     if value <= 0:
         message = f"{variable(attribute.name)} must be above 0, not {value}"
         raise InvalidSetting(message)
 
 
 def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
-    """Give the check of a choice."""
+    """Return the check of a choice."""
 
     def check(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
         if value not in choices:
@@ -239,5 +239,5 @@ def _is_installed(package: str) -> bool:
 
 
 def variable(name: str) -> str:
-    """Give the environment variable of a setting."""
+    """Return the environment variable of a setting."""
     return f"{ENV_PREFIX}{name.upper()}"

@@ -1,4 +1,4 @@
-"""The port: for one process alone, or for several that share it (docs/decisions/0012-processes.md)."""
+"""Listening sockets, for one process or for several that share a port (docs/decisions/0012-processes.md)."""
 
 import errno
 import socket
@@ -8,24 +8,24 @@ from typing import Final, final
 from contentsvc_core.errors import ContentServiceError
 
 _BACKLOG: Final = 2048
-#: How long the port of a process that was killed is waited for, in seconds: its workers leave it by themselves.
+#: The time for which the port of a killed process is waited for, in seconds: its workers end by themselves.
 _LEFT_WITHIN_S: Final = 3.0
 _AGAIN_S: Final = 0.1
-#: What the system keeps of answers for a client that does not read them, in bytes; it doubles the number for itself.
-#: Left alone it grows to megabytes a connection, and somebody works for each of them.
+#: The send buffer for answers that a client does not read, in bytes; the kernel doubles the number. By default the
+#: buffer grows to megabytes per connection.
 _UNREAD: Final = 128 * 1024
 
 
 @final
 class CannotListen(ContentServiceError):
-    """The address cannot be listened on; the message names it."""
+    """The socket cannot be opened; the message names the address."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Give a socket that listens; port 0 is any free one.
+    """Return a listening socket; port 0 means any free port.
 
     Raises:
-        CannotListen: The port is taken, or the address is not this machine's.
+        CannotListen: The port is in use, or the address does not belong to this machine.
     """
     listening = _bound(host, port)
     try:
@@ -37,10 +37,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """Give a socket that holds a port for those that :func:`share` it, and does not listen; port 0 is any free one.
+    """Return a socket that reserves a port for :func:`share` without listening; port 0 means any free port.
 
     Raises:
-        CannotListen: The port is taken, or the address is not this machine's.
+        CannotListen: The port is in use, or the address does not belong to this machine.
     """
     deadline = time.monotonic() + _LEFT_WITHIN_S
     while True:
@@ -52,18 +52,18 @@ def reserve(host: str, port: int) -> socket.socket:
             if not taken or time.monotonic() > deadline:
                 raise
             time.sleep(_AGAIN_S)
-    # Bound as one that shares nothing, so that a taken port is refused; opened only now, and to this user's sockets
-    # that say that they share. Another `serve` says so too late, and is refused in its turn.
+    # Bound without SO_REUSEPORT, so that a port in use is refused. The option is set only now, for sockets of this user
+    # that set it, too. Another `serve` sets the option too late, and is refused in turn.
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     return held
 
 
 def share(host: str, port: int) -> socket.socket:
-    """Give a socket on a reserved port. The kernel deals connections out to those that listen, and only to them.
+    """Return a socket on a reserved port. The kernel distributes connections among the listening sockets.
 
     Raises:
-        CannotListen: The port is somebody else's.
+        CannotListen: Another program has the port.
     """
     return _bound(host, port, shared=True)
 
@@ -72,7 +72,7 @@ def _bound(host: str, port: int, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Handed down to each connection.
+    # Accepted connections inherit the option.
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD)
     if shared:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

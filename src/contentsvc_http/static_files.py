@@ -1,4 +1,4 @@
-"""The static files that pages load: each has an address that changes with its content, and a compressed copy."""
+"""The static files of pages, with addresses that change with the content, and compressed copies."""
 
 import functools
 import gzip
@@ -11,38 +11,38 @@ from typing import Any, Final, final
 
 from litestar import Request, Response
 
-#: By the end of a file's name.
+#: By file extension.
 _MEDIA_TYPES: Final = {
     "css": "text/css",
     "js": "text/javascript",
     "svg": "image/svg+xml",
     "ttf": "font/ttf",
 }
-#: How long an address that names its content may be kept, in seconds: a year, the longest that caches honour.
+#: The cache time of an address with a digest, in seconds: a year, the longest that caches honour.
 _LONG_S: Final = 365 * 86_400
-#: How long an address without its digest may be kept, in seconds.
+#: The cache time of an address without a digest, in seconds.
 _SHORT_S: Final = 3_600
 #: Refuses gzip in an Accept-Encoding header (RFC 9110, section 12.5.3).
 _NO_GZIP: Final = re.compile(r"gzip\s*;\s*q=0(\.0*)?\s*(,|$)")
-#: How stylesheets name the font.
+#: The name of the font in stylesheets.
 FONT: Final = "manrope.ttf"
 
 
 @final
 class StaticFiles:
-    """The files of one set of pages, held in memory."""
+    """The files of one set of pages, in memory."""
 
     def __init__(self, place: str, contents: Mapping[str, bytes]) -> None:
-        """Hold files.
+        """Create the files.
 
         Args:
-            place: The path that their addresses begin with.
-            contents: By name. A stylesheet's ``url("name")`` becomes the address of that file.
+            place: The path prefix of their addresses.
+            contents: The files by name. A stylesheet's ``url("name")`` becomes the address of that file.
         """
         self._place = place
         self._contents: dict[str, bytes] = {}
         self._digests: dict[str, str] = {}
-        # Stylesheets last: their content names the digests of other files.
+        # Stylesheets last: they contain the digests of other files.
         for name in sorted(contents, key=lambda each: each.endswith(".css")):
             content = contents[name]
             if name.endswith(".css"):
@@ -52,7 +52,7 @@ class StaticFiles:
             self._digests[name] = sha256(content).hexdigest()[:16]
 
     def address(self, name: str) -> str:
-        """Return the address of a file as it is now; another version of the file has another address."""
+        """Return the address of a file; it changes with the file's content."""
         return f"{self._place}/{name}?v={self._digests[name]}"
 
     def answer(self, name: str, request: Request[Any, Any, Any]) -> Response[bytes] | None:
@@ -74,7 +74,7 @@ class StaticFiles:
 
 
 def package_file(package: str, *path: str) -> bytes:
-    """Return a file that a dependency carries; the package is found, not imported."""
+    """Return a file of a dependency; the package is located, not imported."""
     spec = find_spec(package)
     assert spec is not None  # it is a dependency
     assert spec.origin is not None  # and a plain package
@@ -88,5 +88,6 @@ def font() -> bytes:
 
 @functools.cache
 def _compressed(content: bytes) -> bytes:
-    # Made with the first request: a start does not wait for it. Without a time, each process makes the same bytes.
+    # Compressed at the first request, so that a start does not wait. Without a time stamp, all processes produce the
+    # same bytes.
     return gzip.compress(content, mtime=0)

@@ -1,10 +1,10 @@
-"""How pages are made of templates: for every set of them in the same way."""
+"""The environment of the page templates."""
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def page_environment(package: str) -> Environment:
-    """Give what renders the templates of a package: everything is escaped, and what is not known is a fault."""
+    """Return the template environment of a package: all values are escaped, and an unknown name raises an error."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,

@@ -1,6 +1,6 @@
-"""Spans of deliveries and runs, for a collector of OpenTelemetry: ids and outcomes, no secret, no body, no free text.
+"""OpenTelemetry spans of deliveries and runs: ids and outcomes, without secrets, bodies and free text.
 
-Imported only where it is switched on; the packages are an extra, ``contentsvc[otel]``.
+Imported only if traces are on; the packages are the extra ``contentsvc[otel]``.
 """
 
 import asyncio
@@ -40,26 +40,26 @@ _PROPAGATOR: Final = TraceContextTextMapPropagator()
 
 @final
 class Traces:
-    """Makes spans, and sends them by OTLP over HTTP, as the standard variables ``OTEL_*`` say."""
+    """Creates spans and exports them by OTLP over HTTP, configured by the standard variables ``OTEL_*``."""
 
     def __init__(self, version: str) -> None:
-        """Begin to send.
+        """Start the export.
 
         Raises:
-            ValueError: One of the standard variables cannot be used.
+            ValueError: One of the standard variables is invalid.
         """
         ours = Resource.create({"service.name": "contentsvc", "service.version": version})
         self._provider: Final = TracerProvider(
-            # What the operator says of the service counts more than what we do.
+            # The operator's attributes override ours.
             resource=ours.merge(OTELResourceDetector().detect()),
-            # close() does so, in bounded time.
+            # close() shuts down in bounded time.
             shutdown_on_exit=False,
         )
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self.tracer: Final = self._provider.get_tracer("contentsvc", version)
 
     async def close(self, *, within_s: float) -> None:
-        """Send what is left, unless that takes too long: a collector that hangs must not hold up a stop."""
+        """Export the remaining spans within a time limit: a collector that hangs must not delay a stop."""
         loop = asyncio.get_running_loop()
         sent = asyncio.Event()
 
@@ -67,7 +67,7 @@ class Traces:
             self._provider.shutdown()
             loop.call_soon_threadsafe(sent.set)
 
-        # No thread of the loop's: those are waited for in the end.
+        # Not a thread of the loop's executor, which the loop joins at its end.
         threading.Thread(target=send, name="last spans", daemon=True).start()
         try:
             await asyncio.wait_for(sent.wait(), within_s)
@@ -77,25 +77,24 @@ class Traces:
 
 @final
 class DeliveryTraces:
-    """Makes a span of each delivery whose body was read, and one of each of its settlements."""
+    """Creates a span for each delivery whose body was read, and one for each of its settlements."""
 
     def __init__(self, tracer: Tracer) -> None:
-        """Take the tracer."""
         self._tracer = tracer
 
     def ended(self, passages: Sequence[Passage]) -> None:
-        """Make the spans of deliveries that have ended."""
-        # Spans are dated, and deliveries are timed.
+        """Create the spans of ended deliveries."""
+        # Spans have wall-clock times, deliveries have monotonic ones.
         epoch_s = time() - perf_counter()
         for passage in passages:
             if passage.steps is not None:
                 self._trace(passage, epoch_s)
 
     def settling(self, more: int) -> None:
-        """Do nothing: a settlement's span is made with its delivery's."""
+        """Do nothing: the span of a settlement is created with its delivery's."""
 
     def unread(self, exc: Exception) -> None:
-        """Do nothing: the delivery's span says what has failed."""
+        """Do nothing: the delivery's span has the failure."""
 
     def _trace(self, passage: Passage, epoch_s: float) -> None:
         address = passage.delivery.address
@@ -117,7 +116,7 @@ class DeliveryTraces:
                 settling.set_status(Status(StatusCode.ERROR, type(each.answer).__name__))
             settling.end(_ns(epoch_s + each.ended_s))
         if isinstance(passage.end, Exception):
-            # By its kind alone: what an exception says may be anybody's text.
+            # Only the class of an exception: its message may contain foreign text.
             span.set_status(Status(StatusCode.ERROR, type(passage.end).__name__))
         elif passage.end is not None:
             _describe(span, passage.delivery, passage.end)
@@ -130,10 +129,12 @@ def _ns(at_s: float) -> int:
 
 @final
 class TracedWorkflow:
-    """Makes a span of each performance of a run. The delivery's span has ended long ago: its id leads there."""
+    """Creates a span for each execution of a run.
+
+    It links to the delivery by id, because the delivery's span has ended.
+    """
 
     def __init__(self, workflow: Workflow, tracer: Tracer) -> None:
-        """Take the workflow."""
         self._workflow = workflow
         self._tracer = tracer
 
@@ -160,17 +161,17 @@ class TracedWorkflow:
             await self._workflow.perform(run, steps)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Have a run tried again, or end it."""
+        """Schedule a retry of the run, or end it."""
         await self._workflow.failed(run, exc)
 
 
 @contextmanager
 def _failing(span: Span) -> Generator[None]:
-    """Say what failed by its kind alone: what an exception says may be anybody's text."""
+    """Mark the span as failed by the class of an exception only: its message may contain foreign text."""
     try:
         yield
     except RunGone:
-        # Nothing failed: the run was taken away.
+        # Not a failure: another process has taken the run.
         raise
     except Exception as exc:
         span.set_status(Status(StatusCode.ERROR, type(exc).__name__))
@@ -187,8 +188,8 @@ def _describe(span: Span, delivery: Delivery, outcome: Outcome) -> None:
     )
     if isinstance(outcome, Rejected):
         return
-    # Anybody may name a trace, and ask for it to be recorded: so the caller's is linked to and never joined, and only
-    # once the signature has told who asks.
+    # A client can send any trace id and ask for recording. So the client's trace is linked and never joined, and only
+    # after the signature was verified.
     claimed = delivery.sole(_TRACEPARENT)
     if claimed is not None:
         theirs = _PROPAGATOR.extract({_TRACEPARENT: claimed.decode("latin-1")}, Context())
@@ -198,7 +199,7 @@ def _describe(span: Span, delivery: Delivery, outcome: Outcome) -> None:
 
 
 def _delivered(cause: Cause) -> dict[str, str | int]:
-    """Give what leads from a run to the delivery that it is for."""
+    """Return the attributes that link a run to its delivery."""
     if not isinstance(cause, Delivered):
         return {}
     return {

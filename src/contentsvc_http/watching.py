@@ -31,9 +31,9 @@ class Watch:
     """Instrumentation hooks: decorators for receiver, store and workflow, and callbacks for events."""
 
     workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
-    #: Each takes note of every delivery.
+    #: Observers of every delivery.
     deliveries: tuple[Observer, ...] = ()
-    #: Told how each request was answered.
+    #: Called for each answered request.
     answered: Answered | None = None
     #: Counts what connections drop and refuse.
     counting: Counting = uncounted
@@ -108,7 +108,7 @@ async def _measuring(
     *,
     local: bool,
 ) -> AsyncGenerator[Watch]:
-    # Imported now: the library decides by the environment of this moment how it keeps its numbers.
+    # Imported late: the library reads the environment at import to choose the storage of its numbers.
     from contentsvc_http.metrics import MeasuredWorkflow  # noqa: PLC0415  # as above
     from contentsvc_http.scrape import Scrape, metrics_route  # noqa: PLC0415  # as above
 

@@ -1,7 +1,7 @@
 """The webhook receiver (specification 4.1): drivers of :class:`~contentsvc_http.deliveries.Deliveries`.
 
-A small delivery that arrives whole is taken by the connection's protocol (docs/decisions/0056). All others, and all of
-them behind another server, go through the ASGI application. Both lead to the same decision and the same answers.
+The connection's protocol receives small deliveries that arrive whole (docs/decisions/0056). All others, and all
+deliveries behind another server, go through the ASGI application. Both lead to the same decisions and answers.
 """
 
 import asyncio
@@ -30,23 +30,21 @@ _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/
 _START: Final = ["api", "webhooks"]
 _PARTS: Final = 6
 _NO_CONTENT: Final = 204
-#: In every target that names one, unless the target is percent-encoded.
+#: Part of every target of a hook address, unless the target is percent-encoded.
 _MARK: Final = b"/webhooks/"
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = ((b"content-type", b"application/json"),)
 _JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
-#: The refusals of an intake, by status, without bodies whose sender disconnects.
+#: The refusals of an intake that are logged, by status. A disconnected sender is not logged.
 _LOGGED: Final = {fault.status: fault for fault in (Fault.BODY_LATE, Fault.BODY_TOO_LARGE, Fault.UNAVAILABLE)}
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
-#: A path that is longer, in characters, is not worth remembering.
+#: Longer paths, in characters, are not cached.
 _USUAL_LENGTH: Final = 256
-#: A Content-Length of more digits is no size that could be held.
+#: A Content-Length with more digits exceeds any size.
 _LENGTH_DIGITS: Final = 20
 
 
 class _Answer(NamedTuple):
-    """A whole answer."""
-
     status: int
     body: bytes
     headers: tuple[tuple[bytes, bytes], ...]
@@ -54,7 +52,7 @@ class _Answer(NamedTuple):
 
 @final
 class Webhooks:
-    """Answers for the webhooks' addresses, and leaves all others to another application."""
+    """Answers requests to hook addresses, and passes all others to another application."""
 
     def __init__(
         self,
@@ -68,11 +66,11 @@ class Webhooks:
         """Create the application.
 
         Args:
-            receiver: What receives.
+            receiver: The receiver.
             elsewhere: The application for all other addresses.
-            aside: Where the answers to large deliveries are written.
-            intake: The room for bodies; unless given, that of a process.
-            requests: Logs and counts what is answered here.
+            aside: Encodes the answers to large deliveries.
+            intake: The memory budgets; ``None``: the defaults.
+            requests: Logs and counts the requests.
         """
         self._receiver = receiver
         self._deliveries = receiver if isinstance(receiver, Deliveries) else None
@@ -82,10 +80,10 @@ class Webhooks:
         self._requests = requests or Requests()
 
     def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
-        """Return the address that a request target names, and its path; ``None``: the request goes through ASGI.
+        """Return the hook address and the path of a request target; ``None``: the request goes through ASGI.
 
-        A body is taken that is small, says so, and comes without being asked for. Others are worth a look at their
-        headers before they come. An encoded one is refused anyway.
+        Only a small body with a Content-Length and without ``Expect`` is received here. For others, the headers are
+        checked before the body is read. An encoded body is refused anyway.
         """
         if self._deliveries is None or _MARK not in target or b"%" in target or len(target) > _USUAL_LENGTH:
             return None
@@ -134,7 +132,7 @@ class Webhooks:
 
     def _answer_exchange(self, exchange: Exchange, answer: _Answer) -> None:
         if exchange.place is None:
-            # It was answered already.
+            # Answered already.
             return
         exchange.place.leave()
         exchange.place = None
@@ -143,7 +141,7 @@ class Webhooks:
         exchange.answer(answer.status, (*answer.headers, (REQUEST_ID_HEADER, request_id.encode())), answer.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve a request."""
         if scope["type"] != "http":
             await self._elsewhere(scope, receive, send)
             return
@@ -166,7 +164,7 @@ class Webhooks:
             self._requests.end(method, route, request_id, path, status, began_s)
 
     async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive) -> _Answer:
-        """Return the answer to a request, whatever happens."""
+        """Return the answer to a request; never raises."""
         if scope["method"] == "OPTIONS":
             return _Answer(_NO_CONTENT, b"", (_ALLOWED,))
         if scope["method"] != "POST":
@@ -186,7 +184,7 @@ class Webhooks:
         try:
             return await self._received(address, headers, receive)
         except Refused as refused:
-            # The room of the body is free again.
+            # The body's memory is free again.
             if (fault := _LOGGED.get(refused.status)) is not None:
                 delivery = Delivery(address=address, headers=headers, body=b"")
                 await self._receiver.refuse(delivery, fault, str(refused))
@@ -199,21 +197,21 @@ class Webhooks:
         with self._intake.place(_announced(dict(headers)), address.integration_id) as place:
             body = await place.read(receive)
             outcome = await self._receiver.receive(Delivery(address=address, headers=headers, body=body))
-            # The answer to a large delivery holds the commits again.
+            # The answer to a large delivery repeats its commits.
             encode = partial(answer_json, outcome)
             written = encode() if len(body) <= LARGE_BODY else await self._aside(encode)
         return _Answer(outcome.status, written, _JSON)
 
 
 def _announced(named: Mapping[bytes, bytes]) -> int:
-    """Return the length that a head announces, in bytes; 0: none, or one that cannot be held."""
+    """Return the announced length in bytes; 0: none, or an impossible one."""
     length = named.get(b"content-length", b"")
     return int(length) if length.isdigit() and len(length) <= _LENGTH_DIGITS else 0
 
 
 def _address_of(path: str) -> Address | Rejected | None:
-    """Return the address that a path names; ``None``: it is not of our form."""
-    # As everywhere else: of several slashes in a row one counts, and one at the end does not.
+    """Return the hook address of a path; ``None``: the path has another form."""
+    # As in all routes: repeated slashes count as one, and a trailing slash is ignored.
     parts = [part for part in path.split("/") if part]
     return locate(*parts[2:]) if len(parts) == _PARTS and parts[:2] == _START else None
 
@@ -227,7 +225,7 @@ def _target(target: bytes) -> tuple[Address, str] | None:
     return (address, path) if isinstance(address, Address) else None
 
 
-#: Code hosts come to the same few addresses again and again.
+#: Cached: code hosts use few addresses.
 _address_again: Final = lru_cache(maxsize=1024)(_address_of)
 _target_again: Final = lru_cache(maxsize=4096)(_target)
 

@@ -29,7 +29,7 @@ LOOKBACKS: Final[Mapping[Lookback, str]] = {
     Lookback.LAST_30_DAYS: "the last 30 days",
 }
 EVENTS: Final[Mapping[str, str]] = {"push": "Pushes", "release": "Releases"}
-#: As in crontab, 0 is Sunday.
+#: 0 is Sunday, as in crontab.
 WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _LAST_EVERYWHERE: Final = 28
 #: The longest foreign line, in characters: two lines of a page.
@@ -37,13 +37,13 @@ _LINE_LENGTH: Final = 200
 
 
 def events_of(trigger: Trigger) -> str:
-    """Return the events that start a trigger."""
+    """Return the events of a trigger, as text."""
     names = [EVENTS.get(kind, kind) for kind in trigger.event_types or EVENTS]
     return " and ".join(names).capitalize()
 
 
 def times_of(cron: Cron) -> str:
-    """Return the times of a schedule."""
+    """Return the times of a schedule, as text."""
     at = f"at {cron.hour:02d}:{cron.minute:02d} UTC"
     match cron.frequency:
         case Frequency.DAILY:
@@ -58,14 +58,14 @@ def times_of(cron: Cron) -> str:
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Name the first one, and say how many more there are."""
+    """Return the first name, and the number of further ones."""
     if not names:
         return "nothing"
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def sentence(reason: str) -> str:
-    """Make a sentence of a refusal's reason."""
+    """Return a refusal's reason as a sentence."""
     text = reason[:1].upper() + reason[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 

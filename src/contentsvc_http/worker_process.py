@@ -1,4 +1,4 @@
-"""One of several serving processes: ``python -m contentsvc_http.worker_process TASK``, for ``processes.py`` alone."""
+"""One of several serving processes: ``python -m contentsvc_http.worker_process TASK``, started by ``processes.py``."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import msgspec
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_http.starting import import_structlog
 
-# Before whatever imports structlog.
+# Before any import of structlog.
 import_structlog()
 
 from contentsvc_http.logs import configure_logging  # noqa: E402
@@ -22,19 +22,19 @@ from contentsvc_http.processes import READY, Task  # noqa: E402
 from contentsvc_http.settings import load_settings  # noqa: E402
 from contentsvc_http.sockets import share  # noqa: E402
 
-#: How long it may take to end when nobody is there any more who would kill it, in seconds.
+#: The time limit for a stop without a supervising process, in seconds.
 _STOP_S: Final = 10.0
 
 
 def main(task: Task) -> None:
-    """Serve until SIGTERM, or until whoever started this process has ended; say how it stands on the channel."""
+    """Serve until SIGTERM, or until the supervising process ends; report readiness or an error on the channel."""
     channel = socket.socket(fileno=task.channel)
 
     def say(what: bytes) -> None:
         with contextlib.suppress(OSError):
             channel.sendall(what)
 
-    # Before anything else: a start that hangs must not outlive the one that waits for it.
+    # First of all: a start that hangs must not outlive the supervising process.
     threading.Thread(target=_end_with, args=[channel], name="lifeline", daemon=True).start()
     try:
         from contentsvc_http.server import serve  # noqa: PLC0415  # takes most of the start
@@ -49,7 +49,7 @@ def main(task: Task) -> None:
 
 
 def _end_with(channel: socket.socket) -> None:
-    """Do as on SIGTERM once the other end of the channel is gone, however that happened."""
+    """Raise SIGTERM when the other end of the channel is closed."""
     with contextlib.suppress(OSError):
         while channel.recv(1):
             pass

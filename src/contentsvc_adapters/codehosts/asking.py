@@ -1,4 +1,4 @@
-"""One call to a code host: bounded in time and size, sent to no other host, and its failure a value."""
+"""Calls to a code host: bounded in time and size, sent to no other host. Failures are returned, not raised."""
 
 import asyncio
 import copy
@@ -154,7 +154,7 @@ class RestClient:
             finally:
                 await response.aclose()
             if _origin(to) != _origin(request.url):
-                # The token is this host's.
+                # The token must not be sent to another host.
                 return _strange("sent the request on to another host", response.status_code)
             moved = {name: value for name, value in request.headers.items() if name != "host"}
             request = self._client.build_request(request.method, to, content=request.content, headers=moved)
@@ -206,7 +206,7 @@ def _said(body: bytes, hidden: Sequence[str]) -> str:
     try:
         error = msgspec.json.decode(body, type=_Error)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        # No JSON, no UTF-8, or nested too deeply.
+        # Not JSON, not UTF-8, or nested too deeply.
         return ""
     parts = [error.message or ""]
     for each in error.errors or ():

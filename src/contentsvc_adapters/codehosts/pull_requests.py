@@ -218,7 +218,7 @@ class _Graph:
             )
         numbered = any(part.startswith("n") for part in parts)
         if refused is not None and (refused.fault is HostFault.RATE_LIMITED or (numbered and not pulls)):
-            # That commits alone cannot be read is no refusal: they need a permission of their own.
+            # Commits need another permission: if only they cannot be read, the rest is still used.
             return refused
         here = [pull for pull in pulls if pull.repository.database_id == self._repository_id]
         described = [(pull, _described(pull)) for pull in here]
@@ -268,7 +268,7 @@ class _Graph:
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                     return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{said}: {self._grant}")
                 case "NOT_FOUND":
-                    # An issue has the number, or nothing.
+                    # The number is an issue's, or unknown.
                     pass
                 case _:
                     return HostRefusal(fault=HostFault.REFUSED, reason=said)
@@ -283,7 +283,7 @@ def _pulls(data: _GraphData | None) -> list[_GraphPull]:
             pulls.append(msgspec.json.decode(raw, type=_GraphPull | None))
         elif commit := msgspec.json.decode(raw, type=_GraphCommit | None):
             associated = commit.associated_pull_requests
-            # One that is open has the commit, too, and did not bring it here.
+            # An open pull request may contain the commit, too, but did not merge it.
             pulls += (each for each in (associated and associated.nodes) or () if each and each.merge_commit)
     return [each for each in pulls if each is not None]
 
@@ -295,7 +295,7 @@ def _described(pull: _GraphPull) -> PullRequest | None:
         title=pull.title,
         body=pull.body,
         labels=(label.name for label in (pull.labels and pull.labels.nodes) or () if label is not None),
-        # As REST and commits name bots.
+        # The name of bots in REST and in commits.
         author=None if author is None else f"{author.login}[bot]" if author.kind == "Bot" else author.login,
         first_contribution=pull.author_association in _FIRST,
         merged_sha=None if pull.merge_commit is None else pull.merge_commit.oid,
@@ -344,7 +344,7 @@ async def _read_one_by_one(
             labels=(label.name for label in pull.labels or ()),
             author=None if pull.user is None else pull.user.login,
             first_contribution=pull.author_association in _FIRST,
-            # Of one that is open it is a trial merge.
+            # For an open pull request, the commit is a trial merge.
             merged_sha=pull.merge_commit_sha if pull.merged else None,
         )
         if described is not None and pull.base.repo.id == repository_id:

@@ -170,7 +170,7 @@ class RestCodeHost:
 
 
 def _at(full_name: str, *parts: str) -> str:
-    # The name has been checked; ids are the code host's own, and foreign all the same.
+    # The name was checked before; ids come from the code host and are untrusted.
     return "/".join(["", "repos", full_name, *(quote(part, safe="") for part in parts)])
 
 

@@ -1,1 +1,1 @@
-"""Engines: what works on runs."""
+"""Engines: perform runs, with durable steps."""

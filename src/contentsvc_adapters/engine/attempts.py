@@ -1,4 +1,4 @@
-"""One attempt at a run, from its take to its end. The ledger has the result of every attempt."""
+"""One attempt at a run, from its take to its end. The result of every attempt is stored in the ledger."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -129,7 +129,7 @@ class DbosExecution:
         if run.takes > 1 or not await self._start(run.id, performance):
             known = await DBOS.list_workflows_async(workflow_ids=[run.id], load_input=False, load_output=False)
             if known and known[0].status in {"SUCCESS", "ERROR"}:
-                # The ledger has it open: it was restored from a backup, or this is its second life.
+                # The workflow has ended, its run has not: the ledger was restored, or the run was restarted.
                 await DBOS.delete_workflows_async([run.id])
                 known = []
             if known:
@@ -153,7 +153,7 @@ class DbosExecution:
             self._sweeping.cancel()
             await asyncio.wait({self._sweeping})
         with contextlib.suppress(Exception):
-            # A queue that is left over is one row, and harmless.
+            # If this fails, one unused row remains.
             await asyncio.wait_for(DBOS.delete_queue_async(self._queue), 1.0)
         await self._destroy()
 
@@ -165,13 +165,13 @@ class DbosExecution:
         def end() -> None:
             DBOS.destroy()
             with contextlib.suppress(RuntimeError):
-                # The loop may have ended before.
+                # The loop may have closed meanwhile.
                 loop.call_soon_threadsafe(ended.set)
 
         threading.Thread(target=end, name="engine's end", daemon=True).start()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(ended.wait(), _END_S)
-        # DBOS had put its own in place, and closes it.
+        # DBOS has replaced the loop's default executor by its own, and closes that one.
         loop.set_default_executor(ThreadPoolExecutor())
 
     async def _sweep_for_ever(self) -> None:

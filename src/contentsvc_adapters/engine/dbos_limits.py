@@ -43,7 +43,7 @@ def engine_options(url: str) -> dict[str, Any]:
     arguments = {
         "application_name": "contentsvc engine",
         "connect_timeout": _CONNECT_S,
-        # A peer that is gone without a word is noticed within some ten seconds.
+        # A dead peer is detected within some 10 s.
         "tcp_user_timeout": _SILENCE_MS,
         "keepalives_idle": 5,
         "keepalives_interval": 2,
@@ -91,7 +91,7 @@ class _Sparing(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         now = monotonic()
-        # A workflow that is left unfinished is cancelled on purpose: so runs wait for their next attempt.
+        # Not a fault: a workflow is cancelled on purpose, so that its run waits for the next attempt.
         if now - self._last < _QUIET_S or str(record.msg).startswith("Asyncio task cancelled"):
             return False
         self._last = now

@@ -59,7 +59,7 @@ async def perform_run(run_id: str) -> str:
     """
     performance = TAKEN.get(run_id)
     if performance is None or performance.begun.is_set():
-        # Another copy runs the steps, or the run is not here: leave the workflow without an outcome.
+        # Another call runs the steps, or the run is not in this process: leave the workflow without an outcome.
         raise asyncio.CancelledError
     performance.task = asyncio.current_task()
     # DBOS finds results by position and refuses another name there. A resumed run may need other steps than before, for
@@ -86,7 +86,7 @@ async def _do(asked: _Asked) -> None:
             return await asked.step()
         except (Exception, asyncio.CancelledError) as exc:
             raised = exc
-            # An error would be kept as the step's result, and given again for ever.
+            # DBOS would store an error as the step's result, and return it at every retry.
             raise asyncio.CancelledError from exc
 
     task = asyncio.current_task()
@@ -107,7 +107,7 @@ async def _do(asked: _Asked) -> None:
 
 def _refuse(asked: _Asked, exc: BaseException) -> None:
     if isinstance(exc, asyncio.CancelledError):
-        # By the step itself, as time limits and HTTP clients do.
+        # The step cancelled itself, as time limits and HTTP clients do.
         asked.answer.cancel()
     elif not asked.answer.done():
         asked.answer.set_exception(exc)
@@ -144,7 +144,7 @@ class DbosSteps:
         self._performance.asked.put_nowait(asked)
         await asyncio.wait({asked.answer, workflow}, return_when=asyncio.FIRST_COMPLETED)
         if not asked.answer.done():
-            # DBOS itself ended it: its tables are away, or another process has resumed the workflow.
+            # DBOS ended it: its tables are unavailable, or another process has resumed the workflow.
             exc = None if workflow.cancelled() else workflow.exception()
             message = f"the engine ended the run: {type(exc).__name__}"
             raise StoreUnavailable(message) from exc

@@ -68,9 +68,9 @@ class Worker:
         self._loops: set[asyncio.Task[None]] = set()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._busy: Counter[str] = Counter()
-        #: What ran in this process's name, and was not being worked on, when it was looked last.
+        #: The runs that the ledger listed last as running in this process, without a task here: id and take.
         self._strays: set[tuple[str, int]] = set()
-        #: Whether the last turn left something that may be taken once a run has ended.
+        #: Whether due runs were left that may be taken once a run here has ended.
         self._held_up = False
         #: Whether the engine can perform anything.
         self._able = True
@@ -156,7 +156,7 @@ class Worker:
         chosen: list[str] = []
         for each in due:
             busy[each.organization_id] += 1
-            # One that is still being worked on here was given back a moment ago: its turn comes.
+            # A run with a task here was just given back: it is taken once the task has ended.
             if busy[each.organization_id] <= self._pace.per_organization and each.id not in self._tasks:
                 chosen.append(each.id)
         return chosen
@@ -173,14 +173,14 @@ class Worker:
                 self._on_fault(exc)
             took = asyncio.get_running_loop().time() - began
             if took > _LONG_S:
-                # With many organizations and nodes, the question alone must not keep the database busy.
+                # With many organizations and nodes, polling alone must not keep the database busy.
                 await _within(self._stopping.wait(), min(took, self._pace.poll_s))
             free, full = self._room()
             if more and free:
                 continue
             self._held_up = self._held_up or not free or bool(full)
             if await _within(self._nudged.wait(), self._pace.poll_s) and self._tasks:
-                # Others may be about to end, too.
+                # More runs may be about to end: one transaction takes runs for all free places.
                 await asyncio.sleep(_GATHER_S)
 
     async def _watching(self) -> None:

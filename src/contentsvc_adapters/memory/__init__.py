@@ -1,4 +1,4 @@
-"""The stores in memory: for tests, demonstrations, and services that need not remember."""
+"""The stores in memory: for tests, demonstrations, and services without durable data."""
 
 from contentsvc_adapters.memory.stores import MemoryStores, memory_stores
 

@@ -30,7 +30,7 @@ class MemoryDirectory:
         refuse_unstorable(organization)
         standing = await self.organization(organization.slug)
         if standing is not None:
-            # The same organization once more, after an unknown outcome, is no stranger.
+            # A retry with the same organization, after an unknown outcome, succeeds.
             return standing.id == organization.id
         _refuse_another(self._state.organizations, organization)
         self._state.organizations[organization.id] = organization
@@ -94,7 +94,7 @@ class MemoryDirectory:
         ]
         for trigger in used:
             self._state.triggers[trigger.id] = evolve(trigger, enabled=False)
-        # A schedule names no provider.
+        # A schedule's targets name no provider.
         nowhere = gone.difference(
             repository.id for each in await self.integrations(organization_id) for repository in each.repositories
         )

@@ -24,7 +24,7 @@ class MemoryHooks:
             return False
         standing = self._state.secrets[integration_id]
         if standing and self._sealer.open(standing[0].sealed) == secret:
-            # Once more, after an unknown outcome.
+            # A retry after an unknown outcome.
             return True
         ending = [
             evolve(each, expires_at=overlap_until if each.expires_at is None else min(each.expires_at, overlap_until))

@@ -105,7 +105,6 @@ class MemoryInsights:
         return next((run.id for run in runs if run.post_id == post_id), None)
 
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
-        """Return titles."""
         own = of_organization(self._state.posts.values(), organization_id)
         return {post.id: post.title for post in own if post.id in post_ids}
 
@@ -115,7 +114,7 @@ class MemoryInsights:
 
 
 def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
-    """Check whether one settlement has written both.
+    """Check whether one settlement has written both the run and the entry.
 
     They have the time of the settlement, and of one address and delivery id only one delivery can be processed at a
     time.

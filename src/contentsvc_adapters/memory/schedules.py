@@ -98,7 +98,7 @@ class MemorySchedules:
         run = firing.run
         standing = await self.schedule(run.organization_id, firing.schedule_id)
         if standing is None or standing.due_at != firing.due_at:
-            # Moved by this very firing, when its run is there.
+            # A retry after an unknown outcome: if the run exists, this firing has moved the schedule.
             return run.id in self._state.runs
         self._state.schedules[standing.id] = evolve(standing, due_at=firing.next_due_at, last_slot=firing.slot)
         self._state.put_run(run)

@@ -18,7 +18,7 @@ _Item = TypeVar("_Item", ContextRecord, Post)
 
 @final
 class MemorySearch:
-    """The search: everything is looked at anew."""
+    """The search, without an index: each query reads all records."""
 
     def __init__(self, state: State) -> None:
         self._state = state

@@ -144,7 +144,7 @@ class State:
             del self.mails[id_]
 
     def forget_subscriber(self, subscriber_id: str) -> None:
-        """Delete a subscriber with everything that is kept for it."""
+        """Delete a subscriber with its mails."""
         self.forget_mails(subscriber_id)
         self.subscriber_tokens.pop(subscriber_id, None)
         self.subscribers.pop(subscriber_id, None)
@@ -200,7 +200,7 @@ class State:
         return None if brand_id is None or is_there else UnknownBrand(brand_id)
 
     def refuse_stranger(self, organization_id: str) -> None:
-        """Refuse what belongs to no organization, as a database does.
+        """Refuse an unknown organization, as a foreign key of a database does.
 
         Raises:
             Unstorable: There is no such organization.
@@ -247,7 +247,7 @@ def place(value: _Placed) -> tuple[datetime, str]:
 
 
 def refuse_unstorable(*values: object) -> None:
-    """Refuse what no database holds: else what works on one store would fail on another.
+    """Refuse values that databases cannot store, so that all stores behave alike.
 
     Raises:
         Unstorable: A text is no Unicode (a lone surrogate), or a number has more than 64 bits.
@@ -269,7 +269,7 @@ def _try(value: object) -> None:
             for part in cast("tuple[object, ...]", value):
                 _try(part)
         case Mapping():
-            # It would be kept as JSON.
+            # Databases store it as JSON.
             msgspec.json.encode(dict(cast("Mapping[object, object]", value)))
         case _ if has(type(value)):
             for attribute in fields(type(value)):

@@ -78,11 +78,11 @@ class MemoryStores:
     mailbox: Mailbox
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to be closed."""
+        """Do nothing."""
 
 
 def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemoryStores:
-    """Build stores; they are empty unless they are given a state that others have left."""
+    """Create stores, empty unless ``state`` is given."""
     state = State() if state is None else state
     return MemoryStores(
         deliveries=MemoryDeliveryStore(state, sealer),

@@ -32,7 +32,7 @@ from contentsvc_core.text import one_line
 
 #: The time limit of an attempt, in seconds; the specification proposes 15 to 30.
 TOTAL_S: Final = 15.0
-#: The part of an answer that is read, in bytes, for people who look for a fault.
+#: The most bytes of an answer that are read and logged, for debugging.
 MAX_ANSWER: Final = 4096
 #: The limit of concurrent DNS queries: more than concurrent messages, since abandoned queries count.
 _NAMES_AT_ONCE: Final = 64
@@ -154,6 +154,6 @@ async def _excerpt(response: httpx.Response) -> str:
             if len(read) >= MAX_ANSWER:
                 break
     except httpx.HTTPError:
-        # The status has come, and that is what counts.
+        # The status alone decides, and it was received.
         pass
     return one_line(read.decode("utf-8", "replace"), _EXCERPT)

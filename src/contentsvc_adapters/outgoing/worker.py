@@ -51,7 +51,7 @@ class DispatchWorker:
         self._closing = False
 
     def launch(self) -> None:
-        """Begin to look."""
+        """Start polling."""
         self._turns = asyncio.create_task(self._look(), name="dispatch")
 
     def nudge(self) -> None:
@@ -92,7 +92,7 @@ class DispatchWorker:
             failing=max(0, FAILING - failing),
             per_endpoint=PER_ENDPOINT,
             per_organization=PER_ORGANIZATION,
-            # The next ones when these are answered.
+            # Endpoints with a message in progress get the next one after its answer.
             without={taken.message.endpoint_id for taken in self._sending.values()},
             sending=Counter(taken.message.organization_id for taken in self._sending.values()),
         )

@@ -24,7 +24,7 @@ class SystemNames:
     """Resolves names with the system resolver."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
-        """Begin with no question under way; ``at_once`` of them there may be."""
+        """Create a resolver; ``at_once`` limits concurrent queries."""
         self._free = BoundedSemaphore(at_once)
 
     async def __call__(self, host: str, port: int) -> Sequence[IPAddress]:
@@ -50,7 +50,7 @@ class SystemNames:
                 settle, told = answer.set_exception, exc
             finally:
                 self._free.release()
-            # The loop may have ended: then the result is not needed.
+            # The loop may have closed: then the result is not needed.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(tell, settle, told)
 

@@ -36,7 +36,7 @@ from contentsvc_core.content.site_addresses import (
 )
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 
-#: The part of a page that is read, in bytes: its metadata comes first.
+#: The most bytes of a page that are read: its metadata comes first.
 MAX_PAGE: Final = 512 * 1024
 MAX_REDIRECTS: Final = 5
 #: The time limit of reading a page, redirects included, in seconds.
@@ -141,7 +141,7 @@ class HttpSiteReader:
             try:
                 return await self._ask(site, name, number)
             except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
-                # A site with two numbers is there as long as one of them answers.
+                # A site with two IP addresses is available as long as one of them answers.
                 failed = _passing("the site cannot be reached")
                 if is_certificate_fault(exc):
                     failed = _lasting("the site's certificate is not valid for it")

@@ -1,7 +1,7 @@
 """The paths and the facets of published posts.
 
-They are set in the transaction that publishes a post or changes its title. A path that a post had stays its own: links
-to it lead on.
+The transaction that publishes a post or changes its title sets them. A post keeps its earlier paths, so that old links
+redirect.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.facets import facets_of
 from contentsvc_core.content.public.paths import post_paths as paths_for
 
-#: Posts that were published and have no path.
+#: Published posts without a path.
 UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
 _HOLDER: Final = select(post_paths.c.post_id).where(
     post_paths.c.organization_id == bindparam("owner"), post_paths.c.path == bindparam("path")
@@ -24,8 +24,8 @@ _SETTING: Final = update(posts).where(posts.c.id == bindparam("post"))
 
 
 def address(connection: Connection, dialect: Dialect, published: Sequence[Post]) -> None:
-    """Set the path and the facets of posts. A path is the first candidate that no other post has or had."""
-    # Last in its transaction: who waits here holds nothing that the holder of the lock waits for.
+    """Set the path and the facets of posts. The path is the first candidate that no other post has or had."""
+    # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
     for owner in sorted({post.organization_id for post in published}):
         dialect.hold(connection, f"paths/{owner}")
     for post in published:
@@ -34,7 +34,7 @@ def address(connection: Connection, dialect: Dialect, published: Sequence[Post])
 
 
 def forget(connection: Connection, post_id: str) -> None:
-    """Free the paths of a post that is deleted."""
+    """Free the paths of a deleted post."""
     connection.execute(delete(post_paths).where(post_paths.c.post_id == post_id))
 
 

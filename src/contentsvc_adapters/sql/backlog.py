@@ -1,4 +1,7 @@
-"""How much work is left, for whoever watches the service: cheap, however many runs have ended."""
+"""The amount of unfinished work, for monitoring.
+
+The queries are cheap, however many runs have ended.
+"""
 
 from datetime import datetime
 from typing import Final, TypeVar, final
@@ -15,25 +18,25 @@ from contentsvc_core.workflows.runs import RunStatus
 
 _T = TypeVar("_T")
 
-#: No more runs of a status are looked at: a backlog of more needs a person, not a number.
+#: The maximum number of runs that are counted per status: an exact number above this has no use.
 LOOKED_AT: Final = 10_000
 
 
 @final
 @frozen(kw_only=True)
 class Backlog:
-    """The runs that have not ended. Of a status with more than ``LOOKED_AT``, that many are known."""
+    """The unfinished runs. Each count is at most ``LOOKED_AT``."""
 
-    #: Wait to be taken, due or not.
+    #: Runs that wait to be taken, due or not.
     pending: int
-    #: Were taken.
+    #: Runs that were taken.
     running: int
-    #: How long the run that waits longest has been due, in seconds; 0: none is due.
+    #: The time for which the longest waiting run has been due, in seconds; 0: no run is due.
     oldest_due_s: float
 
 
 async def backlog(database: Database, now: datetime) -> Backlog:
-    """Count what is left, as of one moment.
+    """Count the unfinished runs in one snapshot.
 
     Raises:
         StoreUnavailable: The database does not answer.
@@ -48,7 +51,7 @@ async def backlog(database: Database, now: datetime) -> Backlog:
 
 
 async def given_up(database: Database) -> int:
-    """Return how many documents are not searched, because their processing never ended.
+    """Return the number of documents that are not searchable, because their indexing never finished.
 
     Raises:
         StoreUnavailable: The database does not answer.
@@ -58,13 +61,13 @@ async def given_up(database: Database) -> int:
 
 
 def connections(database: Database) -> tuple[int, int]:
-    """Tell how many connections to the database are in use, and how many there may be, in this process."""
+    """Return the number of open connections in use and the maximum number, in this process."""
     counted = [pool for pool in database.pools if isinstance(pool, QueuePool)]
     return sum(pool.checkedout() for pool in counted), sum(pool.size() for pool in counted)
 
 
 def statement() -> Select[int, int | None, int]:
-    """Give the question. It reads the indexes of what is pending and running, and not the table."""
+    """Create the query. It reads only the partial indexes of pending and running runs, not the table."""
     pending = _some(workflow_runs.c.due_at, RunStatus.PENDING).subquery("pending")
     running = _some(workflow_runs.c.id, RunStatus.RUNNING).subquery("running")
     return select(
@@ -75,6 +78,6 @@ def statement() -> Select[int, int | None, int]:
 
 
 def _some(column: Column[_T], status: RunStatus) -> Select[_T]:
-    # Spelled out: behind a parameter, the planner would not see that a partial index serves.
+    # A literal: the planner cannot match a partial index against a parameter.
     stands = workflow_runs.c.status == literal_column(f"'{status.value}'")
     return select(column).where(stands).limit(LOOKED_AT)

@@ -1,7 +1,7 @@
 """The brand identities.
 
-Whatever changes those of an organization locks its row first: the next change sees what this one has left, so that
-there is one default, and one of each name. The unique indexes would say so, too.
+Each change of an organization's identities locks the organization's row first. The next change sees the result, so
+there is one default, and one identity of each name. The unique indexes enforce the same.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,6 @@ class SqlBrandIdentities:
     """The brand identities."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
         every = select(brand_identities)
         self._named = RowLoader(database, every, brand_identities.c.id)
@@ -39,8 +38,6 @@ class SqlBrandIdentities:
         )
 
     async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
-        """Add an identity."""
-
         def add(connection: Connection) -> BrandIdentity | BrandFault:
             _lock(connection, brand.organization_id)
             return _add(connection, brand)
@@ -48,14 +45,13 @@ class SqlBrandIdentities:
         return await self._database.write(add)
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
-        """Add an identity and end the run that has made it."""
         ended = changing(run).values(status=RunStatus.COMPLETED.value, error=None)
         answer: list[BrandIdentity | BrandFault] = []
 
         def complete(connection: Connection) -> None:
             _lock(connection, brand.organization_id)
             if not connection.execute(ended).rowcount:
-                # Begun again after an unknown outcome: it has ended by the first turn, if that left the identity.
+                # Runs again after an unknown outcome: the first transaction ended the run if the identity exists.
                 if _first(connection, _named(brand.organization_id, brand.id)) is None:
                     answer.clear()
                 return
@@ -69,12 +65,10 @@ class SqlBrandIdentities:
         return answer[0] if answer else None
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        """Read an identity."""
         found = await self._named.find(organization_id, brand_id)
         return None if found is None else _brand(found)
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
-        """Read an organization's identities."""
         query = (
             select(brand_identities)
             .where(brand_identities.c.organization_id == organization_id)
@@ -83,17 +77,13 @@ class SqlBrandIdentities:
         return await self._database.read(lambda connection: [_brand(row) for row in connection.execute(query)])
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
-        """Read the default."""
         found = await self._defaults.find(organization_id, organization_id)
         return None if found is None else _brand(found)
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
-        """Tell whether a name is taken."""
         return await self._database.read(lambda connection: _is_taken(connection, organization_id, name))
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
-        """Change an identity."""
-
         def run(connection: Connection) -> BrandIdentity | BrandFault:
             _lock(connection, organization_id)
             standing = _first(connection, _named(organization_id, brand_id))
@@ -105,7 +95,7 @@ class SqlBrandIdentities:
             if _is_taken(connection, organization_id, changed.name, but_by=brand_id):
                 return BrandFault.NAME_TAKEN
             if changed.is_default and not standing.is_default:
-                # First: at no moment may there be two.
+                # Before the update: at no moment may there be two defaults.
                 others = update(brand_identities).where(_default_of(organization_id))
                 connection.execute(others.values(is_default=False))
             connection.execute(update(brand_identities).where(_named(organization_id, brand_id)).values(_row(changed)))
@@ -114,7 +104,6 @@ class SqlBrandIdentities:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
-        """Delete an identity and switch off what names it."""
         uses = (
             (triggers.c.organization_id == organization_id)
             & (triggers.c.brand_identity_id == brand_id)
@@ -127,11 +116,11 @@ class SqlBrandIdentities:
             _lock(connection, organization_id)
             standing = _first(connection, _named(organization_id, brand_id))
             if standing is None:
-                # Begun again after an unknown outcome, it may be gone already.
+                # If the transaction runs again after an unknown outcome, the identity may be deleted already.
                 return removed[0] if removed else BrandFault.UNKNOWN
             if standing.is_default:
                 return BrandFault.DELETES_DEFAULT
-            # What deliveries are decided on changes.
+            # Decisions on deliveries depend on triggers, so the version is raised.
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
             off = disable_schedules(connection, organization_id, lambda each: each.brand_identity_id == brand_id)
@@ -145,7 +134,7 @@ class SqlBrandIdentities:
 
 
 class _Undone(Exception):
-    """Undoes the end of a run whose identity could not be added."""
+    """Rolls back the end of a run whose identity could not be added."""
 
 
 def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | BrandFault:
@@ -163,7 +152,7 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | BrandF
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
-    # Written as it is: a plain question would not keep others out. Of an organization that is not there, nothing is.
+    # Written with its own value: a SELECT would not lock out other writers. A missing organization has no identities.
     standing = update(organizations).where(organizations.c.id == organization_id)
     connection.execute(standing.values(version=organizations.c.version))
 

@@ -1,4 +1,4 @@
-"""The rows of public changelogs: how they are written, and who holds which slug."""
+"""The rows of public changelogs: writing them, and the ownership of slugs."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -38,13 +38,13 @@ _OWN: Final = select(public_changelogs.c.id, public_changelogs.c.slug).where(
 def save_changelog(
     connection: Connection, dialect: Dialect, changelog: PublicChangelog, *, at_most: int
 ) -> InvalidChangelog | None:
-    """Write a changelog, unless its slug is not to be had.
+    """Write a changelog, unless its slug is not available.
 
     Raises:
-        Unstorable: There is no such organization.
+        Unstorable: The organization does not exist.
     """
     owner = changelog.organization_id
-    # Changes of one organization come one after the other, and so do requests for one slug.
+    # Changes of one organization are serialized, and so are requests for one slug.
     locking = select(organizations.c.id).where(organizations.c.id == owner)
     if connection.execute(locking.with_for_update(key_share=True)).first() is None:
         message = f"there is no organization '{owner}'"
@@ -53,7 +53,7 @@ def save_changelog(
     found = connection.execute(_STANDING, {"changelog": changelog.id}).first()
     standing = None if found is None else changelog_of(found)
     own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
-    # NULL is the first one's: nodes of older versions know no other.
+    # NULL means the first changelog: nodes of older versions know no other.
     held = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
     if standing is None and len(own) >= MAX_CHANGELOGS:
         return TOO_MANY_CHANGELOGS
@@ -64,7 +64,7 @@ def save_changelog(
         holder in own and holder != changelog.id
     ):
         return SLUG_USED
-    # What a changelog that was deleted had led nowhere: now it leads here.
+    # The slugs of a deleted changelog led nowhere; now they redirect to this one.
     new = {slug for slug in public_slugs(standing, changelog) if held.get(slug) != changelog.id}
     if new - held.keys() and len(held.keys() | new) > at_most:
         return too_many_slugs(at_most)
@@ -88,7 +88,7 @@ def save_changelog(
 def put_image(
     connection: Connection, dialect: Dialect, changelog_id: str, kind: ImageKind, image: Image | None, at: datetime
 ) -> None:
-    """Write or delete a picture, and name it in the row of its changelog."""
+    """Write or delete a picture, and update the list of pictures in its changelog's row."""
     locking = select(public_changelogs).where(public_changelogs.c.id == changelog_id).with_for_update()
     found = connection.execute(locking).first()
     if found is None:
@@ -116,13 +116,13 @@ def put_image(
 
 
 def note_change(connection: Connection, organization_id: str, at: datetime) -> None:
-    """Set the time of the last change of an organization's changelogs: a post is gone, and has no time any more."""
+    """Set the time of the last change of an organization's changelogs, because a deleted post no longer has one."""
     mine = (public_changelogs.c.owner_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
     connection.execute(update(public_changelogs).where(*mine).values(updated_at=to_ms(at)))
 
 
 def changelog_of(row: AnyRow) -> PublicChangelog:
-    """Read a changelog."""
+    """Return the changelog of a row."""
     return PublicChangelog(
         id=row.id,
         organization_id=row.owner_id,
@@ -148,7 +148,7 @@ def changelog_of(row: AnyRow) -> PublicChangelog:
 
 
 def _is_anothers(connection: Connection, changelog: PublicChangelog, *, is_new: bool) -> bool:
-    """Return whether another organization has or holds the slug, or, where it is new, is called so."""
+    """Return whether another organization has or holds the slug or, if the slug is new, has it as its own slug."""
     owner, slug = changelog.organization_id, changelog.slug
     having = [
         select(public_changelogs.c.id).where(public_changelogs.c.slug == slug, public_changelogs.c.owner_id != owner),

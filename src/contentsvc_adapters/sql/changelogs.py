@@ -1,7 +1,7 @@
 """The public changelogs, and the posts that they show.
 
-Each type of content has its own stretch of an index, newest first: as many rows as are asked for are read of each type
-that is shown, however many there are of it and of others.
+Each content type has its own range of an index, newest first. Of each shown type, only as many rows as requested are
+read, however many exist.
 """
 
 from collections import Counter
@@ -47,12 +47,12 @@ from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
 from contentsvc_core.timestamps import from_ms, to_ms
 
-#: Spelled out: behind a parameter, the planners would not see that the partial indexes serve.
+#: A literal: the planners cannot match the partial indexes against a parameter.
 _PUBLISHED: Final = posts.c.status == literal_column("'published'")
 _PLACE: Final = (posts.c.occurred_at, posts.c.id)
-#: In how many posts of a type a filter is looked for: entries of an index, some milliseconds.
+#: The number of posts of a type that a filter examines: index entries, some milliseconds.
 LOOKED_AT: Final = 5_000
-#: How many posts' metadata are held at a time, in rows: that of one post may have some 100 KB.
+#: The number of rows of metadata in memory at a time: the metadata of one post may have about 100 KB.
 _PART: Final = 200
 
 
@@ -66,22 +66,18 @@ class SqlChangelogs:
     """The public changelogs."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        """Read the first changelog of an organization."""
         found = await self._all(select(public_changelogs).where(public_changelogs.c.organization_id == organization_id))
         return changelog_of(found[0]) if found else None
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
-        """Read the changelogs of an organization."""
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
         ordered = query.order_by(public_changelogs.c.created_at, public_changelogs.c.id)
         return [changelog_of(row) for row in await self._all(ordered)]
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Read the changelog that has a slug, or had it."""
         held = select(*_HOLDING).where(changelog_slugs.c.slug == slug)
         query = select(public_changelogs).where(public_changelogs.c.slug == slug)
 
@@ -101,13 +97,11 @@ class SqlChangelogs:
         return None if found is None else changelog_of(found)
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
-        """Write a changelog, unless its slug is not to be had."""
         return await self._database.write(
             lambda connection: save_changelog(connection, self._database.dialect, changelog, at_most=at_most)
         )
 
     async def remove(self, changelog: PublicChangelog) -> None:
-        """Delete a changelog; its pictures go with it."""
         mine = (public_changelogs.c.id == changelog.id, public_changelogs.c.owner_id == changelog.organization_id)
 
         def remove(connection: Connection) -> None:
@@ -117,13 +111,11 @@ class SqlChangelogs:
         await self._database.write(remove)
 
     async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
-        """Write or delete a picture."""
         await self._database.write(
             lambda connection: put_image(connection, self._database.dialect, changelog.id, kind, image, at)
         )
 
     async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
-        """Read a picture."""
         mark = changelog.image(kind)
         query = select(changelog_images.c.content).where(
             changelog_images.c.changelog_id == changelog.id, changelog_images.c.kind == kind.value
@@ -141,7 +133,7 @@ class SqlChangelogs:
         released: bool = False,
         before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
-        """Read the newest posts of each type that is shown, and of those the newest."""
+        """Read the newest posts of each shown type, and merge them."""
         conditions: list[ColumnElement[bool]] = []
         if month is not None:
             conditions += [posts.c.occurred_at >= to_ms(month.since), posts.c.occurred_at < to_ms(month.until)]
@@ -161,7 +153,7 @@ class SqlChangelogs:
         label: Label | None = None,
         ascending: bool = False,
     ) -> Select[*tuple[Any, ...]]:
-        """Build the question for the first posts of each type that is shown, and of those the first."""
+        """Create the query for the first posts of each shown type, merged."""
         chosen = _choosing(self._database.dialect, changelog, label)
         first = literal_column(str(limit), Integer)
 
@@ -184,14 +176,12 @@ class SqlChangelogs:
         return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        """Read a post that is shown."""
         mine = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
         found = await self._all(select(posts).where(*mine))
         post = post_of(found[0]) if found else None
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
-        """Read a post by a path that it has or had."""
         holder = select(post_paths.c.post_id).where(
             post_paths.c.organization_id == changelog.organization_id, post_paths.c.path == path
         )
@@ -199,7 +189,6 @@ class SqlChangelogs:
         return None if found is None else await self.post(changelog, found)
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        """Read the posts before and after a post."""
         place = tuple_(to_ms(post.occurred_at), post.id)
         older = self._newest(changelog, [tuple_(*_PLACE) < place], limit=1)
         newer = self._newest(changelog, [tuple_(*_PLACE) > place], limit=1, ascending=True)
@@ -207,18 +196,17 @@ class SqlChangelogs:
         return next(iter(lines[0]), None), next(iter(lines[1]), None)
 
     async def address(self, *, limit: int) -> int:
-        """Address the posts of older versions."""
         question = select(posts).where(UNADDRESSED, posts.c.organization_id > "").limit(limit)
-        # Nearly always there are none: looking waits for no writer.
+        # In nearly all cases there is no such post, and this read waits for no writer.
         ids = question.with_only_columns(posts.c.id)
         if await self._database.read(lambda connection: connection.execute(ids).first()) is None:
             return 0
-        # Rows that another transaction changes are passed over: that one addresses them.
+        # Rows that another transaction is changing are skipped: that transaction addresses them.
         waiting = self._database.dialect.locking(question)
 
         def work(connection: Connection) -> int:
             found = [post_of(row) for row in connection.execute(waiting)]
-            # As the triggers do that count changes of posts, and before the paths: all wait in one order.
+            # The same lock order as in the triggers that count changes of posts: changelogs before paths.
             owners = sorted({post.organization_id for post in found})
             counted = select(public_changelogs.c.id).where(public_changelogs.c.owner_id.in_(owners))
             connection.execute(counted.order_by(public_changelogs.c.id).with_for_update(key_share=True)).all()
@@ -230,7 +218,6 @@ class SqlChangelogs:
         return await self._database.write(work)
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
-        """Read the lines of the posts that the post of a release contains."""
         query = (
             select(*_PLACE, posts.c.title, posts.c.path, posts.c.facets)
             .where(
@@ -249,7 +236,7 @@ class SqlChangelogs:
         ]
 
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
-        """Read the first and the last time of an event, then ask for each month between them whether it has any."""
+        """Read the first and the last time of an event, then check each month between them for posts."""
         chosen = _choosing(self._database.dialect, changelog)
         ends = select(
             *(
@@ -270,7 +257,7 @@ class SqlChangelogs:
         return await self._database.read(read)
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count in parts, by the metadata alone; posts of older versions are addressed first."""
+        """Count in batches, from the metadata alone; posts of older versions are addressed first."""
         while changelog.is_filtered and await self.address(limit=_PART) == _PART:
             pass
         chosen = _choosing(self._database.dialect, changelog)
@@ -288,7 +275,6 @@ class SqlChangelogs:
         return await self._database.read(count)
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
-        """Read the last change of what is or was shown."""
         query = select(func.max(posts.c.updated_at)).where(
             posts.c.organization_id == changelog.organization_id, posts.c.published_at.is_not(None)
         )
@@ -300,7 +286,7 @@ class SqlChangelogs:
 
 
 def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None = None) -> _Chosen | None:
-    """Return what builds the condition on a post's facets; ``None``: the changelog shows every post."""
+    """Return a function that builds the condition on a post's facets; ``None``: the changelog shows every post."""
     if label is None and not changelog.is_filtered:
         return None
 
@@ -329,7 +315,7 @@ def _listed(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool
 
 
 def _metadata(connection: Connection, shown: ColumnElement[bool]) -> Generator[str | None]:
-    """Read the metadata of every post that is shown, part by part."""
+    """Return the metadata of each shown post, read in batches."""
     query = select(*_PLACE, posts.c.source_metadata).where(shown).order_by(*_PLACE).limit(_PART)
     rows = connection.execute(query).all()
     while rows:
@@ -339,7 +325,7 @@ def _metadata(connection: Connection, shown: ColumnElement[bool]) -> Generator[s
 
 
 def _having(changelog: PublicChangelog, asked: Sequence[Month], chosen: _Chosen | None) -> Select[tuple[int]]:
-    """Build the question when those months begin that have anything."""
+    """Create the query for the beginnings of the months that have posts."""
     months = (
         values(column("since", BigInteger), column("until", BigInteger), name="months")
         .data([(to_ms(month.since), to_ms(month.until)) for month in asked])

@@ -1,4 +1,4 @@
-"""How runs end with their posts: many in one transaction."""
+"""Completing runs with their posts, many in one transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, final
@@ -21,7 +21,7 @@ from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStat
 _HELD: Final = (
     select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes)
     .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)), stands_at(RunStatus.RUNNING))
-    # In one order for all, so that no two wait for each other.
+    # All transactions lock in the same order, so that they cannot deadlock.
     .order_by(workflow_runs.c.id)
     .with_for_update()
 )
@@ -31,7 +31,7 @@ _SKIPPED: Final = (
     .values(status=RunStatus.SKIPPED.value, error=ALREADY_REPORTED, post_id=None)
 )
 _TOLD: Final = select(told_once.c.organization_id, told_once.c.once_key).where(
-    # First in the primary key: without it, the whole table would be looked through.
+    # The first column of the primary key: without it, the query would scan the whole table.
     told_once.c.organization_id.in_(bindparam("organizations", expanding=True)),
     told_once.c.once_key.in_(bindparam("keys", expanding=True)),
 )
@@ -44,7 +44,7 @@ _UNTOLD: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=T
 @final
 @frozen(kw_only=True)
 class Ending:
-    """A run that is to end with a post."""
+    """A run that ends with a post."""
 
     run: WorkflowRun
     post: Post
@@ -54,14 +54,14 @@ class Ending:
 
 
 def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> list[Completion]:
-    """End runs that are still their takers', each as if it were alone; tell what became of each."""
+    """Complete runs that their executors still hold, each independently; return the result of each."""
     ids = [ending.run.id for ending in endings]
     standing = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": ids})}
     ours: dict[str, Ending] = {}
     for ending in endings:
         run = ending.run
         if (run.id, run.organization_id, run.takes) in standing:
-            # Of several posts for one run the first stays.
+            # Of several posts for one run, the first is kept.
             ours.setdefault(run.id, ending)
     if not ours:
         return [Completion.GONE] * len(endings)
@@ -82,14 +82,14 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
 
 
 def complete_together(connection: Connection, dialect: Dialect, ending: Ending, also: Collection[str]) -> Completion:
-    """End a run whose post tells several releases, unless another post tells one of ``also``."""
+    """Complete a run whose post reports several releases, unless another post reports one of ``also``."""
     run = ending.run
     owner = run.organization_id
-    # In the order of `complete`: the run first.
+    # The same lock order as in `complete`: the run first.
     standing = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": [run.id]})}
     if (run.id, owner, run.takes) not in standing:
         return Completion.GONE
-    # All posts of releases wait for this: nothing tells these releases before the end of the transaction.
+    # All posts of releases wait for this lock: until the transaction ends, no other post reports these releases.
     hold(connection, [owner], releases=True)
     keys = sorted({rows.once_digest(key) for key in also})
     if told(connection, owner, keys):
@@ -102,15 +102,15 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
 
 
 def told(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
-    """Return those of some keys that a post carries, or carried before it was deleted."""
+    """Return the keys that a post has, or had before it was deleted."""
     deleted = connection.execute(_TOLD, {"organizations": [organization_id], "keys": list(keys)})
     carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
     return {row.once_key for row in deleted} | set(carried)
 
 
 def _completed(post_ids: Mapping[str, str]) -> Update:
-    """Build what completes runs, each with its post."""
-    # One statement and not one for each: PostgreSQL's driver sends those as a batch that cannot be called off.
+    """Create the update that completes runs, each with its post."""
+    # One statement for all runs: PostgreSQL's driver sends several as a batch that cannot be cancelled.
     return (
         update(workflow_runs)
         .where(workflow_runs.c.id.in_(list(post_ids)))
@@ -132,17 +132,17 @@ def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> C
 
 
 def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> set[str]:
-    """Write the posts that tell nothing that was told before; give their ids."""
+    """Write the posts whose keys are new; return their ids."""
     values: list[dict[str, Any]] = [
         rows.post_row(ending.post, run_id=ending.run.id, once=ending.once, push=push_id(ending.run.cause))
         for ending in endings
     ]
-    # By the key that others may be writing, too: in one order, so that no two wait for each other.
+    # Sorted by key, as in all transactions that write the same keys, so that they cannot deadlock.
     values.sort(key=lambda row: (row["organization_id"], row["once_key"] or b"", row["id"]))
     insertion = dialect.insert(posts).on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
     written = set(connection.scalars(insertion.returning(posts.c.id), values))
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
-    # Asked behind the writing, which waits for a deletion that is under way.
+    # Read after the insert, which waits for a concurrent deletion.
     named = [key for _, key in keys if key is not None]
     told = (
         connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": named}).all()

@@ -1,4 +1,4 @@
-"""What can be seen of a database that something may be wrong with: nothing is written, and nothing is relied on."""
+"""Diagnostics of a database that may be faulty: nothing is written, and nothing is taken for granted."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,21 +15,21 @@ from contentsvc_core.timestamps import from_ms
 @final
 @frozen(kw_only=True)
 class Server:
-    """Who keeps the data."""
+    """The database server, or SQLite."""
 
     #: ``SQLite`` or ``PostgreSQL``.
     kind: str
     version: str
     #: The version as numbers.
     numbers: tuple[int, ...]
-    #: How durable a commit of ours is, in the database's own word.
+    #: The durability of a commit, in the database's term.
     synchronous: str
-    #: Its own clock; ``None``: it has none.
+    #: The database's clock; ``None``: it has no clock of its own.
     now: datetime | None = None
 
 
 async def server(database: Database) -> Server:
-    """Ask who keeps the data.
+    """Read the kind, version and settings of the database.
 
     Raises:
         StoreUnavailable: The database does not answer.
@@ -56,7 +56,7 @@ def _server(connection: Connection) -> Server:
     version, number, synchronous, now_ms = row
     return Server(
         kind="PostgreSQL",
-        # Behind the number stands who has packed it.
+        # Some distributions append their name to the number.
         version=str(version).partition(" ")[0],
         numbers=(number // 10_000, number % 10_000),
         synchronous=synchronous,
@@ -65,9 +65,10 @@ def _server(connection: Connection) -> Server:
 
 
 async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
-    """Give what is stored sealed, the newest of each kind first: at most ``limit`` of each.
+    """Return at most ``limit`` sealed values of each kind, newest first.
 
-    They are secrets of hooks, tokens, and secrets of webhook endpoints, which a database of an older version has not.
+    The kinds are secrets of hooks, tokens, and secrets of webhook endpoints. A database of an older version lacks the
+    last.
     """
     secrets = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(limit)
     tokens = (
@@ -88,11 +89,11 @@ async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
 
 
 async def beats(database: Database) -> Mapping[str, int]:
-    """Give how often each executor has said that it lives."""
+    """Return the number of heartbeats of each executor."""
     return await database.read(lambda connection: {row.id: row.beats for row in connection.execute(select(executors))})
 
 
 async def providers(database: Database) -> frozenset[str]:
-    """Give the providers that anything is connected at."""
+    """Return the providers that have integrations."""
     query = select(integrations.c.provider).distinct()
     return frozenset(await database.read(lambda connection: connection.scalars(query).all()))

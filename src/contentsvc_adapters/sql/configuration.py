@@ -1,4 +1,4 @@
-"""Changes of what deliveries are decided on: each raises its organization's version."""
+"""Changes of the configuration that decisions on deliveries use: each raises its organization's version."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from contentsvc_adapters.sql.schema import organizations
 
 
 class _Unchanged(Exception):
-    """Undoes a change that has changed nothing: the version stays as well."""
+    """Rolls back a change without an effect, so that the version stays the same."""
 
 
 async def change_configuration(database: Database, organization_id: str, change: Callable[[Connection], bool]) -> bool:
-    """Change what deliveries are decided on, and raise the version; tell whether there was anything to change.
+    """Change an organization's configuration and raise its version; return whether anything changed.
 
-    The version comes first: its row is what changes of one organization wait for, one after the other, so that
-    none waits for a second thing that another one holds.
+    The version is raised first: its row serializes the changes of one organization, so that no change waits for a
+    second lock that another change holds.
     """
     raising = update(organizations).where(organizations.c.id == organization_id)
 

@@ -1,8 +1,8 @@
-"""Which release's post contains the post of a push.
+"""The relation between a push's post and the release's post that contains it.
 
-It is set in the transaction that writes, publishes, withdraws or deletes either post, so that lists leave a contained
-post out by their index. Such transactions of one organization wait for each other where one concerns a release: a push
-and its release that are written at once would not see each other.
+The transaction that writes, publishes, withdraws or deletes either post sets it, so that lists omit contained posts by
+their index. Such transactions of one organization wait for each other if one concerns a release. Otherwise a push and
+its release that are written concurrently would not see each other.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -45,26 +45,26 @@ _OF_RELEASE: Final = select(released_pushes.c.push_id).where(released_pushes.c.p
 
 
 def hold(connection: Connection, owners: Collection[str], *, releases: bool) -> None:
-    """Wait for the other transactions of these organizations that change releases, and keep them waiting.
+    """Lock out other transactions of these organizations that change releases.
 
     Args:
-        connection: In the transaction; nothing was written to posts yet.
+        connection: In the transaction, before the first write to posts.
         owners: The organizations.
-        releases: Whether releases are changed here; else the transactions that write pushes do not wait for this one.
+        releases: Whether this transaction changes releases. If not, transactions that write pushes do not wait for it.
     """
     mine = select(organizations.c.id).where(organizations.c.id.in_(sorted(owners))).order_by(organizations.c.id)
     connection.execute(mine.with_for_update(key_share=True) if releases else mine.with_for_update(read=True)).all()
 
 
 def contain(connection: Connection, owners: Collection[str], pushes: Iterable[str]) -> None:
-    """Set the release that contains it for each post of these pushes; nothing is written where it stays the same."""
+    """Set the containing release of each post of these pushes; unchanged rows are not written."""
     waiting = iter(dict.fromkeys(pushes))
     while some := list(islice(waiting, _PART)):
         connection.execute(_SETTING, {"owners": sorted(owners), "pushes": some})
 
 
 def note_released(connection: Connection, dialect: Dialect, released: Sequence[tuple[str, str, str]]) -> None:
-    """Store which pushes the posts of releases contain: the organization, the push and the post of each."""
+    """Store which pushes the posts of releases contain, as triples of organization, push and post."""
     waiting = iter(dict.fromkeys(released))
     while some := list(islice(waiting, _PART)):
         rows = [dict(zip(("organization_id", "push_id", "post_id"), each, strict=True)) for each in some]
@@ -72,7 +72,7 @@ def note_released(connection: Connection, dialect: Dialect, released: Sequence[t
 
 
 def contain_again(connection: Connection, owner: str, release_id: str, *, is_gone: bool = False) -> None:
-    """Set the posts of the pushes of a release anew, after the release was published, withdrawn or deleted."""
+    """Update the posts of a release's pushes after the release was published, withdrawn or deleted."""
     contain(connection, [owner], connection.scalars(_OF_RELEASE, {"release": release_id}).all())
     if is_gone:
         connection.execute(delete(released_pushes).where(released_pushes.c.post_id == release_id))

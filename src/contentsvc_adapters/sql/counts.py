@@ -1,7 +1,7 @@
-"""Pages of a list, found by how many of its rows lie in which stretch of time.
+"""Pages of a list, found by counts of its rows in stretches of time.
 
-The counts lead from the longest stretches to the shortest that hold a page, and only in there are rows passed over. So
-a page costs about the same wherever it stands; ``OFFSET`` alone would walk through all that stand before it.
+The counts lead from the longest stretches to the shortest ones that hold a page. Rows are skipped only inside those. So
+each page costs about the same, while ``OFFSET`` alone would read all rows before it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,10 +17,10 @@ from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Paginatio
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS
 _LONG_MS: Final = 30 * _DAY_MS
-#: With fewer rows before the page, and no filter, they are passed over faster than anything is looked up.
+#: Up to this many rows before the page are skipped, if there is no filter: that is faster than reading counts.
 _FEW: Final = 200
 
-#: What a column may be, by its name; empty: anything.
+#: Allowed values by column name; empty: any value.
 Filters: TypeAlias = Mapping[str, Collection[str]]
 _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
 
@@ -28,18 +28,18 @@ _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
 @final
 @frozen
 class Stretch:
-    """A stretch of time, and how many rows of a list lie in it."""
+    """A stretch of time, and the number of a list's rows in it."""
 
-    #: In milliseconds; the end is outside.
+    #: In milliseconds; the end is exclusive.
     since: int
     until: int
     number: int
 
 
 def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list[Stretch], int]:
-    """Choose the stretches that hold the rows from ``offset`` on, ``limit`` of them, of a list in their order.
+    """Return the stretches that hold the rows ``offset`` to ``offset + limit`` of a list, in the list's order.
 
-    Gives the offset inside the first one, too.
+    Also returns the offset inside the first stretch.
     """
     chosen: list[Stretch] = []
     for stretch in stretches:
@@ -53,7 +53,7 @@ def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list
 
 
 def joined(stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Make one of those that follow upon each other in time, in whichever direction."""
+    """Join adjacent stretches, in ascending or descending order."""
     found: list[Stretch] = []
     for stretch in stretches:
         last = found[-1] if found else None
@@ -72,7 +72,7 @@ class Listing:
 
     rows: Table
     counts: Table
-    #: The stretches that are counted, the longest first, in milliseconds; each is a multiple of the next.
+    #: The lengths of the counted stretches in milliseconds, longest first; each is a multiple of the next.
     spans: Sequence[int]
 
     def page(
@@ -89,13 +89,13 @@ class Listing:
         """Count an organization's rows and read one page of them.
 
         Args:
-            connection: In a transaction that sees one moment: else counts and rows would contradict each other.
-            whole: Reads rows of the table, with whatever belongs to them.
-            organization_id: Whose rows.
-            filters: Which of them; columns of both tables.
-            request: Which page.
-            ascending: The oldest first, else the newest.
-            by: The column of the time that the rows are sorted by. The counts find pages by ``created_at`` alone.
+            connection: In a transaction with one snapshot; otherwise counts and rows could contradict each other.
+            whole: Reads rows of the table, with their joined columns.
+            organization_id: The organization.
+            filters: Allowed values; the columns exist in both tables.
+            request: The page.
+            ascending: Whether the oldest row comes first.
+            by: The time column for sorting. Counts find pages by ``created_at`` only.
         """
         question = _Question(self, connection, whole, organization_id, filters, ascending, by)
         longest = question.stretches(self.spans[0])
@@ -114,7 +114,7 @@ class Listing:
         return found, pagination
 
     def days(self, connection: Connection, organization_id: str, filters: Filters) -> list[Stretch]:
-        """Give the longest stretches that hold any rows, newest first."""
+        """Return the longest stretches that hold rows, newest first."""
         question = _Question(self, connection, select(self.rows), organization_id, filters, ascending=False)
         return question.stretches(self.spans[0])
 
@@ -122,7 +122,7 @@ class Listing:
 @final
 @frozen
 class _Question:
-    """Whose rows are listed, which, and in which order."""
+    """The filters and the order of one listing."""
 
     listing: Listing
     connection: Connection
@@ -137,23 +137,23 @@ class _Question:
         return [table.c.organization_id == self.organization_id, *asked]
 
     def stretches(self, span: int, within: Sequence[Stretch] | None = None) -> list[Stretch]:
-        """Give the stretches of one length that hold any rows, in the order of the list."""
+        """Return the stretches of one length that hold rows, in the order of the list."""
         counts = self.listing.counts
         starts_at, number = counts.c.starts_at, func.sum(counts.c.number)
         counting = select(starts_at, number).where(*self._mine(counts), counts.c.span == span)
         if within is not None:
             if not within:
                 return []
-            # Those between them hold nothing.
+            # Stretches between the given ones hold no rows.
             since, until = min(each.since for each in within), max(each.until for each in within)
             counting = counting.where(starts_at >= since, starts_at < until)
         counting = counting.group_by(starts_at).having(number != 0)
         found = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
-        # PostgreSQL sums integers up to a decimal number.
+        # In PostgreSQL, the sum of integers is a decimal number.
         return [Stretch(since, since + span, int(number)) for since, number in found]
 
     def inside(self, stretch: Stretch) -> Sequence[ColumnElement[bool]]:
-        """Give the condition that a row lies in a stretch."""
+        """Return the condition that a row lies in a stretch."""
         at = self.listing.rows.c.created_at
         return at >= stretch.since, at < stretch.until
 
@@ -162,7 +162,7 @@ class _Question:
         rows = self.listing.rows
         place = (rows.c[self.by], rows.c.id)
         order = place if self.ascending else [column.desc() for column in place]
-        # Only the keys of what is passed over are looked at, where an index holds them, and nothing is joined to it.
+        # Skipped rows cost only their keys, which an index holds; nothing is joined to them.
         mine = select(*place).where(*self._mine(rows), *conditions).order_by(*order).limit(limit).offset(offset)
         keys = mine.subquery("keys")
         reading = self.whole.join(
@@ -177,10 +177,10 @@ class _Question:
 
 
 def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, before_ms: int) -> Delete:
-    """Make the statement that deletes the counts of stretches that begin before ``before_ms`` and hold nothing more.
+    """Create the statement that deletes empty counts of stretches that begin before ``before_ms``.
 
-    What is deleted adds up to nothing, so that no sum changes, whoever counts at the same time: it is locked first, and
-    what others have locked stays.
+    The deleted rows add up to zero, so no sum changes, even with concurrent writers: the rows are locked first, and
+    rows that others have locked stay.
     """
     counts = listing.counts
     key = [column for column in counts.primary_key if column.name != "organization_id"]
@@ -200,6 +200,6 @@ def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, befor
     return delete(counts).where(counts.c.organization_id == organization_id, tuple_(*key).in_(found))
 
 
-#: What is counted is said where the triggers are made, too: in the migrations.
+#: The migrations define the same lists, where they create the triggers.
 LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=(_DAY_MS, _HOUR_MS))
 POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(_LONG_MS, _DAY_MS, _HOUR_MS))

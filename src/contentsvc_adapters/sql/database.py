@@ -1,4 +1,4 @@
-"""The database: its connections, its transactions, and the one place where a driver's errors become the core's."""
+"""The database: its connections, its transactions, and the mapping of driver errors to the core's errors."""
 
 import asyncio
 import random
@@ -19,37 +19,36 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _Work: TypeAlias = Callable[[Connection], _Result]
-#: Executes a statement with its arguments, and gives its rows.
+#: Executes a statement with its arguments, and returns its rows.
 Fetch: TypeAlias = Callable[[str, Sequence[object]], Awaitable[Sequence[Record]]]
 
-#: How often a transaction is begun at most. Of transactions that are in each other's way one always goes on, so that
-#: a few turns are enough; what is not enough is not a matter of chance.
+#: The maximum number of tries of a transaction. Of conflicting transactions one always succeeds, so a few tries are
+#: enough. If they fail, the cause is not chance.
 _TURNS: Final = 5
-#: The longest pause before the second turn, in seconds; before each later one it is four times as long.
+#: The longest pause before the second try, in seconds; before each later try it is four times as long.
 _PAUSE_S: Final = 0.01
 
 
 @final
 class Database:
-    """One database. A transaction is a plain function over a connection: it can await nothing else in the middle.
+    """One database. A transaction is a plain function over a connection, and awaits nothing.
 
-    A transaction that has been asked for runs to its end, even when who asked goes away: nothing is cut in half, and
-    no connection is lost. Its function may be called several times: when it lost against other transactions, or when
-    the connection was lost and nobody knows whether it was committed. Only the core's errors leave, and whatever the
-    function itself raises to undo its work.
+    A transaction runs to its end even if its caller is cancelled, so no connection is lost. Its function may run
+    several times: after a conflict with other transactions, or after a lost connection with an unknown outcome. Only
+    the core's errors are raised, and errors that the function itself raises to roll back.
     """
 
     def __init__(self, url: str, *, busy_timeout_ms: int = 5000, readers: int = 10, pool_size: int = 10) -> None:
-        """Name the database; it is opened when it is first used.
+        """Create the database; the first use opens it.
 
         Args:
             url: ``sqlite+aiosqlite:///FILE`` or ``postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE``.
-            busy_timeout_ms: SQLite: how long a write waits while another process writes.
-            readers: SQLite: how many transactions may read at once.
-            pool_size: PostgreSQL: how many transactions there may be at once.
+            busy_timeout_ms: SQLite: the time limit for waiting while another process writes.
+            readers: SQLite: the maximum number of concurrent reads.
+            pool_size: PostgreSQL: the maximum number of concurrent transactions.
 
         Raises:
-            ValueError: No database that can be used is named.
+            ValueError: The URL does not name a supported database.
         """
         self.dialect: Final[Dialect] = dialect_of(
             url, busy_timeout_ms=busy_timeout_ms, readers=readers, pool_size=pool_size
@@ -63,11 +62,11 @@ class Database:
 
     @property
     def pools(self) -> frozenset[Pool]:
-        """Give the pools of connections, for whoever counts those; the lanes have others to themselves."""
+        """Return the pools of connections, for metrics; the lanes' connections are not included."""
         return frozenset(each.sync_engine.pool for each in (self._writer, self._reader))
 
     async def read(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` in a transaction that sees one moment and may not write.
+        """Run ``work`` in a read-only transaction with one snapshot.
 
         Raises:
             StoreUnavailable: The database does not answer.
@@ -75,19 +74,19 @@ class Database:
         return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
 
     async def write(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` in a transaction and commit; whatever it raises undoes all of it.
+        """Run ``work`` in a transaction and commit; an exception rolls all of it back.
 
-        Each statement sees what was committed before it began, and other transactions may write beside this one:
-        what ``work`` has read may be different when it writes. (SQLite lets one write at a time.)
+        Each statement sees the data committed before it began, and other transactions may write concurrently. So values
+        that ``work`` has read may have changed when it writes. (SQLite has one writer at a time.)
 
         Raises:
-            StoreUnavailable: The database does not answer, or another process kept it locked.
+            StoreUnavailable: The database does not answer, or another process has locked it.
             Unstorable: The database refuses a value.
         """
         return await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
 
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
-        """Run ``work`` on the driver's connection; it begins and ends one transaction: for SQLite's lane alone.
+        """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane.
 
         Raises:
             StoreUnavailable: The database does not answer.
@@ -105,7 +104,7 @@ class Database:
         return writing
 
     async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:
-        """Run ``work``, which executes statements that are transactions of their own: for PostgreSQL's lanes alone.
+        """Run ``work``, whose statements are transactions of their own. Only for PostgreSQL's lanes.
 
         Raises:
             StoreUnavailable: The database does not answer.
@@ -116,7 +115,7 @@ class Database:
         return await self._to_the_end(self._in_time(lambda: work(settler.fetch)))
 
     async def write_alone(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` as :meth:`write` does, once, when no other process is in here, and for as long as it takes.
+        """Run ``work`` once as :meth:`write` does, under the lock for migrations and without a time limit.
 
         Raises:
             StoreUnavailable: The database does not answer.
@@ -137,11 +136,11 @@ class Database:
         return await self._to_the_end(once())
 
     async def dispose(self) -> None:
-        """Wait for the transactions that are under way, then close every connection; there are no more afterwards."""
+        """Wait for running transactions, then close every connection for good."""
         self._closed = True
         while self._running:
             await asyncio.wait(self._running)
-        # The writer last: closing the last connection moves SQLite's log into the file, and readers may not do that.
+        # The writer last: closing the last connection moves SQLite's log into the file, which readers may not do.
         await self._reader.dispose()
         await self._settler.dispose()
         await self._writer.dispose()
@@ -152,7 +151,7 @@ class Database:
             message = "the database was closed"
             raise StoreUnavailable(message)
         task = asyncio.create_task(transaction)
-        # The loop itself keeps only a weak reference.
+        # The event loop keeps only a weak reference.
         self._running.add(task)
         task.add_done_callback(self._ended)
         try:
@@ -161,15 +160,15 @@ class Database:
             asking = asyncio.current_task()
             if not task.cancelled() or (asking is not None and asking.cancelling()):
                 raise
-            # Nobody has asked for that but a driver. To who asks for many at once, it would look like the end of the
-            # event loop, at which nobody is told anything any more.
+            # A driver cancelled the task, not the caller. A batch that saw CancelledError would take it for the end of
+            # the event loop, and answer none of its callers.
             message = "the transaction was cut off"
             raise StoreUnavailable(message) from exc
 
     def _ended(self, transaction: "asyncio.Future[Any]") -> None:
         self._running.discard(transaction)
         if not transaction.cancelled():
-            # Who asked may have gone away: an exception that nobody fetches is printed with a traceback.
+            # Retrieve the exception: if the caller has gone, asyncio would log it with a traceback.
             transaction.exception()
 
     async def _in_time(self, run: Callable[[], Awaitable[_Result]]) -> _Result:
@@ -193,11 +192,11 @@ class Database:
                 if turn == _TURNS or self.dialect.fault(exc) not in {Fault.CONFLICT, Fault.LOST}:
                     self._raise_for(exc)
                     raise
-            # By chance: who was in each other's way must not meet again.
+            # A random pause, so that conflicting transactions do not meet again.
             await asyncio.sleep(random.uniform(0, _PAUSE_S * 4**turn))  # noqa: S311  # no secret
 
     def _told(self, exc: Exception) -> Exception:
-        """Return the core's word for an error, or the error."""
+        """Return the core's error for a driver's error, or the error itself."""
         try:
             self._raise_for(exc)
         except ContentServiceError as told:
@@ -205,7 +204,7 @@ class Database:
         return exc
 
     def _raise_for(self, exc: Exception) -> None:
-        """Raise the core's word for an error; what is not the database's is left to who called."""
+        """Raise the core's error for a database error; other errors are left to the caller."""
         fault = self.dialect.fault(exc)
         match fault:
             case Fault.VALUE:
@@ -223,7 +222,7 @@ class Database:
 def _raise_for_any_database(exc: Exception) -> None:
     match exc:
         case UnicodeEncodeError() | OverflowError():
-            # The driver cannot even hand such a value over.
+            # The driver cannot encode the value.
             message = f"the database cannot hold the value: {exc}"
             raise Unstorable(message) from exc
         case NoConnectionFree():

@@ -1,4 +1,4 @@
-"""Where deliveries are decided on and settled."""
+"""Reading the configuration for deliveries, and settling them."""
 
 from datetime import datetime
 from typing import Final, final
@@ -16,21 +16,19 @@ class SqlDeliveryStore:
     """The delivery store."""
 
     def __init__(self, database: Database, sealer: SecretSealer, queue: SettlementQueue) -> None:
-        """Create the store over a database, what opens the webhook secrets, and where settlements wait."""
+        """Create the store over a database, the sealer of webhook secrets, and the queue of settlements."""
         endpoints = Endpoints(database, sealer)
         self._endpoints = endpoints
         self._queue = queue
         queue.on_stale = lambda settlement: endpoints.forget(settlement.organization_id, settlement.version)
 
-        # What a delivery passes is the queue's own, and what it recalls.
+        # The hot path of a delivery calls these directly.
         self.put: Final = queue.put
         self.recall: Final = endpoints.recall
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Recall what is known at an address, or read it."""
         known = self.recall(address, now) if recall else None
         return known or await self._endpoints.read(address, now)
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Make a settlement true, all of it or nothing."""
         return await self._queue.settle(settlement)

@@ -1,4 +1,4 @@
-"""Organizations and what they have connected."""
+"""Organizations, integrations and triggers."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -40,7 +40,7 @@ _FIRST_VERSION: Final = 1
 
 
 class _Taken(Exception):
-    """Undoes an addition: what it needs is somebody else's already."""
+    """Rolls back an addition: another integration has one of the repositories."""
 
 
 @final
@@ -48,13 +48,11 @@ class SqlDirectory:
     """The directory."""
 
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Take the database, and what seals the webhook secrets."""
         self._database = database
         self._sealer = sealer
         self._triggers = RowLoader(database, select(triggers), triggers.c.id)
 
     async def add_organization(self, organization: Organization) -> bool:
-        """Add an organization; the unique slug decides."""
         row = {
             "id": organization.id,
             "slug": organization.slug,
@@ -64,7 +62,7 @@ class SqlDirectory:
             "house_style": directory_rows.style_column(organization.house_style),
             "created_at": to_ms(organization.created_at),
         }
-        # On any key: the same organization twice at once may meet at its id first.
+        # On any key: concurrent additions of the same organization may conflict at the id first.
         addition = self._database.dialect.insert(organizations).on_conflict_do_nothing()
         owner = select(organizations.c.id).where(organizations.c.slug == organization.slug)
 
@@ -73,34 +71,30 @@ class SqlDirectory:
             found = connection.scalar(owner)
             if found is None:
                 raise Unstorable(_anothers(organization.id))
-            # The same organization once more, after an unknown outcome, is no stranger.
+            # The same organization again, after an unknown outcome, counts as added.
             return found == organization.id
 
         return await self._database.write(add)
 
     async def organization(self, slug: str) -> Organization | None:
-        """Read an organization."""
         found = await self._first(select(organizations).where(organizations.c.slug == slug))
         return None if found is None else directory_rows.organization_of(found)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
-        """Read an organization by its id."""
         found = await self._first(select(organizations).where(organizations.c.id == organization_id))
         return None if found is None else directory_rows.organization_of(found)
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
-        """Write the house style of an organization; the version stays."""
         mine = update(organizations).where(organizations.c.id == organization_id)
         setting = mine.values(house_style=directory_rows.style_column(house_style))
         return await self._database.write(lambda connection: connection.execute(setting).rowcount > 0)
 
     async def organizations(self) -> Sequence[Organization]:
-        """Read all organizations."""
         query = select(organizations).order_by(organizations.c.slug)
         return [directory_rows.organization_of(row) for row in await self._all(query)]
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
-        """Add an integration; the unique repositories decide."""
+        """Add an integration; the unique keys of repositories decide."""
         try:
             sealed_token = None if token is None else self._sealer.seal(token)
             await change_configuration(
@@ -141,23 +135,21 @@ class SqlDirectory:
         return True
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
-        """Read an organization's integrations."""
         mine = integrations.c.organization_id == organization_id
         return await self._database.read(lambda connection: _integrations(connection, mine))
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        """Read an integration."""
         mine = _is(organization_id, integration_id)
         found = await self._database.read(lambda connection: _integrations(connection, mine))
         return found[0] if found else None
 
     async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
-        """Delete an integration and switch off what used it."""
         removed: list[Removed] = []
 
         def remove(connection: Connection) -> bool:
             gone = _remove(connection, organization_id, integration_id)
-            # Begun again after an unknown outcome, it may be gone already: what the first turn found went with it.
+            # If the transaction runs again after an unknown outcome, the integration may be deleted already: keep the
+            # first result.
             removed[:] = gone or removed
             return bool(gone)
 
@@ -165,7 +157,6 @@ class SqlDirectory:
         return removed[0] if removed else None
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
-        """Read and open an integration's secrets."""
         from contentsvc_adapters.sql.endpoint_reading import SECRETS  # noqa: PLC0415  # a list of keys needs none of it
 
         query = SECRETS.join(integrations, integrations.c.id == webhook_secrets.c.integration_id).where(
@@ -177,7 +168,6 @@ class SqlDirectory:
         return tuple(self._sealer.open(each) for each in sealed)
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
-        """Switch an integration."""
         switch = update(integrations).where(_is(organization_id, integration_id))
         return await change_configuration(
             self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
@@ -186,28 +176,23 @@ class SqlDirectory:
     async def add_trigger(
         self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
     ) -> bool | UnknownBrand | TooMany:
-        """Add a trigger, unless another one does the same or there are too many."""
         return await triggers_of.add_trigger(self._database, trigger, checks_brand=checks_brand, at_most=at_most)
 
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
     ) -> Trigger | TriggerFault | UnknownBrand:
-        """Change a trigger as it stands."""
         return await triggers_of.change_trigger(
             self._database, organization_id, trigger_id, change, checks_brand=checks_brand
         )
 
     async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
-        """Delete a trigger."""
         return await triggers_of.remove_trigger(self._database, organization_id, trigger_id)
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
-        """Read a trigger."""
         found = await self._triggers.find(organization_id, trigger_id)
         return None if found is None else directory_rows.trigger_of(found)
 
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:
-        """Read an organization's triggers."""
         query = (
             select(triggers)
             .where(triggers.c.organization_id == organization_id)
@@ -216,14 +201,12 @@ class SqlDirectory:
         return [directory_rows.trigger_of(row) for row in await self._all(query)]
 
     async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
-        """Switch a trigger."""
         switch = update(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
         return await change_configuration(
             self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
         )
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        """Read which organization something belongs to."""
         found = await self._first(
             union_all(
                 select(integrations.c.organization_id).where(integrations.c.id == id),
@@ -233,7 +216,7 @@ class SqlDirectory:
                 select(workflow_runs.c.organization_id).where(workflow_runs.c.id == id),
                 select(posts.c.organization_id).where(posts.c.id == id),
                 select(webhook_endpoints.c.organization_id).where(webhook_endpoints.c.id == id),
-                # A processed delivery's log entry has the id of its event.
+                # The log entry of a processed delivery has the id of its event.
                 select(events.c.organization_id).where(events.c.id == id),
             )
             .subquery()
@@ -253,7 +236,7 @@ def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
 
 
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> list[Removed]:
-    """Return what went with it; nothing where there is no such integration."""
+    """Delete an integration; return the disabled triggers and schedules. An unknown integration gives an empty list."""
     from contentsvc_adapters.sql.schedules import disable_schedules  # noqa: PLC0415  # a list needs none of it
 
     found = _integrations(connection, _is(organization_id, integration_id))
@@ -273,7 +256,7 @@ def _remove(connection: Connection, organization_id: str, integration_id: str) -
     events = [each for each in enabled if not gone.isdisjoint(each.repository_ids)]
     ids = [each.id for each in events]
     connection.execute(update(triggers).where(triggers.c.id.in_(ids)).values(enabled=False))
-    # A schedule names no provider.
+    # Schedules name no provider: a repository id may still be connected elsewhere.
     left = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
     nowhere = gone.difference(connection.scalars(left))
     schedules = disable_schedules(
@@ -287,7 +270,7 @@ def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
 
 
 def _same(standing: Sequence[Integration], value: Integration) -> None:
-    """Let a value pass that was added before, after an unknown outcome; refuse another one of the same id."""
+    """Accept a value that was added before, after an unknown outcome; refuse another value with the same id."""
     if value not in standing:
         raise Unstorable(_anothers(value.id))
 
@@ -311,7 +294,7 @@ def _integrations(connection: Connection, condition: ColumnElement[bool]) -> lis
 
 
 async def any_sealed(database: Database) -> str | None:
-    """Give one of the sealed secrets of a database, when it holds any: to try a key on."""
+    """Return a sealed secret of a database for testing a key; ``None``: there is no secret."""
     newest = (
         select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1),
         select(webhook_endpoints.c.sealed_secret).order_by(webhook_endpoints.c.created_at.desc()).limit(1),

@@ -1,4 +1,4 @@
-"""Rows of the directory, the keys among them, and the values that they stand for."""
+"""Mapping between rows and values of the directory and of API keys."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -17,7 +17,7 @@ from contentsvc_core.workflows.triggers import Trigger
 
 
 def organization_of(row: AnyRow) -> Organization:
-    """Read an organization."""
+    """Return the organization of a row."""
     return Organization(
         id=row.id,
         slug=row.slug,
@@ -29,17 +29,17 @@ def organization_of(row: AnyRow) -> Organization:
 
 
 def style_column(style: HouseStyle | None) -> str | None:
-    """Return a house style as it is stored."""
+    """Return the stored form of a house style."""
     return None if style is None else json_of(style_body(style))
 
 
 def style_of(stored: str | None) -> HouseStyle | None:
-    """Read a house style, which was checked before it was stored."""
+    """Return a stored house style, which was checked before it was stored."""
     return None if stored is None else HouseStyle(msgspec.json.decode(stored))
 
 
 def repository_rows(integration: Integration) -> list[dict[str, Any]]:
-    """Give the rows of an integration's repositories."""
+    """Return the rows of an integration's repositories."""
     return [
         {
             "organization_id": integration.organization_id,
@@ -56,7 +56,7 @@ def repository_rows(integration: Integration) -> list[dict[str, Any]]:
 
 
 def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
-    """Read an integration with its repositories, which come in their order."""
+    """Return an integration with its repositories, which are in order."""
     return Integration(
         id=row.id,
         organization_id=row.organization_id,
@@ -70,7 +70,7 @@ def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
 
 
 def trigger_row(trigger: Trigger) -> dict[str, Any]:
-    """Give the row of a trigger."""
+    """Return the row of a trigger."""
     return {
         "id": trigger.id,
         "organization_id": trigger.organization_id,
@@ -88,7 +88,7 @@ def trigger_row(trigger: Trigger) -> dict[str, Any]:
 
 
 def trigger_of(row: AnyRow) -> Trigger:
-    """Read a trigger."""
+    """Return the trigger of a row."""
     return Trigger(
         id=row.id,
         organization_id=row.organization_id,
@@ -106,7 +106,7 @@ def trigger_of(row: AnyRow) -> Trigger:
 
 
 def key_row(key: ApiKey) -> dict[str, Any]:
-    """Give the row of an API key."""
+    """Return the row of an API key."""
     return {
         "prefix": key.prefix,
         "organization_id": key.organization_id,
@@ -123,7 +123,7 @@ def key_row(key: ApiKey) -> dict[str, Any]:
 
 
 def key_of(row: AnyRow) -> ApiKey:
-    """Read an API key."""
+    """Return the API key of a row."""
     return ApiKey(
         prefix=row.prefix,
         organization_id=row.organization_id,
@@ -139,7 +139,7 @@ def key_of(row: AnyRow) -> ApiKey:
 
 
 def session_row(session: Session) -> dict[str, Any]:
-    """Give the row of a session."""
+    """Return the row of a session."""
     return {
         "digest": session.digest,
         "key_prefix": session.key_prefix,
@@ -149,7 +149,7 @@ def session_row(session: Session) -> dict[str, Any]:
 
 
 def session_of(row: AnyRow) -> Session:
-    """Read a session."""
+    """Return the session of a row."""
     return Session(
         digest=row.digest,
         key_prefix=row.key_prefix,

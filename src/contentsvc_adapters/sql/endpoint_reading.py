@@ -1,4 +1,4 @@
-"""Reading what deliveries are decided on: any number of addresses in a few statements."""
+"""Reading the configuration for deliveries: any number of hook addresses in a few statements."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.triggers import Trigger
 
-#: The version of an organization's configuration, and the triggers that were enabled then.
+#: The version of an organization's configuration, and its enabled triggers at that version.
 Known: TypeAlias = tuple[int, tuple[Trigger, ...]]
 
 
@@ -34,7 +34,7 @@ _INTEGRATIONS: Final[Select[*tuple[Any, ...]]] = (
     .join(organizations, organizations.c.id == integrations.c.organization_id)
     .where(_among(integrations.c.id, "integrations"))
 )
-#: Which integration each repository is connected through.
+#: The integration through which each repository is connected.
 _REPOSITORIES: Final[Select[*tuple[Any, ...]]] = select(
     repositories.c.organization_id,
     repositories.c.provider,
@@ -45,7 +45,7 @@ SECRETS: Final = (
     select(webhook_secrets.c.sealed, webhook_secrets.c.expires_at)
     .where(
         webhook_secrets.c.integration_id == bindparam("integration", type_=webhook_secrets.c.integration_id.type),
-        # As the port says: exactly when it expires, it verifies no longer.
+        # Exclusive, as in the port: a secret does not verify at its expiry time.
         webhook_secrets.c.expires_at.is_(None)
         | (webhook_secrets.c.expires_at > bindparam("now", type_=webhook_secrets.c.expires_at.type)),
     )
@@ -66,13 +66,13 @@ _TRIGGERS: Final[Select[*tuple[Any, ...]]] = (
 @final
 @frozen(kw_only=True)
 class Found:
-    """What was read of an address."""
+    """The configuration for a hook address."""
 
     enabled: bool
     version: int
-    #: The integration that the repository is connected through, if any.
+    #: The integration through which the repository is connected, if any.
     through: str | None
-    #: Sealed secrets and when they expire, the newest first; those that have expired are among them.
+    #: Sealed secrets and their expiry, newest first, including expired ones.
     sealed: Sequence[tuple[str, datetime | None]]
     #: The organization's enabled triggers, oldest first.
     triggers: tuple[Trigger, ...]
@@ -81,12 +81,12 @@ class Found:
 def read_endpoints(
     addresses: Sequence[Address], known: Mapping[str, Known], connection: Connection
 ) -> Sequence[Found | None]:
-    """Read addresses, in a few statements for all of them; ``None``: there is no such integration there.
+    """Read the configuration for hook addresses in a few statements; ``None``: no such integration.
 
     Args:
-        addresses: Of any organizations.
-        known: What is known of organizations: triggers of the version that is there are not read once more.
-        connection: In a transaction that sees one moment.
+        addresses: Hook addresses of any organizations.
+        known: Remembered triggers by organization; if their version is current, they are not read again.
+        connection: In a transaction with one snapshot.
     """
     asked = {"integrations": sorted({address.integration_id for address in addresses})}
     connected = {row.id: row for row in connection.execute(_INTEGRATIONS, asked)}
@@ -117,7 +117,7 @@ def read_endpoints(
 
 
 def _through(addresses: Sequence[Address], connection: Connection) -> Mapping[tuple[str, str, int], str]:
-    """Give the integrations through which repositories are connected."""
+    """Return the integrations through which repositories are connected."""
     asked = {
         "organizations": sorted({address.organization_id for address in addresses}),
         "repositories": sorted({address.repository_id for address in addresses}),
@@ -131,7 +131,7 @@ def _through(addresses: Sequence[Address], connection: Connection) -> Mapping[tu
 def _enabled(
     versions: Mapping[str, int], known: Mapping[str, Known], connection: Connection
 ) -> Mapping[str, tuple[Trigger, ...]]:
-    """Give organizations' enabled triggers; those of a version that is remembered are not read once more."""
+    """Return the enabled triggers of organizations; remembered ones with a current version are not read again."""
     enabled: dict[str, tuple[Trigger, ...]] = {}
     for organization_id, version in versions.items():
         known_version, triggers_then = known.get(organization_id, (None, ()))

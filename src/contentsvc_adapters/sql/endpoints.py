@@ -1,4 +1,4 @@
-"""What deliveries are decided on: read in one transaction, remembered until a settlement says that it has changed."""
+"""A cache of the configuration for deliveries, invalidated by stale settlements."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -15,39 +15,39 @@ from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
 from contentsvc_core.workflows.triggers import Trigger, source_type
 
-#: How many addresses are remembered; those that were asked for longest ago are forgotten first.
+#: The maximum number of cached hook addresses; the least recently used ones are dropped.
 REMEMBERED: Final = 10_000
 
 
 @final
 class Endpoints:
-    """Gives endpoints: afresh, or as they were when they were read last.
+    """Reads endpoints, fresh or from the cache.
 
-    Nobody tells of a change, which may come from any process: what is remembered may be old. Whatever is decided on it
-    is settled against the organization's version, and who hears there that it is stale has it forgotten
+    A change can come from any process and notifies no cache, so cached values may be outdated. A decision on them is
+    settled against the organization's version; a stale settlement drops them from the cache
     (docs/decisions/0016-remembered-endpoints.md).
     """
 
     def __init__(self, database: Database, sealer: SecretSealer, *, remembered: int = REMEMBERED) -> None:
-        """Take the database, and what opens the webhook secrets.
+        """Create the cache.
 
         Args:
-            database: Where they are read.
-            sealer: Opens the secrets; what it has opened is remembered in clear.
-            remembered: How many addresses are remembered at most.
+            database: The source of the endpoints.
+            sealer: Opens the secrets; the cache holds them in clear.
+            remembered: The maximum number of cached hook addresses.
         """
         self._database = database
         self._sealer = sealer
         self._remembered = remembered
-        #: The one that was asked for last stands last.
+        #: Ordered by last use, the most recent last.
         self._known: Final[OrderedDict[Address, _Known]] = OrderedDict()
         self._organizations: Final[dict[str, _Organization]] = {}
         self._reading: Final[Joint[Address, Found | None]] = Joint(self._read)
 
     def recall(self, address: Address, now: datetime) -> Endpoint | None:
-        """Give what is remembered of an address, with the secrets that verify at ``now``; ``None``: nothing is."""
+        """Return the cached endpoint with the secrets that verify at ``now``; ``None``: it is not cached."""
         known = self._known.get(address)
-        # A clock that was stepped back may have secrets verify again that were left out when it was read.
+        # After a backward step of the clock, secrets could verify again that were omitted when the endpoint was read.
         if known is None or now < known.read_at:
             return None
         self._known.move_to_end(address)
@@ -56,10 +56,10 @@ class Endpoints:
         return known.endpoint
 
     async def read(self, address: Address, now: datetime) -> Endpoint | None:
-        """Read what is known at an address, in one transaction, and remember it, unless it is not there.
+        """Read the endpoint of an address in one transaction, and cache it if it exists.
 
-        Addresses that are asked for at the same time are read in one: after a start, or when all of ten thousand hooks
-        are told something, that is what deliveries wait for.
+        Concurrent reads share a transaction. After a start, or when ten thousand hooks deliver at once, deliveries wait
+        for these reads.
         """
         found = await self._reading(address)
         if found is None:
@@ -71,10 +71,10 @@ class Endpoints:
         secrets = [
             _Secret(self._sealer.open(sealed), expires_at)
             for sealed, expires_at in found.sealed
-            # As the port says: exactly when it expires, it verifies no longer.
+            # Exclusive, as in the port: a secret does not verify at its expiry time.
             if expires_at is None or expires_at > now
         ]
-        # A repository that nobody has connected is anybody's invention: it would push out what is in use.
+        # Unknown repositories are not cached: senders can invent them, and they would displace used entries.
         kept = None if belonging is Belonging.UNKNOWN else self._organization(address, found.version)
         endpoint = Endpoint(
             address=address,
@@ -102,7 +102,7 @@ class Endpoints:
         return await self._database.read(partial(read_endpoints, addresses, known))
 
     def forget(self, organization_id: str, version: int) -> None:
-        """Forget all addresses of an organization that were read at a version, which is no longer the one in force."""
+        """Drop the cached addresses of an organization that were read at an outdated version."""
         organization = self._organizations.get(organization_id)
         if organization is not None and organization.version == version:
             del self._organizations[organization_id]
@@ -110,7 +110,7 @@ class Endpoints:
                 del self._known[address]
 
     def _organization(self, address: Address, version: int) -> "_Organization | None":
-        """Give where an address is remembered; ``None``: nowhere, since a later version has been read meanwhile."""
+        """Return the cache entry of an address's organization; ``None``: a later version has been read meanwhile."""
         organization = self._organizations.get(address.organization_id)
         if organization is not None and organization.version < version:
             self.forget(address.organization_id, organization.version)
@@ -130,8 +130,6 @@ class Endpoints:
 @final
 @frozen
 class _Secret:
-    """A webhook secret in clear."""
-
     text: str = field(repr=False)
     expires_at: datetime | None
 
@@ -139,22 +137,22 @@ class _Secret:
 @final
 @frozen(kw_only=True)
 class _Known:
-    """What is remembered of an address."""
+    """The cached values of an address."""
 
     endpoint: Endpoint
-    #: The endpoint's, in their order.
+    #: The endpoint's secrets, in their order.
     secrets: tuple[_Secret, ...] = field(converter=tuple)
-    #: Secrets that had expired by then are left out.
+    #: Secrets that had expired by this time are omitted.
     read_at: datetime
-    #: When the first one of the secrets expires.
+    #: The earliest expiry of the secrets.
     until: datetime | None = field(init=False, default=Factory(lambda self: self.earliest_end(), takes_self=True))
 
     def earliest_end(self) -> datetime | None:
-        """Find when the first one of the secrets expires."""
+        """Return the earliest expiry of the secrets."""
         return min((secret.expires_at for secret in self.secrets if secret.expires_at is not None), default=None)
 
     def at(self, now: datetime) -> "_Known":
-        """Leave out what has expired."""
+        """Return a copy without the secrets that expired by ``now``."""
         left = [secret for secret in self.secrets if secret.expires_at is None or secret.expires_at > now]
         return _Known(
             endpoint=evolve(self.endpoint, secrets=[secret.text for secret in left]), secrets=left, read_at=now
@@ -164,19 +162,19 @@ class _Known:
 @final
 @define
 class _Organization:
-    """What is remembered of an organization, all of one version."""
+    """The cached values of an organization, all of one version."""
 
     version: int
     addresses: set[Address] = field(init=False, factory=set)
-    #: All that are enabled; ``None``: they have not been read yet.
+    #: All enabled triggers; ``None``: not read yet.
     triggers: tuple[Trigger, ...] | None = field(init=False, default=None)
 
 
 def _naming(address: Address, found: Found, kept: _Organization | None) -> list[Trigger]:
-    """Give the triggers that name the repository; all addresses of an organization share them."""
+    """Return the triggers that name the repository; all addresses of an organization share them."""
     enabled = found.triggers
     if kept is not None:
-        # The same ones, if they were read before: each address would have its own copies else.
+        # Reuse the triggers that were read before: otherwise each address would hold its own copies.
         kept.triggers = enabled = enabled if kept.triggers is None else kept.triggers
     kind = source_type(address.provider)
     return [

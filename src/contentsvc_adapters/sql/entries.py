@@ -1,4 +1,4 @@
-"""Log entries as they are read: as lists show them, and with their payloads."""
+"""Reading log entries: lines for lists, and entries with their payloads."""
 
 from typing import Any, Final
 
@@ -10,14 +10,14 @@ from contentsvc_adapters.sql.schema import events, log_entries
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
 
-#: Largest difference between the time in an entry's id and the entry's own, in milliseconds: reading a body takes time,
-#: and clocks are set.
+#: The largest difference between the time in an entry's id and the entry's own time, in milliseconds. Reading a body
+#: takes time, and clocks are adjusted.
 _ABOUT_MS: Final = 10 * 60 * 1000
 
 _LINES: Final[Select[*tuple[Any, ...]]] = select(
     *(column for column in log_entries.c if column.name != "payload"), events.c.type.label("event_type")
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
-#: What payloads are made from, by the entries' ids.
+#: The sources of payloads, by the entries' ids.
 PAYLOADS: Final[Select[*tuple[Any, ...]]] = select(
     log_entries.c.id, log_entries.c.payload, events.c.data.label("event_data")
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
@@ -26,12 +26,12 @@ WHOLE: Final = _LINES.add_columns(log_entries.c.payload, events.c.data.label("ev
 
 
 def listed_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Build the statement that reads entries for :func:`~contentsvc_adapters.sql.rows.listed_entry`."""
+    """Create the statement that reads entries for :func:`~contentsvc_adapters.sql.rows.listed_entry`."""
     return _LINES.add_columns(events.c.summary, small_data(dialect, events.c.summary.is_(None)))
 
 
 def sized_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Build the statement that reads entries with the sizes of their payloads, as stored."""
+    """Create the statement that reads entries with the sizes of their payloads, as stored."""
     size = func.coalesce(dialect.size_of(log_entries.c.payload), dialect.size_of(events.c.data), 0)
     return _LINES.add_columns(size.label("size"))
 
@@ -41,9 +41,9 @@ def find_entry(
 ) -> rows.AnyRow | None:
     """Return an entry by its id.
 
-    Ids alone lead to no entry: an index would cost every delivery something. The event that an entry came with has
-    its id, and its time. Of one without an event the id tells a time, which is about the entry's. Only what is not
-    found there is looked for among all of its organization.
+    There is no index on ids, because every delivery would pay for it. The event of an entry has the same id and time as
+    the entry. The id of an entry without an event contains about the entry's time. Only if both fail, all entries of
+    the organization are searched.
     """
     mine = entries.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
     arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)

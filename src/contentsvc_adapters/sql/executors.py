@@ -1,4 +1,4 @@
-"""Who works on runs, and what finished steps have given."""
+"""The executors, and the results of finished steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import final
@@ -17,17 +17,15 @@ class SqlExecutors:
     """The executors."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def join(self, executor: str) -> None:
-        """Add an executor."""
         joining = self._database.dialect.insert(executors).values(id=executor, beats=0)
         once = joining.on_conflict_do_nothing(index_elements=["id"])
         await self._database.write(lambda connection: connection.execute(once))
 
     async def beat(self, executor: str) -> Mapping[str, int]:
-        """Count a beat, and read everybody's."""
+        """Count a heartbeat, and return the counts of all executors."""
         beating = update(executors).where(executors.c.id == executor).values(beats=executors.c.beats + 1)
 
         def beat(connection: Connection) -> dict[str, int]:
@@ -37,7 +35,6 @@ class SqlExecutors:
         return await self._database.write(beat)
 
     async def running(self, executor: str) -> Sequence[Taken]:
-        """Read which runs are an executor's."""
         query = select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes).where(
             stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor
         )
@@ -45,7 +42,7 @@ class SqlExecutors:
         return [Taken(id=row.id, organization_id=row.organization_id, takes=row.takes) for row in found]
 
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
-        """Delete lost executors, and set the runs of those that are not there pending again, or failed."""
+        """Delete lost executors; set the runs of unregistered executors pending again, or failed."""
         dead = or_(false(), *(and_(executors.c.id == id_, executors.c.beats == beats) for id_, beats in lost.items()))
         registered = select(executors.c.id)
         orphan = update(workflow_runs).where(
@@ -60,14 +57,13 @@ class SqlExecutors:
             spent = orphan.where(workflow_runs.c.kills + 1 >= MAX_KILLS)
             given_up = fail_runs(connection, self._database.dialect, spent.values(**killed), error)
             forget(connection, given_up)
-            # Created is surely past: what was taken before it was due is due now, too.
+            # The creation time is past, so the run is due at once, even if it was taken before it was due.
             again = orphan.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
             return Recovered(pending=connection.execute(again).rowcount, failed=len(given_up))
 
         return await self._database.write(recover)
 
     async def leave(self, executor: str) -> None:
-        """Delete an executor."""
         leaving = delete(executors).where(executors.c.id == executor)
         await self._database.write(lambda connection: connection.execute(leaving))
 
@@ -77,17 +73,14 @@ class SqlRunMemory:
     """The run memory."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def kept(self, run: RunState) -> Mapping[str, str]:
-        """Read what a run's steps have given."""
         query = select(run_steps.c.name, run_steps.c.result).where(run_steps.c.run_id == run.id)
         found = await self._database.read(lambda connection: connection.execute(query).all())
         return {row.name: row.result for row in found}
 
     async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
-        """Add what a step has given, while the run is its taker's."""
         addition = self._database.dialect.insert(run_steps).values(run_id=run.id, name=step, result=result)
         once = addition.on_conflict_do_nothing(index_elements=["run_id", "name"])
         await self._database.write(lambda connection: _if_held(connection, run) and connection.execute(once))

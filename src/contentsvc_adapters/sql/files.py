@@ -1,4 +1,4 @@
-"""What can be seen of a SQLite file, and of the disk that it lies on."""
+"""Diagnostics of a SQLite file and its disk."""
 
 import contextlib
 import shutil
@@ -8,28 +8,28 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: How long another process's lock is waited for, in seconds.
+#: The time limit for waiting for another process's lock, in seconds.
 _LOCKED_S: Final = 1.0
 
 
 @final
 @frozen(kw_only=True)
 class FileState:
-    """How a SQLite file stands."""
+    """The state of a SQLite file."""
 
     #: In bytes.
     size: int
-    #: Of the write-ahead log beside it, in bytes; 0: there is none.
+    #: The size of the write-ahead log in bytes; 0: there is no log.
     log_size: int
-    #: In SQLite's word; empty: it could not be asked.
+    #: In SQLite's term; empty: it could not be read.
     journal_mode: str
-    #: Why nothing can be written; ``None``: it can.
+    #: The reason why the file cannot be written; ``None``: it can.
     fault: str | None
 
 
 def file_state(path: Path) -> FileState:
-    """Look at a SQLite file that is there; nothing is written into it."""
-    # Before it is opened: who opens it last, and closes it, moves the log into the file.
+    """Return the state of an existing SQLite file; nothing is written into the file."""
+    # Before the file is opened: closing its last connection moves the log into the file.
     size, log_size = _size(path), _size(path.with_name(f"{path.name}-wal"))
     mode, fault = "", None
     try:
@@ -37,7 +37,7 @@ def file_state(path: Path) -> FileState:
         opened = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_LOCKED_S)
         with contextlib.closing(opened) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-            # The lock that a write begins with: a file that may only be read does not give it.
+            # A write begins with this lock, which a read-only file refuses.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except sqlite3.Error as exc:
@@ -46,10 +46,10 @@ def file_state(path: Path) -> FileState:
 
 
 def free_space(folder: Path) -> tuple[int, int]:
-    """Give how many bytes of a folder's disk are free for us, and how many there are.
+    """Return the free and the total bytes of a folder's disk.
 
     Raises:
-        OSError: The folder is not there.
+        OSError: The folder does not exist.
     """
     usage = shutil.disk_usage(folder)
     return usage.free, usage.total

@@ -1,4 +1,4 @@
-"""What is kept of integrations' hooks: their secrets as they change, and how the code host is reached."""
+"""The secrets of integrations' hooks, and the access to the hooks at the code host."""
 
 from datetime import datetime
 from functools import partial
@@ -19,14 +19,12 @@ class SqlHooks:
     """The hooks."""
 
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Take the database, and what seals secrets and tokens."""
         self._database = database
         self._sealer = sealer
 
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:
-        """Add a secret, and have the others end."""
         rotate = partial(
             self._rotate,
             _is(organization_id, integration_id),
@@ -53,7 +51,7 @@ class SqlHooks:
         its = webhook_secrets.c.integration_id == id_
         newest = connection.scalar(select(webhook_secrets.c.sealed).where(its).order_by(webhook_secrets.c.id.desc()))
         if newest is not None and self._sealer.open(newest) == secret:
-            # Once more, after an unknown outcome.
+            # Called again after an unknown outcome.
             return True
         expires_at = webhook_secrets.c.expires_at
         ends_later = its & (expires_at.is_(None) | (expires_at > until_ms))
@@ -63,12 +61,11 @@ class SqlHooks:
         return True
 
     async def sweep_secrets(self, now: datetime) -> int:
-        """Delete what has expired. It changes nothing that is decided, since it verified no longer."""
+        """Delete expired secrets. They no longer verified, so the version stays the same."""
         sweeping = delete(webhook_secrets).where(webhook_secrets.c.expires_at <= to_ms(now))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        """Read and open how a hook is reached."""
         query = select(integrations.c.hook_id, integrations.c.sealed_token).where(_is(organization_id, integration_id))
         found = await self._database.read(lambda connection: connection.execute(query).first())
         if found is None:
@@ -77,7 +74,7 @@ class SqlHooks:
         return HookAccess(hook_id=found.hook_id, token=token)
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
-        """Write what a hook is called. No delivery is decided on it: the version stays."""
+        """Store the code host's id of a hook. No decision on deliveries uses it, so the version stays the same."""
         noting = update(integrations).where(_is(organization_id, integration_id)).values(hook_id=hook_id)
         return await self._database.write(lambda connection: connection.execute(noting).rowcount) > 0
 

@@ -1,7 +1,7 @@
-"""What people who look ask for.
+"""The queries of the dashboard's lists.
 
-No index is there for it: whatever an index would cost, each delivery would pay. The log and the runs are walked in the
-order that they are kept in, and what has come with a delivery is looked for at the delivery's time.
+They have no indexes of their own, because each delivery would pay for an index. The log and the runs are read in the
+order of their keys, and rows of a delivery are found by the delivery's time.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 _Conditions: TypeAlias = Sequence[ColumnElement[bool]]
 
 _DAY_MS, _HOUR_MS = LOG.spans
-#: The condition that there are any: only the sum of the parts says so.
+#: The condition that a count is not zero: only the sum over the shards is meaningful.
 _ANY: Final = func.sum(log_counts.c.number) > 0
 _SEARCHED: Final = (
     log_entries.c.title,
@@ -44,7 +44,6 @@ class SqlInsights:
     """The insights."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
         self._entries = listed_entries(database.dialect)
         self._runs = listed_runs(database.dialect)
@@ -58,7 +57,7 @@ class SqlInsights:
         before: Cursor | None = None,
         after: Cursor | None = None,
     ) -> Sequence[ListedEntry]:
-        """Read entries, those alone of days that have any of the integrations and statuses that are asked for."""
+        """Read entries of those days only that have any of the requested integrations and statuses."""
         filters = {
             "integration_id": search.integration_ids,
             "status": [status.value for status in search.statuses],
@@ -74,7 +73,7 @@ class SqlInsights:
             if search == LogSearch():
                 return list(connection.execute(_listed(self._entries, log_entries, mine, limit)))
             found: list[rows.AnyRow] = []
-            # Each is one short statement; and where a day has nothing to be found, it is not looked through.
+            # Each day is one short statement, and days without matching entries are skipped.
             for day in LOG.days(connection, organization_id, filters):
                 if _is_outside(day, before, after):
                     continue
@@ -88,14 +87,13 @@ class SqlInsights:
         return await _entries(await self._database.read(read))
 
     async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
-        """Read one entry."""
         found = await self._database.read(
             lambda connection: find_entry(connection, self._entries, organization_id, log_id)
         )
         return None if found is None else (await _entries([found]))[0]
 
     async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
-        """Read each integration's newest entry, which is in the newest hour that holds one."""
+        """Read each integration's newest entry, which is in the newest hour with a count."""
 
         def read(connection: Connection) -> list[rows.AnyRow]:
             return [
@@ -107,7 +105,6 @@ class SqlInsights:
         return {entry.integration_id: entry for entry in await _entries(await self._database.read(read))}
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
-        """Read what is counted already."""
         refuse_uncounted(span)
         key = (log_counts.c.starts_at, log_counts.c.integration_id, log_counts.c.status)
         counting = (
@@ -127,7 +124,7 @@ class SqlInsights:
                 starts_at=from_ms(row.starts_at),
                 integration_id=row.integration_id,
                 status=LogStatus(row.status),
-                # PostgreSQL sums integers up to a decimal number.
+                # In PostgreSQL, the sum of integers is a decimal number.
                 number=int(row.number),
             )
             for row in found
@@ -141,21 +138,19 @@ class SqlInsights:
         limit: int,
         before: Cursor | None = None,
     ) -> Sequence[ListedRun]:
-        """Read runs. Where a status is rare, those are walked through that have another one."""
+        """Read runs. For a rare status, this reads past the runs with other statuses."""
         mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
         if statuses:
-            # In the order of their definition, and not in that of a set: one statement for one question.
+            # In the order of the enum, not of the set, so that equal queries have equal statements.
             mine.append(or_(*(stands_at(status) for status in RunStatus if status in statuses)))
         return await self._read_runs(_listed(self._runs, workflow_runs, mine, limit))
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        """Read a run."""
         mine = workflow_runs.c.organization_id == organization_id
         found = await self._read_runs(self._runs.where(mine, workflow_runs.c.id == run_id))
         return found[0] if found else None
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
-        """Read the event of a run."""
         query = (
             select(events.c.id, events.c.type, events.c.data)
             .join(workflow_runs, workflow_runs.c.event_id == events.c.id)
@@ -172,7 +167,7 @@ class SqlInsights:
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
         """Read the runs that have the event of an entry.
 
-        The event has the entry's id, and the entry's time; the runs of one settlement have that time, too.
+        The event has the entry's id and time; the runs of one settlement have that time, too.
         """
         arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
 
@@ -195,7 +190,6 @@ class SqlInsights:
         return await _runs(await self._database.read(read))
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
-        """Count runs in the part of the list that they are in."""
         counting = (
             select(workflow_runs.c.status, func.count().label("number"))
             .where(workflow_runs.c.organization_id == organization_id, workflow_runs.c.created_at >= to_ms(since))
@@ -205,7 +199,7 @@ class SqlInsights:
         return {RunStatus(row.status): row.number for row in found}
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
-        """Read the entry that came with a run's event: at the run's time, and with the event's id."""
+        """Read the entry that came with a run's event: it has the run's time and the event's id."""
         came = and_(
             log_entries.c.organization_id == workflow_runs.c.organization_id,
             log_entries.c.created_at == workflow_runs.c.created_at,
@@ -216,12 +210,10 @@ class SqlInsights:
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        """Read the run of a post."""
         query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
-        """Read titles."""
         mine = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
         query = select(posts.c.id, posts.c.title).where(*mine)
         found = await self._database.read(lambda connection: connection.execute(query).all())
@@ -232,7 +224,7 @@ class SqlInsights:
 
 
 async def _entries(found: Sequence[rows.AnyRow]) -> list[ListedEntry]:
-    # Not on the loop: fifty small events of an older version may be among them.
+    # In a thread: there may be fifty small events of an older version.
     return await asyncio.to_thread(lambda: [rows.listed_entry(row) for row in found])
 
 
@@ -241,7 +233,7 @@ async def _runs(found: Sequence[rows.AnyRow]) -> list[ListedRun]:
 
 
 def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
-    """Give the conditions that an entry's texts hold what is searched for; what is empty asks for nothing."""
+    """Return the conditions that an entry's texts contain the searched text; an empty search has none."""
     conditions: list[ColumnElement[bool]] = []
     if search.event_word:
         conditions.append(dialect.holds(log_entries.c.title, search.event_word))
@@ -251,7 +243,7 @@ def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
 
 
 def _between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
-    """Give the conditions that a row stands between two places of a newest-first list."""
+    """Return the conditions that a row is between two cursors of a newest-first list."""
     place = tuple_(table.c.created_at, table.c.id)
     conditions: list[ColumnElement[bool]] = []
     if before is not None:
@@ -274,11 +266,10 @@ def _inside(stretch: Stretch) -> _Conditions:
 def _listed(
     whole: Select[*tuple[Any, ...]], table: Table, conditions: _Conditions, limit: int
 ) -> Select[*tuple[Any, ...]]:
-    """Make the statement that reads the newest rows of a table that meet conditions, newest first, as ``whole`` does.
+    """Create the statement that reads the newest matching rows of a table as ``whole`` does, newest first.
 
-    Their keys are looked for first, and only of those that are given is read what belongs to them. The number stands
-    in the statement: PostgreSQL, which plans a statement for any parameters once it has come several times, would take
-    it for a tenth of the table, and walk through all that may belong to those.
+    Their keys are selected first, and joins apply to the selected rows only. The limit is a literal. PostgreSQL plans a
+    repeated statement for unknown parameters, would assume a tenth of the table, and scan all joined rows.
     """
     place = (table.c.created_at, table.c.id)
     newest_first = [column.desc() for column in place]
@@ -293,7 +284,7 @@ def _listed(
 
 
 def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]:
-    """Give when the newest day begins that holds an entry of an integration, for each that has any."""
+    """Return the beginning of the newest day with an entry, for each integration that has any."""
     key = (log_counts.c.integration_id, log_counts.c.starts_at)
     days = (
         select(*key)
@@ -302,14 +293,14 @@ def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]
         .having(_ANY)
         .order_by(log_counts.c.starts_at)
     )
-    # The newest comes last.
+    # The newest day comes last.
     return {row.integration_id: row.starts_at for row in connection.execute(days)}
 
 
 def _newest(
     connection: Connection, whole: Select[*tuple[Any, ...]], organization_id: str, integration_id: str, day: int
 ) -> Select[*tuple[Any, ...]]:
-    """Make the statement that reads an integration's newest entry, which came on a day that is known."""
+    """Create the statement that reads an integration's newest entry, given its day."""
     starts_at = log_counts.c.starts_at
     hours = (
         select(starts_at)

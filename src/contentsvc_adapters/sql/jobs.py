@@ -1,4 +1,4 @@
-"""The jobs, beside their runs."""
+"""The jobs."""
 
 from collections.abc import Sequence
 from typing import Any, final
@@ -19,14 +19,12 @@ class SqlJobs:
     """The jobs."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database; the statements are built once."""
         self._database = database
         insertion = database.dialect.insert
         self._add = insertion(jobs).on_conflict_do_nothing(index_elements=["id"]).returning(jobs.c.id)
         self._note = insertion(job_events).on_conflict_do_nothing(index_elements=["id"])
 
     async def start(self, job: Job) -> None:
-        """Store a job with its run."""
         row = {
             "id": job.id,
             "organization_id": job.run.organization_id,
@@ -42,7 +40,7 @@ class SqlJobs:
         await self._database.write(add)
 
     async def job(self, organization_id: str, job_id: str) -> Job | None:
-        """Read a job, its run and its events, as of one moment."""
+        """Read a job, its run and its events in one snapshot."""
         run_of = (
             listed_runs(self._database.dialect)
             .add_columns(jobs.c.id.label("job_id"))
@@ -61,13 +59,12 @@ class SqlJobs:
         return await self._database.read(read)
 
     async def note(self, events: Sequence[JobEvent]) -> None:
-        """Add events."""
         if events:
             await self._database.write(lambda connection: self._noted(connection, events))
 
     def _noted(self, connection: Connection, events: Sequence[JobEvent]) -> None:
         if events:
-            # One statement, which can be called off (see completion.py).
+            # One statement, which can be cancelled (see completion.py).
             connection.execute(self._note.values([_row(event) for event in events]))
 
 

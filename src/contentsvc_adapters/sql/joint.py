@@ -1,4 +1,4 @@
-"""Doing in one transaction what is asked for at the same time."""
+"""Batching of concurrent calls into one transaction."""
 
 import asyncio
 from collections import deque
@@ -10,29 +10,29 @@ from contentsvc_core.errors import StoreUnavailable
 _Question = TypeVar("_Question")
 _Answer = TypeVar("_Answer")
 
-#: So much is done in one transaction at most: nothing is locked for long.
+#: The maximum number of calls in one transaction: locks are held for a short time only.
 _MOST: Final = 64
 
 
 @final
 class Joint(Generic[_Question, _Answer]):
-    """Joins questions: while one transaction is under way, those that come meanwhile wait for the next, together.
+    """Collects calls while a transaction is running, and runs them together in the next one.
 
-    There is no timer, and a lone question waits for nobody. Each is answered by a transaction that began after it was
-    asked. One that cannot be answered takes none of the others down: each is asked again alone.
+    There is no timer, and a single call does not wait. Each call is answered by a transaction that began after the
+    call. If a batch fails, each of its calls is tried again alone, so that one bad call does not fail the others.
     """
 
     def __init__(self, ask: Callable[[Sequence[_Question]], Awaitable[Sequence[_Answer]]]) -> None:
-        """Take what answers questions in one transaction, in their order; whatever it raises has undone all of it."""
+        """Create the batcher; ``ask`` answers calls in one transaction and in order, or rolls back and raises."""
         self._ask = ask
         self._waiting: deque[tuple[_Question, asyncio.Future[_Answer]]] = deque()
         self._asking: asyncio.Task[None] | None = None
 
     async def __call__(self, question: _Question) -> _Answer:
-        """Answer a question; one that nobody waits for any more is not asked unless it is under way.
+        """Return the answer to a question; the question of a cancelled call is skipped unless it is being answered.
 
         Raises:
-            Exception: Whatever was raised for this question.
+            Exception: The error for this question.
         """
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, answer))
@@ -42,7 +42,7 @@ class Joint(Generic[_Question, _Answer]):
 
     async def _ask_all(self) -> None:
         while self._waiting:
-            # Whoever was woken by the same event asks in the same turn of the loop, but after this task.
+            # Callers that the same event woke add their questions in this turn of the loop, but after this task.
             await asyncio.sleep(0)
             taken = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
             await self._answer([each for each in taken if not each[1].done()])
@@ -51,7 +51,7 @@ class Joint(Generic[_Question, _Answer]):
         try:
             answers = await self._ask([question for question, _ in asked]) if asked else ()
         except StoreUnavailable as exc:
-            # Nobody's fault: to ask for each alone would only take so many times as long.
+            # The database is unavailable: trying each question alone would only multiply the waiting time.
             for _, answer in asked:
                 _refuse(answer, StoreUnavailable(str(exc)))
         except Exception as exc:  # noqa: BLE001  # told to who asked

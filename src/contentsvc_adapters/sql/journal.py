@@ -1,4 +1,4 @@
-"""The webhook log, and the claims that have expired."""
+"""The webhook log, and expired claims."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, le
 from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.timestamps import to_ms
 
-#: Rows of entries, and what is stored of their payloads by their ids.
+#: Rows of entries, and the sources of their payloads by entry id.
 _Found: TypeAlias = tuple[Sequence[rows.AnyRow], Mapping[str, rows.AnyRow]]
 
 _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc())
@@ -29,12 +29,11 @@ class SqlJournal:
     """The journal."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
         self._sized = sized_entries(database.dialect)
 
     async def append(self, entry: LogEntry) -> None:
-        """Write an entry; one that stands already is left as it is."""
+        """Write an entry; an existing one is not changed."""
         await self._database.write(partial(self._append, entry))
 
     def _append(self, entry: LogEntry, connection: Connection) -> None:
@@ -46,7 +45,6 @@ class SqlJournal:
         connection.execute(once, rows.log_row(entry))
 
     async def finish(self, entry: LogEntry) -> None:
-        """Update an entry."""
         place = (entry.organization_id, to_ms(entry.created_at), entry.id)
         ending = {name: rows.log_row(entry)[name] for name in ("status", "status_code", "error_message", "reason")}
         finishing = update(log_entries).where(
@@ -59,7 +57,7 @@ class SqlJournal:
     async def answered(
         self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
     ) -> set[str]:
-        """Look for deliveries in the part of the log that may hold them."""
+        """Return the successful deliveries, read from the part of the log since ``since``."""
         query = select(log_entries.c.reference_id).where(
             log_entries.c.organization_id == organization_id,
             log_entries.c.created_at >= to_ms(since),
@@ -68,12 +66,11 @@ class SqlJournal:
             log_entries.c.status == LogStatus.SUCCESS.value,
             log_entries.c.reference_id.is_not(None),
         )
-        # All that were answered, and not those alone: there may be more ids than a statement takes parameters.
+        # Reads all answered deliveries: there may be more ids than a statement has parameters.
         found = await self._database.read(lambda connection: connection.scalars(query.distinct()).all())
         return set(delivery_ids).intersection(found)
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
-        """Read an organization's entries."""
         mine = WHOLE.where(log_entries.c.organization_id == organization_id)
         found = await self._database.read(
             lambda connection: connection.execute(mine.order_by(*_NEWEST_FIRST).limit(limit)).all()
@@ -83,7 +80,7 @@ class SqlJournal:
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
-        """Count the entries and read one page of them, in one snapshot: the sizes first, then what fits."""
+        """Count the entries and read one page in one snapshot: the sizes first, then the payloads that fit."""
         filters = {
             "integration_id": query.integration_ids,
             "status": [status.value for status in query.statuses],
@@ -103,8 +100,6 @@ class SqlJournal:
         return await _entries(*found), pagination
 
     async def entry(self, organization_id: str, log_id: str, *, max_bytes: int | None = None) -> LogEntry | None:
-        """Read an entry, and its payload if that is wanted."""
-
         def read(connection: Connection) -> _Found:
             row = find_entry(connection, WHOLE if max_bytes is None else self._sized, organization_id, log_id)
             if row is None:
@@ -117,7 +112,7 @@ class SqlJournal:
         return found[0] if found else None
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete the oldest entries. Their events stay: context records and runs tell of them."""
+        """Delete the oldest entries. Their events stay, because context records and runs refer to them."""
         place = (log_entries.c.created_at, log_entries.c.id)
         old = (log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
         oldest = self._bounded(select(*place).where(*old).order_by(*place).limit(limit))
@@ -127,33 +122,31 @@ class SqlJournal:
         def sweep(connection: Connection) -> int:
             swept = connection.execute(sweeping).rowcount
             if not swept:
-                # Nothing is left: a sweep ends with one of these.
+                # No entry is left: the last call of a sweep deletes the empty counts.
                 connection.execute(forgetting)
             return swept
 
         return await self._database.write(sweep)
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
-        """Delete the oldest claims."""
         old = claims.c.claimed_at <= to_ms(before)
-        # The number stands in the statement: PostgreSQL, which plans a statement for any parameters once it has come
-        # several times, would take it for a tenth of all claims, and look through the whole table.
+        # The limit is a literal. PostgreSQL plans a repeated statement for unknown parameters, would assume a tenth of
+        # all claims, and scan the whole table.
         oldest = select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(literal_column(str(limit)))
         sweeping = delete(claims).where(claims.c.key.in_(self._bounded(oldest)))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
     def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-        """Give the rows that one sweep takes.
+        """Return the rows that one sweep deletes.
 
-        They are locked: what another transaction is changing is passed over, and nobody waits for anybody in a circle.
-        As a common table expression, the question is asked once, and its limit holds: a planner may ask a subquery
-        again.
+        The rows are locked, and rows that another transaction is changing are skipped, so that sweeps cannot deadlock.
+        A common table expression is evaluated once, so its limit holds; a planner may evaluate a subquery again.
         """
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
 
 
 def _payloads(connection: Connection, found: Sequence[rows.AnyRow], max_bytes: int) -> Mapping[str, rows.AnyRow]:
-    """Read what is stored of payloads, by the entries' ids: as many as fit."""
+    """Read the sources of payloads by entry id, as many as fit."""
     without = left_out([row.size for row in found], max_bytes)
     chosen = [row for number, row in enumerate(found) if number not in without]
     if not chosen:
@@ -166,5 +159,5 @@ def _payloads(connection: Connection, found: Sequence[rows.AnyRow], max_bytes: i
 
 
 async def _entries(found: Sequence[rows.AnyRow], payloads: Mapping[str, rows.AnyRow]) -> list[LogEntry]:
-    # Not on the loop: a hundred entries may hold two hundred thousand commits.
+    # In a thread: a hundred entries may hold two hundred thousand commits.
     return await asyncio.to_thread(lambda: [rows.log_entry(row, payloads.get(row.id)) for row in found])

@@ -20,11 +20,9 @@ class SqlApiKeys:
     """The API keys."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
-        """Add a key, unless its issuer has ended or there are too many."""
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
         stands = api_keys.c.revoked_at.is_(None) & (
             api_keys.c.expires_at.is_(None) | (api_keys.c.expires_at > to_ms(key.created_at))
@@ -51,13 +49,11 @@ class SqlApiKeys:
         return await self._database.write(add)
 
     async def key(self, prefix: str) -> ApiKey | None:
-        """Read a key."""
         query = select(api_keys).where(api_keys.c.prefix == prefix)
         found = await self._database.read(lambda connection: connection.execute(query).first())
         return None if found is None else directory_rows.key_of(found)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
-        """Read the keys of one organization, or of all."""
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.prefix)
         if organization_id is not None:
             query = query.where(api_keys.c.organization_id == organization_id)
@@ -65,7 +61,6 @@ class SqlApiKeys:
         return [directory_rows.key_of(row) for row in found]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
-        """Revoke a key and what was issued with it, each once."""
         owner = select(api_keys.c.organization_id).where(api_keys.c.prefix == prefix)
         ending = select(api_keys.c.prefix).where(api_keys.c.prefix == prefix).cte("ending", recursive=True)
         ending = ending.union(select(api_keys.c.prefix).join(ending, api_keys.c.issued_by == ending.c.prefix))
@@ -79,7 +74,7 @@ class SqlApiKeys:
             organization_id = connection.scalar(owner)
             if organization_id is None:
                 return False
-            # No key is issued with one of these meanwhile.
+            # Prevents that a key is issued with one of these keys meanwhile.
             _lock(connection, organization_id)
             connection.execute(revoking)
             return True
@@ -87,12 +82,11 @@ class SqlApiKeys:
         return await self._database.write(revoke)
 
     async def touch(self, prefix: str, at: datetime) -> None:
-        """Note when a key was used."""
         touching = update(api_keys).where(api_keys.c.prefix == prefix).values(last_used_at=to_ms(at))
         await self._database.write(lambda connection: connection.execute(touching))
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
-    """Lock an organization's row, so that its keys are added and revoked one after the other."""
+    """Lock an organization's row, so that additions and revocations of its keys are serialized."""
     mine = select(organizations.c.id).where(organizations.c.id == organization_id)
     connection.execute(mine.with_for_update(key_share=True))

@@ -1,4 +1,4 @@
-"""The workflow runs: which are due, who takes them, and how they end."""
+"""The workflow runs: due runs, takes, and ends."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -56,7 +56,6 @@ class SqlRunLedger:
     """The run ledger."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
         self._events = SharedEvents(database)
         self._runs = whole_runs(database.dialect)
@@ -65,13 +64,13 @@ class SqlRunLedger:
 
     @cached_property
     def _pending(self) -> Sequence[Select[*tuple[Any, ...]]]:
-        """What is asked for what is pending: built by who asks, which processes that only receive never do."""
+        """Return the queries for due runs, built on first use: processes that only receive never need them."""
         return _questions(self._database.dialect)
 
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
     ) -> Sequence[Due]:
-        """Read which runs are due: the first ones of each organization, whatever the others have."""
+        """Read the due runs: the first ones of each organization, however many others have."""
         if limit <= 0 or per_organization <= 0:
             return ()
         asked = {
@@ -90,13 +89,14 @@ class SqlRunLedger:
         return await self._database.read(read)
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
-        """Set runs running; the update itself is the question, so that no two callers get one."""
+        """Set runs running; the conditional update ensures that no two callers get the same run."""
         found = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
-        # Read only now, each on its own: one that cannot be read must not hold up the others, again and again.
+        # Events are read one by one after the take: an unreadable event must not hold up the other runs each time.
         runs, unreadable = await self._events.runs(found)
         for id_, reason in unreadable.items():
             ended = update(workflow_runs).where(workflow_runs.c.id == id_, stands_at(RunStatus.RUNNING))
-            # The others must not be lost for it: one that stays is failed when it is recovered and taken again.
+            # A failure here must not lose the other runs: the unreadable run fails when it is recovered and taken
+            # again.
             with suppress(StoreUnavailable):
                 await self._database.write(partial(self._fail, ended, reason))
         return runs
@@ -116,8 +116,8 @@ class SqlRunLedger:
         chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
         if not chosen:
             return ()
-        # What another process is taking at this moment is passed over, not waited for. Nothing is locked before it is
-        # chosen: whoever is given nothing must not keep it from the others.
+        # Runs that another process is taking at this moment are skipped, not waited for. Only chosen runs are locked: a
+        # caller that gets none must not keep them from others.
         free = self._database.dialect.locking(
             select(workflow_runs.c.id).where(workflow_runs.c.id.in_(chosen), stands_at(RunStatus.PENDING))
         )
@@ -139,7 +139,6 @@ class SqlRunLedger:
         return [found[id_] for id_ in ids if id_ in found]
 
     async def stands(self, run: WorkflowRun) -> bool:
-        """Read whether a run is still the taker's."""
         query = select(exists().where(held(run)))
         return bool(await self._database.read(lambda connection: connection.scalar(query)))
 
@@ -152,7 +151,7 @@ class SqlRunLedger:
         also: Collection[str] = (),
         pushes: Collection[str] = (),
     ) -> Completion:
-        """Store a post and end its run; one that tells several releases in a transaction of its own."""
+        """Store a post and complete its run; a post about several releases has a transaction of its own."""
         ending = Ending(run=run, post=post, once=once, pushes=pushes)
         if also:
             dialect = self._database.dialect
@@ -160,7 +159,6 @@ class SqlRunLedger:
         return await self._completing(ending)
 
     async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
-        """Read which keys are told."""
         digests = {rows.once_digest(key): key for key in keys}
         if not digests:
             return ()
@@ -170,7 +168,6 @@ class SqlRunLedger:
     async def of_releases(
         self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
     ) -> Sequence[ListedRun]:
-        """Read the runs of releases beside a run."""
         cause = run.cause
         assert isinstance(cause, Delivered)  # a run that a release has started
         query = (
@@ -195,7 +192,6 @@ class SqlRunLedger:
         return await self._database.write(lambda connection: complete(connection, dialect, endings))
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
-        """End a run."""
         if status is RunStatus.FAILED:
             await self._database.write(partial(self._fail, changing(run), reason))
             return
@@ -208,23 +204,20 @@ class SqlRunLedger:
         await self._database.write(end)
 
     def _fail(self, failing: Update, reason: str | None, connection: Connection) -> None:
-        """Have runs fail, and tell of it."""
+        """Fail runs, and write messages about them."""
         failed = fail_runs(connection, self._database.dialect, failing, reason)
         if failed:
             forget(connection, failed)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
-        """Set a run pending again."""
         again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
         await self._database.write(_executing(again))
 
     async def give_back(self, run: WorkflowRun | Taken) -> None:
-        """Set a run pending again, as if it had not been taken."""
         back = changing(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
         await self._database.write(_executing(back))
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
-        """End a run that has not ended."""
         cancelled = (
             update(workflow_runs)
             .where(
@@ -244,7 +237,6 @@ class SqlRunLedger:
         return await self._database.write(cancel)
 
     async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
-        """Set an ended run pending."""
         restarted = (
             update(workflow_runs)
             .where(
@@ -258,7 +250,6 @@ class SqlRunLedger:
         return await self._database.write(lambda connection: connection.execute(restarted).rowcount > 0)
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
-        """Read an organization's runs."""
         query = (
             self._runs.where(workflow_runs.c.organization_id == organization_id)
             .order_by(workflow_runs.c.created_at.desc(), workflow_runs.c.id.desc())
@@ -272,18 +263,18 @@ class SqlRunLedger:
 
 
 def _questions(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:
-    """Build what is asked for what is pending: first for the suspects that have waited long enough."""
+    """Create the queries for due runs: first for the suspects that have waited long enough."""
     runs = workflow_runs.alias("mine")
-    # A question of its own: one order for both could not be read off the index.
+    # A separate query: no index provides a common order of both.
     patient = (runs.c.kills >= SUSPECT_KILLS) & (runs.c.created_at <= bindparam("impatient"))
     return [_heads(dialect, runs, *conditions) for conditions in ((patient,), ())]
 
 
 def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Ask for the first runs of each organization, as many as may be given, in the order of all.
+    """Create the query for the first runs of each organization, up to the limit, in the overall order.
 
-    What is among the first is of an organization whose very first run is among the very first ones: so with many
-    organizations, no more than one run of each is looked at, and more of a few alone.
+    Each result belongs to an organization whose very first run is among the first runs of all organizations. So with
+    many organizations only one run of each is read, and several runs of a few organizations.
     """
     most = bindparam("most", type_=Integer)
 
@@ -291,7 +282,8 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
         mine = stands_at(RunStatus.PENDING, runs), runs.c.organization_id == outer.c.organization_id
         inner = (
             select(runs.c.id, runs.c.organization_id, runs.c.kills, runs.c.created_at)
-            # A sum is only compared with: for a column, PostgreSQL would skip through the columns of the index before.
+            # A sum cannot be an index condition: with the plain column, PostgreSQL would skip-scan the index columns
+            # before it.
             .where(*mine, runs.c.due_at + 0 <= bindparam("now"), *conditions)
             .order_by(runs.c.kills, runs.c.created_at, runs.c.id)
             .limit(number)
@@ -309,7 +301,7 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
 
 
 def _organizations_with_pending_runs() -> CTE:
-    """Jump from one organization to the next in the index: its cost grows with their number, not with the runs'."""
+    """Jump from one organization to the next in the index: the cost grows with organizations, not with runs."""
     mine = workflow_runs.c.organization_id
     wanted = stands_at(RunStatus.PENDING) & mine.not_in(bindparam("without", expanding=True))
     waiting = select(func.min(mine).label("organization_id")).where(wanted).cte("waiting", recursive=True)
@@ -320,7 +312,7 @@ def _organizations_with_pending_runs() -> CTE:
 
 
 def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:
-    """Keep the first runs of each organization: two questions may have given it its share each."""
+    """Keep the first runs of each organization, because each of two queries may have returned a full share."""
     counted: Counter[str] = Counter()
     kept: list[Due] = []
     for each in due:
@@ -331,7 +323,7 @@ def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:
 
 
 def _chosen(asked: list[tuple[str, int]], running: int | None) -> list[str]:
-    """Choose what may be taken beside what is running; ``running``: the most kills that any of it has seen."""
+    """Return the runs that may be taken; ``running`` is the highest number of kills among running runs."""
     if running is not None and running >= SUSPECT_KILLS:
         return []
     if asked and asked[0][1] >= SUSPECT_KILLS:

@@ -1,4 +1,4 @@
-"""Posts and context records."""
+"""The posts and context records."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,11 +30,9 @@ class SqlContextLibrary:
     """The context library."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
-        """Read one record."""
         found = await self._read(
             _RECORDS.where(
                 context_records.c.organization_id == organization_id, context_records.c.custom_id == custom_id
@@ -43,7 +41,6 @@ class SqlContextLibrary:
         return found[0] if found else None
 
     async def repository(self, organization_id: str, custom_id: str) -> str | None:
-        """Read the repository of a record."""
         query = (
             select(events.c.repository)
             .join(context_records, events.c.id == context_records.c.event_id)
@@ -52,7 +49,6 @@ class SqlContextLibrary:
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
-        """Read the records of one repository that are older than ``record``."""
         mine = (
             context_records.c.organization_id == record.organization_id,
             context_records.c.provider == record.provider,
@@ -71,7 +67,6 @@ class SqlContextLibrary:
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        """Read the records of one repository that arrived in a window."""
         mine = (
             context_records.c.organization_id == organization_id,
             context_records.c.provider == provider,
@@ -89,7 +84,7 @@ class SqlContextLibrary:
         max_bytes: int,
         counting: Select[int] | None = None,
     ) -> tuple[Sequence[ContextRecord], int]:
-        """Read no more than fits: the sizes are asked for first, since one event may have 25 MiB."""
+        """Read as many records as fit. The sizes are read first, because an event can have 25 MiB."""
         sizes = (
             select(self._database.dialect.size_of(events.c.data))
             .select_from(context_records)
@@ -108,7 +103,6 @@ class SqlContextLibrary:
         return await _records(found), left_out
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
-        """Read an organization's records."""
         mine = _RECORDS.where(context_records.c.organization_id == organization_id)
         return await self._read(mine.order_by(*_NEWEST_FIRST).limit(limit))
 
@@ -117,7 +111,7 @@ class SqlContextLibrary:
 
 
 async def _records(found: Sequence[rows.AnyRow]) -> list[ContextRecord]:
-    # Not on the loop: a hundred records may hold two hundred thousand commits.
+    # In a thread: a hundred records may hold two hundred thousand commits.
     return await asyncio.to_thread(lambda: [rows.context_record(row) for row in found])
 
 
@@ -126,13 +120,12 @@ class SqlPostLibrary:
     """The post library."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-        """Count the posts and read one page of them, in one snapshot."""
+        """Count the posts and read one page in one snapshot."""
         filters = {
             "status": [status.value for status in query.statuses],
             "content_type": [kind.value for kind in query.content_types],
@@ -152,7 +145,6 @@ class SqlPostLibrary:
         return await self._database.read(page)
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
-        """Read an organization's posts."""
         query = (
             select(posts)
             .where(posts.c.organization_id == organization_id)
@@ -163,13 +155,12 @@ class SqlPostLibrary:
         return [rows.post_of(row) for row in found]
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
-        """Read a post."""
         query = select(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         found = await self._database.read(lambda connection: connection.execute(query).first())
         return None if found is None else rows.post_of(found)
 
     async def change(self, post: Post, *, seen: datetime) -> bool:
-        """Update a post; its last change is the question, so that of several that have seen it one wins."""
+        """Update a post if its last change is ``seen``, so that one of several concurrent changes wins."""
         mine = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
         values = {
             "title": post.title,
@@ -185,7 +176,7 @@ class SqlPostLibrary:
             .values(values)
         )
         standing = select(*(posts.c[name] for name in values)).where(*mine)
-        # A version has one status: what is written below replaces the very one that is read here, or nothing.
+        # Each version has one status: the update below replaces exactly the version that is read here, or nothing.
         replaced = select(posts.c.status).where(*mine, posts.c.updated_at == to_ms(seen))
         done = False
 
@@ -206,12 +197,12 @@ class SqlPostLibrary:
                     from contentsvc_adapters.sql.outgoing.telling import tell  # noqa: PLC0415  # a list needs none
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
 
-                    # The rest of it may have been given otherwise: what is told is what stands.
+                    # Other columns may have changed meanwhile: the message shows the stored post.
                     row = connection.execute(select(posts).where(*mine)).one()
                     tell(connection, self._database.dialect, [post_published(rows.post_of(row))])
                 done = True
                 return True
-            # Begun again after an unknown outcome: what stands there may be what was written before.
+            # If the transaction runs again after an unknown outcome, the stored values may be its own.
             found = connection.execute(standing).mappings().first() if done else None
             return found is not None and dict(found) == values
 
@@ -220,7 +211,7 @@ class SqlPostLibrary:
     async def remove(
         self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        """Delete a post; what it told once stays told."""
+        """Delete a post; its key remains reported."""
         removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         if seen is not None:
             removing = removing.where(posts.c.updated_at == to_ms(seen))
@@ -241,7 +232,7 @@ class SqlPostLibrary:
 
                     note_change(connection, organization_id, at)
                 done = True
-            # True also when it is begun again after an unknown outcome, and was committed the first time.
+            # ``done`` is true if the transaction runs again after an unknown outcome and was committed the first time.
             return done
 
         return await self._database.write(remove)

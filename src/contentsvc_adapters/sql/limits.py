@@ -1,4 +1,4 @@
-"""The windows of limited operations."""
+"""The windows of rate limits."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -19,18 +19,17 @@ from contentsvc_core.timestamps import to_ms
 
 @final
 class SqlRateLimitStore:
-    """The windows, a row for each bucket that has admitted something of late."""
+    """The windows, one row for each bucket with recent requests."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        """Apply a transition while nobody else may; nothing is written when it changes nothing."""
+        """Apply a transition under the bucket's lock; nothing is written if the window stays the same."""
         return await self._database.write(partial(self._update, bucket.name, transition))
 
     def _update(self, bucket: str, transition: Transition, connection: Connection) -> Verdict:
-        # Not the row: there is none to be locked at first, and locking one is writing.
+        # Not a row lock: at first there is no row, and locking a row would be a write.
         self._database.dialect.hold(connection, bucket)
         stored = connection.scalar(select(rate_windows.c.hits).where(rate_windows.c.bucket == bucket))
         before = Window() if stored is None else _window(bucket, stored)
@@ -42,28 +41,26 @@ class SqlRateLimitStore:
         return verdict
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
-        """Read the windows of buckets."""
         named = {bucket.name: bucket for bucket in buckets}
         query = select(rate_windows.c.bucket, rate_windows.c.hits).where(rate_windows.c.bucket.in_(named))
         found = await self._database.read(lambda connection: connection.execute(query).all())
         return {named[row.bucket]: _window(row.bucket, row.hits) for row in found}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the windows that expired first."""
         expired = rate_windows.c.expires_at <= to_ms(before)
         first = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
-        # Locked, so that a window which comes to life again while it is deleted stays, and nobody waits in a circle.
-        # As a common table expression, the question is asked once, and its limit holds.
+        # Locked, so that a window that is used again during the deletion stays, and sweeps cannot deadlock. A common
+        # table expression is evaluated once, so its limit holds.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(rate_windows).where(expired, rate_windows.c.bucket.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
 
 def _window(bucket: str, stored: str) -> Window:
-    """Read a window.
+    """Return a stored window.
 
     Raises:
-        UnreadableRow: It is not what :class:`SqlRateLimitStore` writes.
+        UnreadableRow: The row does not have the format of :class:`SqlRateLimitStore`.
     """
     try:
         return Window(hits_ms=msgspec.json.decode(stored, type=tuple[int, ...]))

@@ -1,4 +1,4 @@
-"""Rows that are read one by one and often at the same time, as runs read what they are performed by."""
+"""Batched lookups of single rows, which concurrent runs need."""
 
 from collections.abc import Sequence
 from typing import Any, Final, final
@@ -12,17 +12,17 @@ from contentsvc_adapters.sql.row import AnyRow
 
 @final
 class RowLoader:
-    """Finds rows by a key that names at most one each; those that are asked for at the same time in one statement."""
+    """Finds rows by a unique key; concurrent lookups share one statement."""
 
     def __init__(self, database: Database, rows: Select[*tuple[Any, ...]], key: Column[str]) -> None:
-        """Take what reads the rows, with ``organization_id`` among their columns, and their key."""
+        """Create the lookup; ``rows`` selects the rows with ``organization_id``, and ``key`` is their key."""
         self._database = database
         self._rows: Final = rows.where(key.in_(bindparam("keys", expanding=True)))
         self._key: Final = key.name
         self._asking: Joint[str, AnyRow | None] = Joint(self._ask)
 
     async def find(self, organization_id: str, key: str) -> AnyRow | None:
-        """Give an organization's row as it stands after this call began.
+        """Return an organization's row, read after this call began.
 
         Raises:
             StoreUnavailable: The database does not answer.

@@ -1,4 +1,4 @@
-"""The mailbox in SQL, and how published posts get into it."""
+"""The mailbox in SQL, and the announcements of published posts."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcom
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
-#: Spelled out: behind a parameter, the planner would not see that the partial index serves.
+#: A literal: the planner cannot match the partial index against a parameter.
 _PENDING: Final = mails.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
 _OWNERS: Final[Select[*tuple[Any, ...]]] = (
     select(subscribers.c.organization_id)
@@ -40,7 +40,7 @@ _OWNERS: Final[Select[*tuple[Any, ...]]] = (
 
 
 def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurrence]) -> None:
-    """Store an announcement of each post that this transaction publishes and that has subscribers."""
+    """Store an announcement of each post that this transaction publishes, if the organization has subscribers."""
     published = [each for each in occurrences if each.type is EventType.POST_PUBLISHED]
     if not published:
         return
@@ -52,7 +52,7 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
         if each.organization_id in subscribed
     ]
     if values:
-        # In one order for all, so that no two wait for each other.
+        # All transactions insert in the same order, so that they cannot deadlock.
         values.sort(key=lambda row: row["post_id"])
         adding = dialect.insert(announced_posts).on_conflict_do_nothing(index_elements=["post_id"])
         connection.execute(adding.values(values))
@@ -63,12 +63,10 @@ class SqlMailbox:
     """The mailbox."""
 
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Name the database, and what opens tokens."""
         self._database = database
         self._sealer = sealer
 
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
-        """Read the posts that no batch has."""
         none = announced_posts.c.batch_id.is_(None)
         first = func.min(announced_posts.c.created_at)
         owners = (
@@ -97,7 +95,7 @@ class SqlMailbox:
         return await self._database.read(read)
 
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
-        """Put posts into a batch; one statement writes all mails."""
+        """Assign posts to a batch; one statement writes all mails."""
         ids = sorted(each.post_id for each in waiting.posts)
         free = self._database.dialect.locking(
             select(announced_posts.c.post_id).where(
@@ -135,7 +133,6 @@ class SqlMailbox:
         return await self._database.write(batch)
 
     async def posts(self, batch_id: str) -> Sequence[Announced]:
-        """Read the posts of a batch."""
         query = (
             select(announced_posts)
             .where(announced_posts.c.batch_id == batch_id)
@@ -145,8 +142,8 @@ class SqlMailbox:
         return [_announced(row) for row in found]
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
-        """Set mails due again when the lease has ended; the update itself is the question."""
-        # Organizations take turns: a large batch of one does not hold up the mails of the others.
+        """Move the due time to the lease's end; the conditional update decides which mails are taken."""
+        # Organizations take turns, so that a large batch of one does not hold up the mails of the others.
         turn = func.row_number().over(partition_by=mails.c.organization_id, order_by=(mails.c.due_at, mails.c.id))
         due = [
             select(mails.c.id)
@@ -159,7 +156,7 @@ class SqlMailbox:
         def look(connection: Connection) -> list[str]:
             return [id_ for query in due for id_ in connection.scalars(query)][:limit]
 
-        # Looking is no writing: where nothing is due, no writer waits for it.
+        # A read first: if no mail is due, no writer has to wait.
         ids = await self._database.read(look)
         if not ids:
             return ()
@@ -199,17 +196,14 @@ class SqlMailbox:
         )
 
     async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
-        """Write an attempt's end."""
         ending = _changing(taken).values(status=outcome.status.value, due_at=to_ms(outcome.due_at), error=outcome.error)
         await self._database.write(lambda connection: connection.execute(ending))
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
-        """Set a mail due."""
         back = _changing(taken).values(attempts=mails.c.attempts - 1, due_at=to_ms(due_at))
         await self._database.write(lambda connection: connection.execute(back))
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete the oldest mails and announced posts."""
         locking = self._database.dialect.locking
 
         def oldest(table: Any, key: str) -> Any:  # noqa: ANN401  # two tables with such columns
@@ -228,7 +222,7 @@ class SqlMailbox:
 
 
 def _changing(taken: TakenMail) -> Update:
-    """Begin the change of a mail by its taker; once it is done, it finds nothing to change any more."""
+    """Return an update of a mail that applies only while its take is the last one and it is pending."""
     return update(mails).where(
         mails.c.id == taken.id, _PENDING, mails.c.takes == taken.takes, mails.c.attempts == taken.attempts
     )

@@ -1,4 +1,4 @@
-"""A row of whatever table, and JSON in its columns."""
+"""A row of any table, and JSON in its columns."""
 
 from typing import Any, TypeAlias
 

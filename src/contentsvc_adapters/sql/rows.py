@@ -1,4 +1,4 @@
-"""Rows and the values that they stand for."""
+"""Mapping between rows and values of deliveries, runs and posts."""
 
 from hashlib import blake2b
 from typing import Any
@@ -22,13 +22,13 @@ from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun
 def event_row(
     log: LogEntry, event: Event, *, of: ContextRecord | Delivered | None, data: str | None = None
 ) -> dict[str, Any]:
-    """Give the row of an event that came with ``log``.
+    """Return the row of an event that came with ``log``.
 
     Args:
-        log: Its log entry.
-        event: What happened.
-        of: Knows the repository's name, when it is known.
-        data: The event in JSON, when it was written already.
+        log: The event's log entry.
+        event: The event.
+        of: The source of the repository's name, if known.
+        data: The event in JSON, if it is encoded already.
     """
     return {
         "id": log.id,
@@ -45,7 +45,7 @@ def event_row(
 
 
 def log_row(entry: LogEntry) -> dict[str, Any]:
-    """Give the row of a log entry; its event, if it has one, has a row of its own with the same id."""
+    """Return the row of a log entry; an event has a row of its own with the same id."""
     has_event = isinstance(entry.detail, Event)
     return {
         "organization_id": entry.organization_id,
@@ -67,11 +67,11 @@ def log_row(entry: LogEntry) -> dict[str, Any]:
 
 
 def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
-    """Read a log entry.
+    """Return the log entry of a row.
 
     Args:
-        row: Its line; with the ``size`` of its payload, where that may be left out.
-        stored: With its ``payload``, or the ``event_data`` of its event; ``None``: the payload is left out.
+        row: The line of the entry; with the ``size`` of its payload if the payload may be left out.
+        stored: The ``payload``, or the ``event_data`` of the event; ``None``: the payload is left out.
     """
     detail: Event | dict[str, Any] | None = None
     if stored is not None and stored.event_data is not None:
@@ -82,7 +82,7 @@ def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
 
 
 def listed_entry(row: AnyRow) -> ListedEntry:
-    """Read a log entry as lists show it; the row carries the columns of ``listed_entries``."""
+    """Return a log entry for lists; the row has the columns of ``listed_entries``."""
     return ListedEntry(**_line(row), event=None if row.event_id is None else _summary(row, row.event_type))
 
 
@@ -105,17 +105,17 @@ def _line(row: AnyRow) -> dict[str, Any]:
 
 
 def event_of(id_: str, kind: str, data: str | bytes) -> Event:
-    """Read an event."""
+    """Return the event of a JSON text."""
     try:
         return event_from_json(kind, data)
     except Exception as exc:
-        # Whatever it is: the database holds what this code does not write.
+        # Any exception: the stored data does not have the format of this code.
         message = f"the stored event {id_} cannot be read: {type(exc).__name__}"
         raise UnreadableRow(message) from exc
 
 
 def _summary(row: AnyRow, kind: str) -> EventSummary:
-    """Read the summary of an event; one of an older version is made from the event, unless that is large."""
+    """Return the summary of an event; without a stored one, it is made from the event unless that is large."""
     if row.summary is not None:
         return summary_from_json(kind, row.summary)
     if row.small_data is not None:
@@ -124,7 +124,7 @@ def _summary(row: AnyRow, kind: str) -> EventSummary:
 
 
 def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, Any]:
-    """Give the row that stands in an event's place when no delivery has started a run; it has the run's id."""
+    """Return the row that replaces an event if no delivery started the run; it has the run's id."""
     return {
         "id": run.id,
         "organization_id": run.organization_id,
@@ -160,7 +160,7 @@ def _match(row: AnyRow) -> dict[str, Any]:
 
 
 def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
-    """Give the row of a context record."""
+    """Return the row of a context record."""
     return {
         "organization_id": record.organization_id,
         "custom_id": record.custom_id,
@@ -173,7 +173,7 @@ def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
 
 
 def context_record(row: AnyRow) -> ContextRecord:
-    """Read a context record; the row carries its event's ``repository``, ``delivery_id``, ``type`` and ``data``."""
+    """Return a context record; the row has its event's ``repository``, ``delivery_id``, ``type`` and ``data``."""
     return ContextRecord(
         id=row.id,
         organization_id=row.organization_id,
@@ -187,7 +187,7 @@ def context_record(row: AnyRow) -> ContextRecord:
 
 
 def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
-    """Give the row of a workflow run."""
+    """Return the row of a workflow run."""
     return {
         "id": run.id,
         "organization_id": run.organization_id,
@@ -207,18 +207,18 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
 
 
 def workflow_run(row: AnyRow, event: Event | None) -> WorkflowRun:
-    """Read a run; the row carries the columns of its event.
+    """Return a run; the row has the columns of its event.
 
     Args:
-        row: With ``small_data``, where the run was asked for.
-        event: What the delivery told that has started the run; ``None``: it was asked for.
+        row: With ``small_data`` if the run was requested.
+        event: The event of the delivery that started the run; ``None``: a request started it.
     """
     cause = _asked(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
     return WorkflowRun(**_state(row), cause=cause)
 
 
 def listed_run(row: AnyRow) -> ListedRun:
-    """Read a run as lists show it; the row carries the columns of ``listed_runs``."""
+    """Return a run for lists; the row has the columns of ``listed_runs``."""
     if row.type in ASKED_KINDS:
         return ListedRun(**_state(row), cause=_asked(row, row.small_data))
     return ListedRun(**_state(row), cause=ListedDelivery(**_match(row), event=_summary(row, row.type)))
@@ -264,12 +264,12 @@ def post_row(post: Post, *, run_id: str, once: str | None, push: str | None = No
 
 
 def once_digest(once: str) -> bytes:
-    """Give what stands for a key that at most one post carries."""
+    """Return the stored digest of a once-key, which at most one post has."""
     return blake2b(once.encode(), digest_size=16).digest()
 
 
 def post_of(row: AnyRow) -> Post:
-    """Read a post."""
+    """Return the post of a row."""
     return Post(
         id=row.id,
         organization_id=row.organization_id,

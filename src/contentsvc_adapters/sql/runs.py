@@ -1,4 +1,4 @@
-"""What every statement about workflow runs is made of."""
+"""The common parts of statements about workflow runs."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -25,23 +25,23 @@ _RUNS: Final[Select[*tuple[Any, ...]]] = select(
 
 
 def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Build the statement that reads runs for :func:`~contentsvc_adapters.sql.rows.listed_run`."""
+    """Create the statement that reads runs for :func:`~contentsvc_adapters.sql.rows.listed_run`."""
     return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None)))
 
 
 def whole_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Build the statement that reads runs for :class:`~contentsvc_adapters.sql.shared_events.SharedEvents`."""
+    """Create the statement that reads runs for :class:`~contentsvc_adapters.sql.shared_events.SharedEvents`."""
     return _RUNS.add_columns(small_data(dialect))
 
 
 def stands_at(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
-    """Give the condition that a run has a status, so that the partial index for it serves."""
-    # Spelled out: behind a parameter, the planner would not see that.
+    """Return the condition that a run has a status, in a form that matches the partial index."""
+    # A literal: the planner cannot match a partial index against a parameter.
     return runs.c.status == literal_column(f"'{status.value}'")
 
 
 def held(run: WorkflowRun | Taken) -> ColumnElement[bool]:
-    """Give the condition that a run is running in the name of who took it as ``run``."""
+    """Return the condition that a run is running under the take of ``run``."""
     return (
         (workflow_runs.c.id == run.id)
         & (workflow_runs.c.organization_id == run.organization_id)
@@ -51,7 +51,7 @@ def held(run: WorkflowRun | Taken) -> ColumnElement[bool]:
 
 
 def changing(run: WorkflowRun | Taken) -> Update:
-    """Begin the change of a run by who took it."""
+    """Return an update of a run that applies only under the take of ``run``."""
     return update(workflow_runs).where(held(run))
 
 
@@ -63,7 +63,7 @@ def forget(connection: Connection, ids: Sequence[str]) -> None:
 
 
 def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
-    """Store a run that no delivery has started, and what was asked for; False: it is there already."""
+    """Store a requested run and its request; False: the run exists already."""
     asked = run.cause
     assert isinstance(asked, Generation | SiteReading)  # what deliveries start is settled with them
     asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)

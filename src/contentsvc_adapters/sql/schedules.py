@@ -1,7 +1,7 @@
-"""The schedules, and how they start runs.
+"""The schedules, and the runs that they start.
 
-Whatever changes an organization's schedules locks that organization's row first, so that one change, or one firing,
-comes after the other; the version in it stays, since no delivery is decided on schedules.
+Each change of an organization's schedules locks the organization's row first, so that changes and firings are
+serialized. The version in that row stays the same, because no decision on deliveries uses schedules.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,14 +39,11 @@ class SqlSchedules:
     """The schedules."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def add(
         self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
     ) -> bool | UnknownBrand | TooMany:
-        """Add a schedule, unless another one does the same or there are too many."""
-
         def add(connection: Connection) -> bool | UnknownBrand | TooMany:
             _lock(connection, schedule.organization_id)
             others = [each for each in _all(connection, schedule.organization_id) if each.id != schedule.id]
@@ -57,7 +54,7 @@ class SqlSchedules:
                 if _schedule(standing) != schedule:
                     message = f"'{schedule.id}' is the id of another one"
                     raise Unstorable(message)
-                # The same again, after an unknown outcome.
+                # The same schedule again, after an unknown outcome.
                 return True
             if len(others) >= at_most:
                 return TooMany(what="schedules", at_most=at_most)
@@ -70,11 +67,9 @@ class SqlSchedules:
         return await self._database.write(add)
 
     async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
-        """Read a schedule."""
         return await self._database.read(lambda connection: _one(connection, organization_id, schedule_id))
 
     async def schedules(self, organization_id: str) -> Sequence[Schedule]:
-        """Read an organization's schedules."""
         return await self._database.read(lambda connection: _all(connection, organization_id))
 
     async def change(
@@ -85,8 +80,6 @@ class SqlSchedules:
         *,
         checks_brand: bool = False,
     ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
-        """Change a schedule."""
-
         def run(connection: Connection) -> Schedule | DuplicateSchedule | UnknownBrand | None:
             if not _lock(connection, organization_id, may_miss=True):
                 return None
@@ -105,23 +98,25 @@ class SqlSchedules:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, schedule_id: str) -> bool:
-        """Delete a schedule."""
         mine = (schedules.c.organization_id == organization_id) & (schedules.c.id == schedule_id)
         removed = False
 
         def remove(connection: Connection) -> bool:
             nonlocal removed
-            # A firing that is under way holds it: either the run is there already, or will never be.
+            # Waits for a concurrent firing: its run exists afterwards, or never will.
             _lock(connection, organization_id, may_miss=True)
             gone = connection.execute(delete(schedules).where(mine)).rowcount > 0
-            # Begun again after an unknown outcome, it may be gone already.
+            # If the transaction runs again after an unknown outcome, the schedule may be deleted already.
             removed = removed or gone
             return removed
 
         return await self._database.write(remove)
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """Read which schedules are due; what stands in them is read one by one, so that none holds up the others."""
+        """Read the due schedules.
+
+        Each one's content is read separately, so that a faulty one does not hold up the others.
+        """
         query = (
             select(schedules.c.id, schedules.c.organization_id, schedules.c.due_at)
             .where(schedules.c.due_at <= to_ms(now), schedules.c.enabled)
@@ -136,7 +131,7 @@ class SqlSchedules:
         ]
 
     async def fire(self, firing: Firing) -> bool:
-        """Store a run and set its schedule due next; the time that it is due at decides who fires."""
+        """Store a run and move its schedule to the next slot; the condition on the due time decides which one fires."""
         run = firing.run
         moved = (
             update(schedules)
@@ -153,7 +148,7 @@ class SqlSchedules:
             if not _lock(connection, run.organization_id, may_miss=True):
                 return False
             if not connection.execute(moved).rowcount:
-                # Moved by this very firing, when its run is there.
+                # True if this firing has moved the schedule before: then its run exists.
                 return bool(connection.scalar(select(exists().where(workflow_runs.c.id == run.id))))
             start(connection, self._database.dialect, run)
             return True
@@ -162,9 +157,9 @@ class SqlSchedules:
 
 
 def disable_schedules(connection: Connection, organization_id: str, uses: Callable[[Schedule], bool]) -> list[Schedule]:
-    """Disable the enabled schedules that use what is being removed; return them, oldest first.
+    """Disable the enabled schedules for which ``uses`` is true; return them, oldest first.
 
-    For a transaction that has locked the organization's row, as every change of the directory does.
+    The transaction must hold the lock of the organization's row, as each change of the directory does.
     """
     found = [each for each in _all(connection, organization_id) if each.enabled and uses(each)]
     for each in found:
@@ -173,12 +168,12 @@ def disable_schedules(connection: Connection, organization_id: str, uses: Callab
 
 
 def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> bool:
-    """Have the other changes of an organization wait until the transaction ends; False: there is none such.
+    """Lock out other changes of an organization until the transaction ends; False: it does not exist.
 
     Raises:
-        Unstorable: There is none such, and that may not be.
+        Unstorable: The organization does not exist, and ``may_miss`` is false.
     """
-    # Written as it is: a plain question would not keep others out, and the version of the configuration stays.
+    # Written with its own value: a SELECT would not lock out other writers, and the version must stay the same.
     standing = update(organizations).where(organizations.c.id == organization_id)
     locked = connection.execute(standing.values(version=organizations.c.version)).rowcount > 0
     if not locked and not may_miss:
@@ -203,7 +198,10 @@ def _one(connection: Connection, organization_id: str, schedule_id: str) -> Sche
 
 
 def _is_among(standing: Sequence[Schedule], schedule: Schedule) -> bool:
-    """Return whether another schedule does the same; they are few, and the rule is the core's."""
+    """Return whether another schedule does the same.
+
+    Compared in Python: schedules are few, and the core has the rule.
+    """
     return any(each.id != schedule.id and each.does_the_same_as(schedule) for each in standing)
 
 

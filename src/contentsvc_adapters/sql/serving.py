@@ -1,4 +1,4 @@
-"""One serving process for a SQLite file: its engine recovers what it finds running, which must be nobody else's."""
+"""One serving process per SQLite file: its engine recovers all running runs, which must not belong to another one."""
 
 import contextlib
 import fcntl
@@ -10,10 +10,10 @@ from contentsvc_core.errors import StoreUnavailable
 
 @contextlib.contextmanager
 def serving_alone(database: Path) -> Generator[None]:
-    """Hold the right to serve a file; the operating system frees it with the process, however that ends.
+    """Hold the lock for serving a file; the operating system releases it when the process ends.
 
     Raises:
-        StoreUnavailable: Another process serves the file, or no file can be made beside it.
+        StoreUnavailable: Another process serves the file, or the lock file cannot be created beside it.
     """
     path = database.with_name(f"{database.name}.serving")
     try:
@@ -30,5 +30,5 @@ def serving_alone(database: Path) -> Generator[None]:
                 "stop that one first, give this one a file of its own, or use PostgreSQL, which several can serve"
             )
             raise StoreUnavailable(message) from exc
-        # The file stays: were it removed, a third process could lock a new one under the same name.
+        # The lock file stays: if it were deleted, a third process could lock a new file of the same name.
         yield

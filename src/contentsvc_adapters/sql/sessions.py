@@ -1,4 +1,4 @@
-"""Who is signed in."""
+"""Sessions of the dashboard."""
 
 from datetime import datetime
 from typing import final
@@ -17,32 +17,27 @@ class SqlSessions:
     """The sessions."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def add(self, session: Session) -> None:
-        """Add a session."""
         addition = self._database.dialect.insert(sessions).on_conflict_do_nothing(index_elements=["digest"])
         row = directory_rows.session_row(session)
         await self._database.write(lambda connection: connection.execute(addition, row))
 
     async def session(self, digest: str) -> Session | None:
-        """Read a session."""
         query = select(sessions).where(sessions.c.digest == digest)
         found = await self._database.read(lambda connection: connection.execute(query).first())
         return None if found is None else directory_rows.session_of(found)
 
     async def remove(self, digest: str) -> bool:
-        """Delete a session."""
         removing = delete(sessions).where(sessions.c.digest == digest)
         return await self._database.write(lambda connection: connection.execute(removing).rowcount) == 1
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the sessions that expired first."""
         expired = sessions.c.expires_at <= to_ms(before)
         first = select(sessions.c.digest).where(expired).order_by(sessions.c.expires_at).limit(limit)
-        # As a common table expression, the question is asked once, and its limit holds. Locked, so that two processes
-        # that sweep at once wait for each other in no circle.
+        # A common table expression is evaluated once, so its limit holds. Locked, so that concurrent sweeps cannot
+        # deadlock.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(sessions).where(sessions.c.digest.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)

@@ -1,4 +1,4 @@
-"""Whole runs with their events: runs of one event share it."""
+"""Runs with their events; runs of one event share the event."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from contentsvc_core.workflows.runs import WorkflowRun
 @final
 @frozen
 class _Known:
-    """Events by id, and the reasons why others cannot be read."""
+    """Events by id, and the reasons why others are unreadable."""
 
     events: dict[str, Event] = field(factory=dict[str, Event])
     faults: dict[str, str] = field(factory=dict[str, str])
@@ -34,19 +34,18 @@ class _Known:
 
 @final
 class SharedEvents:
-    """Reads whole runs. An event is decoded once for all runs that hold it at the same time.
+    """Reads runs with their events. Concurrent runs of an event share one decoded object.
 
-    One push starts a run for each trigger that matches; an event of 25 MiB takes several times that when it is decoded.
+    One push starts a run for each matching trigger, and a decoded event of 25 MiB takes several times that memory.
     """
 
     def __init__(self, database: Database) -> None:
-        """Create it over a database."""
         self._database = database
         #: An entry lives as long as any run that holds the event.
         self._shared: WeakValueDictionary[str, Event] = WeakValueDictionary()
 
     async def runs(self, found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
-        """Return the runs that can be read, and for each other one, by its id, the reason.
+        """Return the readable runs, and for each unreadable run its id and the reason.
 
         Args:
             found: Rows of :func:`~contentsvc_adapters.sql.runs.whole_runs`.
@@ -57,11 +56,11 @@ class SharedEvents:
             if (event := self._shared.get(event_id)) is not None:
                 known.events[event_id] = event
         missing = [row for event_id, row in delivered.items() if event_id not in known.events]
-        # Not on the loop: an event may hold two thousand commits.
+        # In a thread: an event may hold two thousand commits.
         await asyncio.to_thread(_decode, [row for row in missing if row.small_data is not None], known)
         for row in missing:
             if row.small_data is None:
-                # One at a time, and its text is dropped before the next is read.
+                # One at a time, so that each text is freed before the next is read.
                 await asyncio.to_thread(known.add, row, await self._data(row.event_id))
         self._shared.update(known.events)
         return await asyncio.to_thread(_runs, found, known)
@@ -77,7 +76,7 @@ def _decode(found: Sequence[rows.AnyRow], known: _Known) -> None:
 
 
 def _runs(found: Sequence[rows.AnyRow], known: _Known) -> tuple[list[WorkflowRun], dict[str, str]]:
-    """Build runs; those that cannot be read do not hold up the others."""
+    """Return the readable runs, and the reasons for unreadable ones."""
     runs: list[WorkflowRun] = []
     unreadable: dict[str, str] = {}
     for row in found:

@@ -1,4 +1,4 @@
-"""Whether the brand identity that a trigger or a schedule names is there."""
+"""The check that a brand identity named by a trigger or a schedule exists."""
 
 from sqlalchemy import Connection, exists, select
 
@@ -7,10 +7,10 @@ from contentsvc_core.content.brand import UnknownBrand
 
 
 def unknown_brand(connection: Connection, organization_id: str, brand_id: str | None) -> UnknownBrand | None:
-    """Tell that an identity which is named is not there.
+    """Return a fault if the named identity does not exist.
 
-    For a transaction that has locked the organization's row: who removes an identity locks it as well, so that the
-    answer holds until the transaction ends.
+    The transaction must hold the lock of the organization's row. Deletions of identities lock it as well, so the answer
+    holds until the transaction ends.
     """
     if brand_id is None:
         return None

@@ -1,4 +1,4 @@
-"""All stores over one database, under the names that every family of stores uses."""
+"""All stores over one database, with the attribute names that every family of stores uses."""
 
 from typing import TYPE_CHECKING, Final, final
 
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 else:
     from functools import cached_property
 
-#: How long what was accepted may take to be written when the stores are closed, in seconds.
+#: The time limit for writing the accepted settlements when the stores are closed, in seconds.
 _DRAINED_WITHIN_S: Final = 2.5
 
 
 @final
 class SqlStores:
-    """The stores of one database. They hold nothing themselves: other processes' writes are seen at once.
+    """The stores of one database. They cache no rows, so writes of other processes are visible at once.
 
-    A store's module is imported when the store is first asked for: a command that lists keys waits for no other. A
-    server asks for all of them while it starts.
+    A store's module is imported on first access: a command that lists keys loads no other store. A server accesses all
+    stores while it starts.
     """
 
     def __init__(self, database: "Database", sealer: "SecretSealer") -> None:
-        """Name the database; its schema must be there (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
+        """Create the stores. The schema must be current (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
         self.database: Final = database
         self._sealer: Final = sealer
 
@@ -193,12 +193,12 @@ class SqlStores:
         return SqlMailbox(self.database, self._sealer)
 
     async def close(self) -> None:
-        """Finish what is under way and close the database."""
+        """Finish accepted work and close the database."""
         if "queue" in vars(self):
             await self.queue.close(_DRAINED_WITHIN_S)
         await self.database.dispose()
 
 
 def sql_stores(database: "Database", sealer: "SecretSealer") -> SqlStores:
-    """Build the stores of a database; its schema must be there (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
+    """Create the stores of a database, whose schema must exist (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
     return SqlStores(database, sealer)

@@ -1,4 +1,4 @@
-"""Subscribers in SQL."""
+"""The subscribers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,9 +22,9 @@ from contentsvc_core.outgoing.subscribers import (
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
-#: Spelled out: behind a parameter, the planner would not see that the partial index serves.
+#: A literal: the planner cannot match the partial index against a parameter.
 _ASKED: Final = subscribers.c.status == literal_column(f"'{SubscriberStatus.PENDING.value}'")
-#: Whose owner has confirmed the subscription.
+#: The condition that the address's owner has confirmed the subscription.
 CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 
@@ -33,14 +33,12 @@ class SqlSubscribers:
     """The subscribers."""
 
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Name the database, and what seals tokens."""
         self._database = database
         self._sealer = sealer
 
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
-        """Add or renew a pending subscriber, and its confirmation mail."""
         row = _row(subscriber) | {"sealed_token": self._sealer.seal(token)}
         own = subscribers.c.changelog_id == subscriber.changelog_id
         counting = select(func.count(), func.count().filter(_ASKED)).where(own)
@@ -48,14 +46,14 @@ class SqlSubscribers:
         recent = to_ms(subscriber.created_at - RESEND_AFTER)
 
         def request(connection: Connection) -> bool:
-            # The requests of one organization are counted one after the other.
+            # The lock serializes the counting of one organization's requests.
             owner = select(organizations.c.id).where(organizations.c.id == subscriber.organization_id)
             connection.execute(owner.with_for_update())
-            # The same question for known and unknown addresses.
+            # The same queries for known and unknown addresses.
             whole, asked = connection.execute(counting).one()
             found = connection.execute(standing).first()
             if found is not None and found.digest == subscriber.digest:
-                # Once more, after an unknown outcome.
+                # Called again after an unknown outcome.
                 return True
             if whole >= at_most or asked >= pending:
                 return False
@@ -73,7 +71,7 @@ class SqlSubscribers:
         return await self._database.write(request)
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
-        """Confirm a pending subscriber; the update itself is the question."""
+        """Confirm a pending subscriber; the conditional update decides."""
         values = {
             "status": SubscriberStatus.CONFIRMED.value,
             "confirmed_at": to_ms(at),
@@ -89,18 +87,16 @@ class SqlSubscribers:
 
         def confirm(connection: Connection) -> Subscriber | None:
             connection.execute(confirming)
-            # Found also when it is begun again after an unknown outcome.
+            # Also finds the row if the transaction runs again after an unknown outcome.
             found = connection.execute(reading).first()
             return None if found is None else subscriber_of(found)
 
         return await self._database.write(confirm)
 
     async def remove(self, digest: str) -> bool:
-        """Delete a subscriber; its mails go with it."""
         return await self._remove(subscribers.c.digest == digest) > 0
 
     async def remove_address(self, organization_id: str, address: str) -> int:
-        """Delete an address."""
         return await self._remove(
             (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
         )
@@ -110,14 +106,14 @@ class SqlSubscribers:
 
         def remove(connection: Connection) -> int:
             nonlocal removed
-            # Begun again after an unknown outcome, it finds nothing, and what it found at first counts.
+            # If the transaction runs again after an unknown outcome, nothing is left to delete: the first number
+            # counts.
             removed = connection.execute(delete(subscribers).where(which)).rowcount or removed
             return removed
 
         return await self._database.write(remove)
 
     async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
-        """Read the subscribers of an organization."""
         query = (
             select(subscribers)
             .where(subscribers.c.organization_id == organization_id)
@@ -127,7 +123,6 @@ class SqlSubscribers:
         return [subscriber_of(row) for row in found]
 
     async def confirmed(self, organization_id: str) -> Mapping[str, int]:
-        """Count the confirmed subscribers."""
         query = (
             select(subscribers.c.changelog_id, func.count().label("number"))
             .where(subscribers.c.organization_id == organization_id, CONFIRMED)
@@ -137,14 +132,13 @@ class SqlSubscribers:
         return {row.changelog_id: row.number for row in found}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the pending subscribers that were requested first."""
         first = (
             select(subscribers.c.id)
             .where(_ASKED, subscribers.c.created_at < to_ms(before))
             .order_by(subscribers.c.created_at, subscribers.c.id)
             .limit(limit)
         )
-        # As with sessions: read once, and locked.
+        # As with sessions: a CTE, so that the rows are selected once, and locked.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
@@ -180,7 +174,7 @@ def _row(subscriber: Subscriber) -> dict[str, Any]:
 
 
 def subscriber_of(row: AnyRow) -> Subscriber:
-    """Read a subscriber."""
+    """Return the subscriber of a row."""
     return Subscriber(
         id=row.id,
         organization_id=row.organization_id,

@@ -1,4 +1,4 @@
-"""The triggers of an organization: which there may be beside each other, decided where nobody else changes them."""
+"""The triggers of an organization. Each change is checked against the other triggers under a lock."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,11 +17,11 @@ from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFa
 
 
 class _Double(Exception):
-    """Undoes an addition: another trigger does the same."""
+    """Rolls back an addition: another trigger does the same."""
 
 
 class _Refused(Exception):
-    """Rolls an addition back: the brand identity does not exist, or there are too many triggers."""
+    """Rolls back an addition: the brand identity does not exist, or there are too many triggers."""
 
     def __init__(self, fault: UnknownBrand | TooMany) -> None:
         super().__init__(fault.reason)
@@ -48,7 +48,7 @@ def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_mos
         if trigger_of(standing) != trigger:
             message = f"'{trigger.id}' is the id of another one"
             raise Unstorable(message)
-        # The same once more, after an unknown outcome.
+        # The same trigger again, after an unknown outcome.
         return False
     others = _all(connection, trigger.organization_id)
     if any(other.does_the_same_as(trigger) for other in others):
@@ -70,11 +70,11 @@ async def change_trigger(
     *,
     checks_brand: bool,
 ) -> Trigger | TriggerFault | UnknownBrand:
-    """Change a trigger as it stands."""
+    """Change a trigger under the organization's lock."""
     answer: list[Trigger | TriggerFault | UnknownBrand] = []
 
     def run(connection: Connection) -> bool:
-        # Of two turns the last one counts: it is the one that was committed.
+        # If the transaction runs twice, the last result counts: that transaction was committed.
         changed = _changed(_all(connection, organization_id), trigger_id, change)
         answer[:] = [changed]
         if isinstance(changed, TriggerFault):
@@ -97,7 +97,7 @@ def _changed(standing: Sequence[Trigger], trigger_id: str, change: TriggerChange
     changed = change(found)
     if isinstance(changed, TriggerFault):
         return changed
-    # What it does already it may go on to do: two of a kind may be older than this rule.
+    # A trigger may keep its function: duplicates may be older than this rule.
     if not changed.does_the_same_as(found) and any(changed.does_the_same_as(other) for other in standing):
         return TriggerFault.DOUBLE
     return changed
@@ -111,7 +111,7 @@ async def remove_trigger(database: Database, organization_id: str, trigger_id: s
     def run(connection: Connection) -> bool:
         nonlocal removed
         gone = connection.execute(removing).rowcount > 0
-        # Begun again after an unknown outcome, it may be gone already.
+        # If the transaction runs again after an unknown outcome, the trigger may be deleted already.
         removed = removed or gone
         return gone
 

@@ -1,4 +1,4 @@
-"""One conversation with a server that has OpenAI's chat completions: a POST, streamed, with retries."""
+"""Client of OpenAI's chat completions API: a streamed POST, with retries."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from attrs import field, frozen
 from contentsvc_adapters.writers.completions import AnswerReader, Broken, ModelAnswer, named_fault, read_fault
 from contentsvc_core.content.prompting import MATERIAL_LIMIT, Prompt
 
-#: The part of a refusal that is read, in bytes.
+#: The most bytes of a refusal that are read.
 _REFUSAL_LIMIT: Final = 64 * 1024
 #: Statuses that may be temporary; 529 is not registered, and means overload.
 _LATER: Final = frozenset({408, 429, 500, 502, 503, 504, 529})
@@ -32,7 +32,7 @@ _SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 def _printable(_endpoint: object, _attribute: object, key: str) -> None:
     if not _KEY.fullmatch(key):
-        # Said here, without the key: what writes headers would repeat it in its own message.
+        # Checked here, in a message without the key: the HTTP library's message would contain it.
         message = "the key of the model server must be visible ASCII characters"
         raise ValueError(message)
 
@@ -106,16 +106,16 @@ class Chat:
             headers["Authorization"] = f"Bearer {endpoint.key}"
         self._client = httpx.AsyncClient(
             headers=headers | {"Content-Type": "application/json", "User-Agent": "contentsvc"},
-            # The whole conversation has a limit of its own, and so has every silence in it.
+            # The limits of the whole conversation and of each silence are set where it is sent and read.
             timeout=httpx.Timeout(None, connect=patience.connect_s),
             limits=httpx.Limits(max_connections=endpoint.connections, max_keepalive_connections=endpoint.connections),
-            # Key and prompt go where the settings say, and nowhere else: no redirect, no proxy of the environment.
+            # Key and prompt are sent to the configured address only: no redirects, no proxy of the environment.
             follow_redirects=False,
             trust_env=False,
         )
 
     async def aclose(self) -> None:
-        """Close the connections; nothing can be asked after that."""
+        """Close the connections; no further prompt can be sent."""
         await self._client.aclose()
 
     async def ask(self, prompt: Prompt) -> ModelAnswer | Broken:
@@ -132,7 +132,7 @@ class Chat:
         while True:
             given = await self._ask_once(self._question(prompt))
             if isinstance(given, _OtherWords):
-                # Once for each thing that can be said otherwise, and these are three.
+                # At most three times: once for each parameter that can be omitted or renamed.
                 continue
             if not isinstance(given, _Later):
                 return given
@@ -141,7 +141,7 @@ class Chat:
                 return Broken(reason=f"{given.reason}, {tried} times")
             if given.after_s > self._patience.longest_pause_s:
                 return Broken(reason=f"{given.reason}, and wants to be asked again in {given.after_s:g} s")
-            # The server's wish is the least; and not all runs at once.
+            # At least as long as the server asks, and jittered, so that runs do not retry all at once.
             await asyncio.sleep(max(given.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
             pause_s = min(2 * pause_s, self._patience.longest_pause_s)
 
@@ -175,13 +175,13 @@ class Chat:
             await response.aclose()
 
     async def _read(self, response: httpx.Response) -> ModelAnswer | Broken:
-        """Read an answer: one that stalls is given up, one that is slow and steady is not."""
+        """Read an answer. It is given up after a silence, not for being slow."""
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             return Broken(reason="the model's answer is compressed, which was not asked for")
         completion = AnswerReader()
         loop = asyncio.get_running_loop()
         try:
-            # The first piece may take as long as a model thinks: only the limit of the whole bounds it.
+            # The first piece may take long, while the model thinks: only the limit of the whole conversation applies.
             async with asyncio.timeout(None) as silence:
                 async for piece in response.aiter_raw():
                     if completion.feed(piece):
@@ -229,6 +229,6 @@ async def _beginning(response: httpx.Response) -> bytes:
 
 
 def _retry_after_s(response: httpx.Response) -> float:
-    """Read ``Retry-After`` in seconds; a date counts as no wish: servers of this protocol send seconds."""
+    """Read ``Retry-After`` in seconds; a date counts as absent: servers of this protocol send seconds."""
     value = response.headers.get("Retry-After", "")
     return float(value) if _SECONDS.fullmatch(value) else 0.0

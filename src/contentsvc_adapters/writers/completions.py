@@ -75,10 +75,10 @@ class AnswerReader:
     """Collects one answer."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Create an empty completion."""
         self._rest = bytearray()
         self._bytes = 0
-        #: Whether events are streamed; ``None`` until the first byte that tells.
+        #: Whether events are streamed; ``None``: not known before the first byte that is no space.
         self._streamed: bool | None = None
         self._texts: list[str] = []
         self._length = 0
@@ -89,7 +89,7 @@ class AnswerReader:
         self.usage: tuple[int, int] | None = None
 
     def feed(self, piece: bytes) -> bool:
-        """Read the next bytes; return whether the answer is complete or broken, so that nothing more need be read."""
+        """Read the next bytes; return whether the answer is complete or broken, so that reading can stop."""
         self._bytes += len(piece)
         if self._bytes > ANSWER_LIMIT:
             return self._broken(f"is longer than {ANSWER_LIMIT // 1024**2} MiB")
@@ -137,7 +137,7 @@ class AnswerReader:
             self._done = data == b"[DONE]"
             return self._done or (bool(data) and self._take(data))
         if line.startswith(b"error:"):
-            # Some servers break off so.
+            # Some servers end a stream with such a line.
             return self._broken("reports a fault")
         return bool(line) and not line.startswith(_FIELDS_SKIPPED) and self._broken("is no stream of events")
 

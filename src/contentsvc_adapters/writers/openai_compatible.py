@@ -39,7 +39,7 @@ class OpenAICompatibleWriter:
         self._chat = Chat(endpoint, patience or Patience())
 
     async def aclose(self) -> None:
-        """Close the connections; nothing can be written after that."""
+        """Close the connections; no further draft can be written."""
         await self._chat.aclose()
 
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
@@ -56,7 +56,7 @@ class OpenAICompatibleWriter:
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
         draft, usage = await self._ask(prompt, brief, steps)
         if isinstance(draft, UnusableDraft):
-            # Once: a model that repeats a fault after one correction would repeat it again.
+            # One correction only: a model that repeats a fault after it would repeat it again.
             fault = f"{draft.reason} ({draft.detail})" if draft.detail else draft.reason
             draft, more = await self._ask(prompt.repaired(fault), brief, steps, last=True)
             usage = _together(usage, more)

@@ -205,7 +205,7 @@ def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
             return False
         if not enabled:
             return await app.stores.directory.enable_trigger(owner, trigger_id, enabled=False)
-        # It may have been disabled because a repository or brand identity was missing: check again.
+        # Checked again: a missing repository or brand identity may have disabled the trigger.
         changed = await app.trigger_editor.change(owner, trigger_id, enabled=True)
         return changed is not TriggerFault.UNKNOWN and accepted(changed).enabled
 

@@ -18,7 +18,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.text import one_line
 
-#: How much of a name or a title is printed, in characters: a line of an 80-column terminal.
+#: The maximum length of a printed name or title, in characters: a line of an 80-column terminal.
 _LINE: Final = 64
 _TYPES: Final = [kind.value for kind in ContentType]
 _WHICH: Final = click.option(
@@ -173,7 +173,7 @@ def set_image(
 @JSON
 def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
     """Make a changelog public, after showing which posts become public."""
-    # Programs that ask for JSON read standard output: what people need to see goes beside it.
+    # Text for people goes to standard error, because programs read JSON from standard output.
     shown, question = with_app(lambda app: _question(app, organization, which))
     if question:
         click.echo(shown, err=True)
@@ -186,7 +186,7 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
 
 
 async def _question(app: Application, organization: str, which: str | None) -> tuple[str, str]:
-    """Return the posts that become public, and the question; nothing if it is already public."""
+    """Return the posts that would become public, and the question; empty if the changelog is public already."""
     owner, standing = await _named(app, organization, which)
     if standing.is_public:
         return "", ""

@@ -27,7 +27,7 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.workflows.triggers import TriggerFault
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-#: Names of options that are given once for each value.
+#: Option names in the singular, for repeated options.
 _SINGULAR: Final = {
     "headings": "heading",
     "hidePaths": "hide-path",
@@ -39,7 +39,7 @@ _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 _TRIGGER: Final = click.option(
     "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
 )
-#: The house style of the organization, and the one that the command is about.
+#: The organization's house style, and the house style that the command changes.
 _Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
 _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
 
@@ -195,7 +195,6 @@ async def _standing(
 
 
 def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json: bool) -> None:
-    """Print the fields set in ``style``, and the effective style."""
     whole = merged(organization, style)
     effective = options_body(options_of(whole))
     if as_json:

@@ -149,7 +149,7 @@ def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
     if isinstance(changed, InvalidChange):
         raise click.ClickException(changed.error)
     body = post_body(changed)
-    # For people the text itself is too much: 'post show' has it.
+    # People get a summary; 'post show' prints the text.
     show(body if as_json else {name: body[name] for name in _SHORT}, as_json=as_json)
 
 

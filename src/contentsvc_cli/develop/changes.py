@@ -26,7 +26,7 @@ class LocalCommit:
     committer: Person
     #: ISO 8601 with the committer's offset.
     committed_at: str
-    #: Whole, without line feeds at its end. Bytes that are no text in its encoding became U+FFFD.
+    #: The whole message, without line feeds at its end. Undecodable bytes are U+FFFD.
     message: str
     #: The paths of the files that the commit added, changed and removed; none for a merge.
     added: tuple[str, ...] = ()
@@ -43,5 +43,5 @@ class Tag:
     commit_id: str
     #: The annotation without its signature; ``None`` for a lightweight tag.
     message: str | None
-    #: ISO 8601: when it was made, or, for a lightweight tag, its commit; ``""`` where git does not know.
+    #: The creation time in ISO 8601; for a lightweight tag, the time of its commit. ``""``: git has no time.
     created_at: str

@@ -1,7 +1,7 @@
-"""Reading a local repository through git itself: its line of pushes, the commits of each, its tags.
+"""Reads a local repository by git: its first-parent line as pushes, their commits, and tags.
 
-A handful of git processes read a whole history, and one for every few thousand commits. Nothing is written, nothing is
-fetched, and no command from the repository's configuration is run.
+A few git processes read a whole history, and one more for every few thousand commits. Nothing is written or fetched,
+and no command from the repository's configuration is run.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from contentsvc_cli.develop.changes import LocalCommit, Person, Tag
 from contentsvc_core.events.normalized import MAX_PATHS
 from contentsvc_core.text import storable
 
-#: How many commits one ``git log`` reads: it holds them all at once, whatever it is asked.
+#: The number of commits per ``git log``, which holds all of them in memory.
 _COMMITS_AT_ONCE: Final = 4096
 _CHUNK: Final = 64 * 1024
 
@@ -33,7 +33,7 @@ _ENVIRONMENT: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
 }
-#: Set inside a git hook; they would outweigh the path that the user named.
+#: Variables of git hooks, which would override the user's path.
 _ELSEWHERE: Final = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -48,7 +48,8 @@ _ELSEWHERE: Final = frozenset(
     }
 )
 
-#: How many paths are kept of one commit: one more than the service reads, so that it sees that some are missing.
+#: The number of stored paths of a commit: one more than the service reads, so that the service sees that paths are
+#: missing.
 _PATHS_KEPT: Final = MAX_PATHS + 1
 #: Status letter of a changed path.
 _FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
@@ -89,7 +90,7 @@ class Checkout:
     """A local git repository, bare or with a work tree."""
 
     def __init__(self, path: Path) -> None:
-        """Return the repository that contains ``path``.
+        """Open the repository that contains ``path``.
 
         Raises:
             GitFailed: There is no repository, or git is missing or refuses to read it.
@@ -100,7 +101,7 @@ class Checkout:
         self._path = path
         self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
         common = Path(os.fsdecode(self._output("rev-parse", "--git-common-dir")))
-        # A work tree beside the first one has a folder of its own; relative answers begin at the path.
+        # An additional work tree has its own git folder; relative results are relative to the path.
         self._common = path / common
 
     @property
@@ -124,7 +125,7 @@ class Checkout:
         """
         if branch is not None:
             for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
-                # Takes whole names of refs alone: no option, no revision syntax.
+                # Accepts complete ref names only: no options and no revision syntax.
                 if tip := self._answer("show-ref", "--verify", "--hash", "--", ref):
                     return Line(branch=storable(branch), tip=tip)
             message = f"{self._path} has no branch {branch!r}"
@@ -168,19 +169,16 @@ class Checkout:
     def pushes(self, tip: str, *, without: Iterable[str] = ()) -> list[list[str]]:
         """Return the ids of the commits that each first-parent commit introduced, oldest first.
 
-        The last item of each list is the commit on the line itself; the commits that it merged come before it.
-
-        Args:
-            tip: Id of the newest commit.
-            without: Ids of commits to exclude, with their ancestors.
+        The last item of each list is the commit on the line itself; the commits that it merged come before it. Commits
+        of ``without`` and their ancestors are excluded.
 
         Raises:
             GitFailed: The history is damaged.
         """
         newest_first: list[list[str]] = []
         on_line = tip
-        # A commit belongs to the oldest commit of the line from which it can be reached. Git gives children before
-        # parents, so that a commit's place is settled when its turn comes, and only the frontier is kept here.
+        # A commit belongs to the oldest commit of the line that reaches it. Git lists children before parents, so a
+        # commit's position is final when it is read, and only the frontier is stored.
         places: dict[str, int] = {}
         hidden = [f"^{each}" for each in without]
         command = ("rev-list", "--parents", "--date-order", "--end-of-options", tip, *hidden)
@@ -221,7 +219,7 @@ class Checkout:
             texts = (field.decode("utf-8", "replace") for field in fields)
             following = next(texts, None)
             for _ in batch:
-                # A message ends at its first NUL for git too, so that the number of fields is certain.
+                # Git ends a message at its first NUL, so the number of fields is reliable.
                 record = () if following is None else (following, *islice(texts, len(_COMMIT_FIELDS) - 1))
                 if len(record) != len(_COMMIT_FIELDS):
                     message = f"git did not return all commits of {self._path}"
@@ -235,8 +233,7 @@ class Checkout:
     def tags(self, *, merged: str | None = None) -> list[Tag]:
         """Return all tags that point to commits, ordered by date.
 
-        Args:
-            merged: Only tags of this commit and its ancestors.
+        With ``merged``, only tags of this commit and its ancestors are returned.
 
         Raises:
             GitFailed: Git cannot be run.
@@ -263,11 +260,11 @@ class Checkout:
         return tags
 
     def _peel(self, tag: str) -> str | None:
-        # A tag of a tag: how far `*objectname` looks through differs between versions of git.
+        # A tag of a tag: versions of git differ in how `*objectname` resolves it.
         return self._answer("rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}")
 
     def _answer(self, *command: str) -> str | None:
-        """Run a git command whose exit code answers yes or no."""
+        """Run a git command whose exit code is the result; ``None``: it failed."""
         try:
             return os.fsdecode(self._output(*command))
         except GitFailed:
@@ -318,7 +315,7 @@ def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
     files: dict[str, list[str]] = {"A": [], "M": [], "D": []}
     kept = 0
     for text in texts:
-        # A commit's id, which begins the next record, is no capital letter.
+        # The next record begins with a commit's id, never with a capital letter.
         if (state := _FILE_STATE.fullmatch(text)) is None:
             return files, text
         path = next(texts, "")
@@ -344,6 +341,5 @@ def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Loca
 
 
 def _unsigned(message: str) -> str:
-    """Remove the signature block at the end."""
     found = list(_SIGNATURE.finditer(message))
     return (message[: found[-1].start()] if found else message).strip("\n")

@@ -25,16 +25,16 @@ from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 
-#: Where a repository without a remote has its pages; the name is reserved and leads nowhere (RFC 2606).
+#: The web address of a repository without a remote; the name is reserved (RFC 2606).
 NO_HOST: Final = "https://codehost.example"
-#: Delivery ids are derived from this one, so that the same history has the same ids on every machine.
+#: The namespace of delivery ids, so that equal histories have equal ids on every machine.
 _DELIVERIES: Final = uuid5(NAMESPACE_URL, "https://codehost.example/deliveries")
 
 _URL: Final = re.compile(
     r"(?P<scheme>https?|ssh|git|git\+ssh|git\+https)://(?:[^/]*@)?(?P<host>[A-Za-z0-9.-]+)(?::(?P<port>\d+))?/(?P<path>[\w./~-]+)",
     re.ASCII,
 )
-#: ``git@host:owner/name``, as scp writes it; a single letter before the colon is a drive, not a host.
+#: ``git@host:owner/name``, as in scp; a single letter before the colon is a drive.
 _SCP: Final = re.compile(r"(?:[^/@:]*@)?(?P<host>[A-Za-z0-9.-]{2,}):(?!/)(?P<path>[\w./~-]+)", re.ASCII)
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -115,7 +115,7 @@ def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, 
 def _hosted_at(url: str) -> tuple[str, str] | None:
     """Return ``owner/name`` and the web page of the repository from a remote's URL."""
     if (found := _URL.fullmatch(url)) is not None:
-        # Only https names the port of the pages; that of ssh is another one.
+        # Only an https URL has the port of the web pages.
         port = f":{found['port']}" if found["scheme"] == "https" and found["port"] else ""
     elif (found := _SCP.fullmatch(url)) is not None:
         port = ""
@@ -123,7 +123,7 @@ def _hosted_at(url: str) -> tuple[str, str] | None:
         return None
     path = found["path"].strip("/").removesuffix(".git")
     name = "/".join(path.split("/")[-2:])
-    # A host without a dot is an alias of an ssh configuration, or a local machine.
+    # A host without a dot is an alias in an ssh configuration, or a local machine.
     host = found["host"].lower() if "." in found["host"] else None
     if not is_full_name(name):
         return None
@@ -193,7 +193,7 @@ def _print(told: Iterator[RecordedDelivery], *, pushes: int) -> None:
 
     stdout = sys.stdout.buffer
     console = Console(stderr=True)
-    # Where the lines themselves run over the terminal, a bar would only be torn.
+    # If the lines go to the same terminal, they would break the progress bar.
     with Progress(console=console, transient=True, disable=not console.is_terminal or stdout.isatty()) as progress:
         task = progress.add_task("Reading pushes", total=pushes)
         for delivery in told:

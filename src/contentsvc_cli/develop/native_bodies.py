@@ -1,6 +1,6 @@
 """Webhook bodies in GitHub's format for commits and releases.
 
-All the fields that the service reads are there, and those around them that other readers of such bodies expect.
+They have all fields that the service reads, and the surrounding fields that other readers expect.
 """
 
 import re
@@ -35,7 +35,7 @@ class HostedRepository:
     #: ``owner/name``.
     full_name: str
     default_branch: str
-    #: Its page, without a slash at the end.
+    #: The web page, without a trailing slash.
     html_url: str
 
     @property
@@ -79,11 +79,8 @@ def push_body(
 ) -> dict[str, Any]:
     """Return the body of a push with ``commits``, oldest first, at least one.
 
-    Args:
-        repository: Repository of the push.
-        commits: Commits of the push; if there are more than a code host sends, the body has the newest.
-        before: Previous commit of the branch; ``None`` if the push created the branch.
-        ref: Full ref; by default the default branch.
+    If there are more commits than a code host sends, the body has the newest. ``before`` is the previous commit of the
+    branch; ``None`` if the push created the branch. ``ref`` is the full ref; by default the default branch.
     """
     head = commits[-1]
     old = before or "0" * len(head.id)
@@ -100,7 +97,7 @@ def push_body(
         "commits": natives,
         "head_commit": natives[-1],
         "repository": repository.native,
-        # The author: the committer of a merge made on the code host's pages is the code host.
+        # The author: the committer of a merge on the code host's pages is the code host.
         "pusher": {"name": login(head.author), "email": head.author.email},
         "sender": sender(login(head.author)),
     }

@@ -1,7 +1,7 @@
-"""Recorded deliveries: one JSON object in a line, ``{"event", "delivery", "body"}``, and their headers.
+"""Recorded deliveries: one JSON object per line, ``{"event", "delivery", "body"}``, and their headers.
 
 ``body`` is any JSON value and is sent unchanged, without white space between its parts. ``bodyBase64`` holds any other
-body (broken on purpose, not UTF-8, indented). So every body can be recorded, and is sent byte for byte.
+body (invalid, not UTF-8, indented). So every body can be recorded, and is sent byte for byte.
 """
 
 import sys
@@ -32,7 +32,7 @@ class BadRecording(Exception):
 
 
 def _is_header_value(_: object, attribute: "Attribute[str]", value: str) -> None:
-    # Both travel in headers. What a delivery id may be, 1 to 255 visible ASCII characters, suits an event kind too.
+    # Both are header values. The rule for delivery ids, 1 to 255 visible ASCII characters, suits event kinds, too.
     if not is_delivery_id(value):
         message = f"`{attribute.name}` must be 1 to 255 visible ASCII characters"
         raise ValueError(message)
@@ -91,7 +91,7 @@ def read_lines(lines: BinaryIO, name: str) -> Iterator[RecordedDelivery]:
     """
     number = 0
     try:
-        # Split at line feeds alone, as bytes: JSON strings may hold the other line separators of Unicode.
+        # Split at line feeds only, as bytes: JSON strings may contain other line separators.
         while line := lines.readline(MAX_LINE + 1):
             number += 1
             text = line.removeprefix(_BOM) if number == 1 else line

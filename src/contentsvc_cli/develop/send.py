@@ -192,7 +192,7 @@ def _chosen(recording: str, repository_id: int | None) -> Iterator[RecordedDeliv
 
 
 def _total(recording: str, repository_id: int | None) -> int | None:
-    """Print the number of deliveries, if it is known in advance."""
+    """Return the number of deliveries, if it is known in advance."""
     if repository_id is not None or not Path(recording).is_file():
         return None
     with Path(recording).open("rb") as lines:

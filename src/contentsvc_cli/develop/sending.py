@@ -142,7 +142,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
 
 def _client(url: str, concurrency: int) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-    # A proxy that the environment names cannot reach this very machine's loopback.
+    # A proxy from the environment cannot reach this machine's loopback.
     return httpx.AsyncClient(limits=limits, trust_env=not _is_loopback(httpx.URL(url).host))
 
 
@@ -167,7 +167,6 @@ async def _send(
     retries: int,
     sleep: _Sleep,
 ) -> DeliveryAnswer:
-    """Send one delivery, with retries."""
     position, delivery = taken
     tried = 0
     while True:
@@ -205,7 +204,7 @@ def _wait_s(tried: int, again_s: float) -> float:
 def _retry_after_s(response: httpx.Response) -> float:
     """Return ``Retry-After`` in seconds. Dates, which this service does not send, are ignored."""
     value = response.headers.get("Retry-After", "")
-    # More digits than this are longer than the longest wait anyway.
+    # Longer numbers exceed the maximum wait anyway.
     return float(value[:6]) if value.isascii() and value.isdigit() else 0.0
 
 

@@ -45,9 +45,9 @@ from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_http.settings import Settings
 
 _RUNS_S: Final = 30.0
-#: The width of the output in a pipe, in columns: a title and a line of a changelog fit.
+#: The width of the output in a pipe, in columns: enough for a title and a line of a changelog.
 _PIPE_WIDTH: Final = 110
-#: How many posts are named: with the links, everything stays within 20 lines.
+#: The number of listed posts: with the links, the output stays within 20 lines.
 _TITLES: Final = 5
 
 
@@ -82,7 +82,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
     )
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
     told = _Told()
-    # Ended from outside, it must not leave the server behind.
+    # A terminated demo must not leave its server running.
     signal.signal(signal.SIGTERM, _give_up)
     server = start(settings, folder, port, keep=keep)
     try:
@@ -126,12 +126,12 @@ def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
 def _print_links(console: Console, told: "_Told") -> None:
     width = max(map(len, told.links), default=0)
     for name, url in told.links.items():
-        # One line each, however narrow the terminal is: they are clicked or copied.
+        # One line each, even on a narrow terminal, so that they can be clicked or copied.
         console.print(Text(f"{name:{width}}  {url}"), soft_wrap=True)
 
 
 def _open_all(links: Mapping[str, str]) -> list[str]:
-    """Request every page as a browser does; return the pages that failed."""
+    """Request every page as a browser does; return the failed ones."""
     with httpx.Client(trust_env=False, follow_redirects=True) as browser:
         answers = {name: browser.get(url).status_code for name, url in links.items()}
     return [f"{name} was answered {status}" for name, status in answers.items() if status != httpx.codes.OK.value]
@@ -157,9 +157,9 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
 class _Told:
     """Result of the demo, for ``--json``."""
 
-    #: How many deliveries got which answer.
+    #: The number of deliveries by answer.
     answers: dict[str, int] = field(factory=dict[str, int])
-    #: How many workflow runs ended how.
+    #: The number of workflow runs by result.
     runs: dict[str, int] = field(factory=dict[str, int])
     #: The issued API key. It is only valid for this demo.
     key: str = field(default="", repr=False)
@@ -170,7 +170,6 @@ class _Told:
 
 
 async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, told: _Told) -> list[str]:
-    """Run the demo; return the failures."""
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
     async with open_app(settings) as app:
@@ -262,7 +261,7 @@ async def _brand_changelog(app: Application, organization: Organization) -> None
         await app.changelog_editor.set_image(await app.changelog_editor.standing(organization), kind, picture)
 
 
-#: How the public changelog of the sample introduces itself.
+#: The identity of the sample's public changelog.
 _IDENTITY: Final[Mapping[str, object]] = {
     "title": "Acme Lighthouses",
     "description": "What is new in lamps, horns and charts for harbours.",
@@ -272,7 +271,7 @@ _IDENTITY: Final[Mapping[str, object]] = {
 }
 _RELEASES: Final = ("release",)
 _ENDED: Final = frozenset({"completed", "skipped"})
-#: Runs that the demo waits for at most: its history starts some hundred.
+#: The maximum number of runs that the demo waits for: its history starts some hundred.
 _MOST_RUNS: Final = 10_000
 
 
@@ -353,7 +352,6 @@ def _print_counts(
     runs: dict[str, int],
     posts: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Print the summary."""
     kinds = Counter("forged and refused" if answer.kind == "error" else answer.kind for answer in answers)
     told = f"{len(posts)} published" if len(posts) <= _TITLES else f"{len(posts)} published, the newest"
     lines = (

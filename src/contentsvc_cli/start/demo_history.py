@@ -15,7 +15,7 @@ from contentsvc_cli.start.sample import REPOSITORY as SAMPLE_REPOSITORY
 from contentsvc_cli.start.sample import REPOSITORY_ID as SAMPLE_ID
 from contentsvc_core.timestamps import iso_ms
 
-#: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
+#: The maximum number of a history's deliveries, the newest: the demo stays under a minute.
 _MOST: Final = 120
 #: The time between two commits of the sample: its releases are months apart.
 _PACE: Final = timedelta(days=4)
@@ -32,9 +32,9 @@ class DemoHistory:
     repository_id: int
     branch: str
     deliveries: tuple[RecordedDelivery, ...]
-    #: The release that the demo makes itself, without notes.
+    #: The release that the demo publishes, without notes.
     next_tag: str
-    #: When that release is published, ISO 8601; ``None``: when it arrives.
+    #: The publication time of that release, ISO 8601; ``None``: its arrival.
     released_at: str | None
 
 
@@ -61,7 +61,7 @@ def history_of(path: Path) -> DemoHistory:
 def sample(now: datetime) -> DemoHistory:
     """Return the sample as a history of some months that ends today, like an active project.
 
-    It is released as a version that its own history does not have.
+    Its last release has a version that the sample itself lacks.
     """
     began = now.replace(microsecond=0) - (COMMITS + 1) * _PACE
     return DemoHistory(

@@ -26,9 +26,9 @@ from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
 from contentsvc_http.settings import Settings, load_settings, variable
 
-#: The code hosts, and what each delivers as; Forgejo and Gitea speak GitHub's dialect.
+#: The code hosts and their providers; Forgejo and Gitea use GitHub's dialect.
 _HOSTS: Final = {"github": "github", "forgejo": "github", "gitea": "github", "other": "codehost"}
-#: The port that `serve` takes without an option.
+#: The default port of `serve`.
 _PORT: Final = 8000
 
 
@@ -38,7 +38,7 @@ class _Checkout:
     """The local checkout, a source of default answers."""
 
     repository: Checkout
-    #: ``owner/name`` by its remote; ``None``: it has no remote that tells.
+    #: ``owner/name`` by its remote; ``None``: unknown.
     full_name: str | None
     has_releases: bool
 

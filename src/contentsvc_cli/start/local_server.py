@@ -18,8 +18,8 @@ from contentsvc_http.settings import Settings
 
 _START_S: Final = 20.0
 _STOP_S: Final = 12.0
-#: A shell script: run a command, pass SIGTERM on to it, and remove the folder ``$1`` once it has stopped in order. A
-#: ``wait`` ends when the signal arrives, before the command does; its own exit code is the last one.
+#: A shell script that runs a command, passes SIGTERM on to it, and removes the folder ``$1`` after an orderly stop. The
+#: first ``wait`` ends at the signal, before the command does; the last one returns the exit code.
 _KEPT: Final = """
 folder=$1; shift
 "$@" & child=$!
@@ -40,11 +40,7 @@ def free_port() -> int:
 def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) -> "subprocess.Popen[bytes]":
     """Start ``serve`` with its log in ``serve.log`` of the folder.
 
-    Args:
-        settings: Settings of the server.
-        folder: Folder of the server; removed when a kept server is stopped.
-        port: Port to listen on.
-        keep: Whether the server outlives this process.
+    With ``keep``, the server outlives this process, and its folder is removed when it stops.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
     environment |= {
@@ -61,7 +57,7 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
         return subprocess.Popen(  # noqa: S603  # our own command
             command,
             env=environment,
-            # No settings file of the current folder is read there.
+            # The server must not read a settings file of the current folder.
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,

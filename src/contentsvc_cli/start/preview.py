@@ -74,7 +74,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
     versions. In a pipe, the output is Markdown. The command only reads the checkout. It needs no server or database.
     """
     if range_ is None and not Path(path).is_dir() and (".." in path or not Path(path).exists()):
-        # A range alone is about the checkout that the user is in.
+        # A range without a path applies to the current folder.
         path, range_ = ".", path
     if range_ is not None and "..." in range_:
         message = "write a range with two dots, such as v1.0.0..HEAD"
@@ -145,7 +145,7 @@ def _print_json(hosted: "HostedRepository", shown: Sequence[Preview]) -> None:
 
 
 def _print_on_terminal(hosted: "HostedRepository", shown: Sequence[Preview]) -> None:
-    # Only a terminal needs rich, which costs as much as all the rest.
+    # Rich costs as much as all the rest, and only a terminal needs it.
     from rich.console import Console  # noqa: PLC0415
     from rich.rule import Rule  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415

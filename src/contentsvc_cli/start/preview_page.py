@@ -44,13 +44,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; form-action 'no
 
 
 def page_of(hosted: HostedRepository, shown: Sequence[Preview], render: Callable[[str], str]) -> str:
-    """Return the page. Text from the repository is escaped or sanitized.
-
-    Args:
-        hosted: The repository.
-        shown: The posts.
-        render: Returns Markdown as safe HTML.
-    """
+    """Return the page. Text from the repository is escaped or sanitized; ``render`` returns Markdown as safe HTML."""
     name = escape(hosted.full_name)
     articles = "".join(
         f"<article>\n<p class=faint>{_tag(each)}{_date(each.at)}</p>\n<h2>{escape(title(each))}</h2>\n"

@@ -89,7 +89,7 @@ def stretches(repository: Checkout, asked: str | None, *, releases: int, days: i
 def release_tags(tags: Iterable[Tag]) -> list[Tag]:
     """Return the release tags, oldest first, at most one for each commit.
 
-    They name versions of the series of the newest such tag. Pre-releases count only where there is nothing else.
+    Release tags name versions in the series of the newest one. Pre-releases count only if there are no other releases.
     """
     read = [(tag, found["series"]) for tag in tags if (found := _VERSION.fullmatch(tag.name))]
     final_ones = [each for each in read if not is_prerelease(each[0].name)] or read
@@ -148,7 +148,7 @@ def _preview(
     pushes: Sequence[Sequence[str]],
     options: ChangelogOptions,
 ) -> Preview:
-    # Bodies as a code host sends them, read by the service's own reader: the preview is what the service would write.
+    # Bodies in a code host's format, read by the service's own reader: the preview equals the service's post.
     told = deliveries(hosted, pushes, (), repository.commits)
     events = [read_push(each.body).event for each in told]
     newest = events[-1].commits[-1].timestamp if isinstance(events[-1], Push) else ""
@@ -167,7 +167,7 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
         action="published",
         tag_name=tag.name,
         name=tag.name,
-        # An annotation is no release note: the preview shows what the commits say.
+        # An annotation is no release note: the preview reports the commits.
         body=None,
         prerelease=is_prerelease(tag.name),
         draft=False,

@@ -1,6 +1,6 @@
-"""The sample history of the made-up repository ``acme/lighthouse``.
+"""The sample history of the fictional repository ``acme/lighthouse``.
 
-The demo uses it where you name no repository. It has features and fixes, a breaking change, a security fix, a reverted
+The demo uses it if no repository is given. It has features and fixes, a breaking change, a security fix, a reverted
 change, a merge, documentation, a bot's dependency update, and a commit of two authors. It has releases with and without
 notes, and pushes after the last release.
 """
@@ -45,7 +45,7 @@ Thanks to everyone who stood a night watch with the release candidate.
 
 
 def _id(message: str) -> str:
-    # Made up, but always the same: a revert names the commit that it takes back.
+    # Fictional but constant: a revert names the reverted commit.
     return sha1(f"{REPOSITORY}\n{message}".encode(), usedforsecurity=False).hexdigest()
 
 
@@ -69,7 +69,7 @@ _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...
         (_MARA, "chore(release): 1.0.0"),
     ),
     ("v1.0.0", ""),
-    # A merge brings the commits of its branch.
+    # A merge includes the commits of its branch.
     (
         (_TOBI, "feat(beam): choose the beam's colour\n\n`lighthouse beam --colour green`"),
         (_TOBI, "docs(beam): list the colours and what sailors read into them"),

@@ -30,7 +30,7 @@ _RELEASES: Final = 5
 _PUSHES: Final = 500
 #: Number of pushes that get a post if every push does.
 _PUSHES_WITHOUT_RELEASES: Final = 10
-#: The characters of a repository's name that a title repeats: with the rest, less than a title may have.
+#: The maximum length of a repository's name in a title, in characters; the whole title stays within its limit.
 _TITLE: Final = 80
 _OK: Final = 200
 
@@ -84,7 +84,7 @@ class Done:
     created_at_host: bool
     changelog_url: str
     is_public: bool
-    #: The number of published posts that would become public; the command has not asked about them.
+    #: The number of published posts that would become public, which the command has not asked about.
     unexposed: int
     #: Number of received deliveries of the checkout.
     received: int
@@ -207,12 +207,12 @@ async def _receive(
         # The checkout's remote is another repository, such as a fork: links lead to the one that is connected.
         hosted = evolve(hosted, html_url=_pages(settings, connected, repository.full_name))
     tags = release_tags(checkout.tags(merged=line.tip))
-    # The release before the first one that gets a post bounds what that one brought.
+    # The release before the first reported one marks the beginning of that one's changes.
     before, told = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
     pushes = checkout.pushes(line.tip, without=[tag.commit_id for tag in before])[-_PUSHES:]
     if start is Start.PUSHES:
         pushes = pushes[-_PUSHES_WITHOUT_RELEASES:]
-    # An annotation is no release note: posts say what the commits say.
+    # An annotation is no release note: posts report the commits.
     plain = [evolve(tag, message=None) for tag in told]
     count = 0
     receiver = receiver_of(app)
@@ -244,11 +244,11 @@ async def _publish(
         return False, exposure.posts, url
     given: dict[str, object] = {"is_public": True}
     if standing.title == organization.name:
-        # Readers know the product, and not the account of its code host.
+        # Readers know the product, not the account at its code host.
         given["title"] = f"{answers.repository.partition('/')[2][:_TITLE]} changelog"
     changed = await app.changelog_editor.change(organization, given)
     if isinstance(changed, InvalidChangelog):
-        # The slug is another organization's: the changelog needs another one first.
+        # Another organization has the slug: the changelog needs a different one first.
         return False, 0, url
     return True, 0, url
 

@@ -1,6 +1,6 @@
 """Shell completion of slugs and ids from the database.
 
-Faults are not reported: the shell would print the message into the line that is being typed.
+Errors are silent: the shell would print them into the command line.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contentsvc_core.organizations import Organization
     from contentsvc_core.ports import Directory
 
-#: An id, or a slug, and what people call it.
+#: An id or slug, and its name.
 _Named: TypeAlias = tuple[str, str]
 #: The longest help of a completion, in characters: a column of a terminal.
 _HELP_LENGTH: Final = 60

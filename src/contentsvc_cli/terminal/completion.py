@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 from contentsvc_cli.terminal.output import JSON, show
 
 _PROGRAM: Final = "contentsvc"
-#: The variable that the shell asks with; click looks for this very one.
+#: The variable of completion requests, whose name click determines.
 _VARIABLE: Final = "_CONTENTSVC_COMPLETE"
 
 

@@ -7,11 +7,11 @@ from rich.text import Text
 
 #: Cells between two columns.
 _GAP: Final = 2
-#: A column of single words that is wider, in cells, holds ids or addresses: they are copied, so that they stay whole.
+#: Columns with longer single words, in cells, contain ids or addresses, which are not cut so that they can be copied.
 _LONG_WORD: Final = 24
-#: A text column keeps so many cells before a column is left out for it: some three words.
+#: The minimum width of a text column before other columns are omitted for it, in cells: some three words.
 _TEXT: Final = 20
-#: A text column keeps so many cells in any case: less says nothing.
+#: The absolute minimum width of a text column, in cells.
 _LEAST: Final = 8
 _UTC: Final = " UTC"
 
@@ -21,7 +21,6 @@ class Grid:
     """A table of text."""
 
     def __init__(self, rows: Sequence[Mapping[str, Text]], columns: Sequence[str]) -> None:
-        """Create a table from cells by row and column."""
         self._rows = rows
         self._columns = list(columns)
         self._heads = {column: column for column in columns}
@@ -32,14 +31,10 @@ class Grid:
         self._beneath: list[str] = []
 
     def fit(self, room: int, optional: Sequence[str]) -> None:
-        """Fit the table to the width of a terminal.
+        """Fit the table to ``room`` cells.
 
-        Empty columns go first, then optional ids. The other ids move beneath their rows. Then the other optional
-        columns go, and last those on the right. Texts are cut in what remains.
-
-        Args:
-            room: Width of the terminal, in cells.
-            optional: Columns to omit, in this order.
+        Empty columns are omitted first, then optional ids. Other ids move beneath their rows. Then other ``optional``
+        columns are omitted in the given order, and last the rightmost columns. Remaining texts are cut.
         """
         if self._needed() <= room:
             return

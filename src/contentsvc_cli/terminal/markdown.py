@@ -12,7 +12,6 @@ class _LeftHeading(Heading):
     """A left-aligned heading without a frame."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render the heading."""
         _ = console, options
         yield Text.assemble(self.text, style="bold")
 

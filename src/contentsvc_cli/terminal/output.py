@@ -12,7 +12,7 @@ from contentsvc_cli.terminal.completing import organization_slugs
 from contentsvc_core.text import has_controls, one_line
 
 if TYPE_CHECKING:
-    # Only a terminal needs it: in a pipe, importing it and printing with it is a tenth of a command's processor time.
+    # Only a terminal needs rich: importing and using it takes a tenth of a command's processor time.
     from rich.console import Console
     from rich.text import Text
 
@@ -53,12 +53,7 @@ JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print only J
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print untrusted text: unchanged in a pipe, without control characters on a terminal.
-
-    Args:
-        text: Text to print, followed by a line break.
-        err: Print it on standard error.
-    """
+    """Print untrusted text with a line break: unchanged in a pipe, without control characters on a terminal."""
     click.echo(printable(text, sys.stderr if err else sys.stdout), err=err)
 
 
@@ -102,15 +97,9 @@ def show_rows(
 ) -> None:
     """Print a list: all fields as JSON, or the named columns as a table.
 
-    On a terminal that is too narrow for the table, columns are left out and texts are cut. Ids and addresses stay
-    whole, on lines of their own beneath their row.
-
-    Args:
-        rows: The rows.
-        columns: Columns of the table, in order.
-        as_json: Print JSON instead.
-        empty: Text to print without rows.
-        optional: Columns that are omitted on a narrow terminal, least important first.
+    On a narrow terminal, columns are omitted and texts are cut. Ids and addresses stay complete, on lines of their own
+    beneath their row. ``optional`` columns are omitted first, least important first. ``empty`` is printed if there are
+    no rows.
     """
     if as_json:
         click.echo(json_text(rows, indent=2))
@@ -135,17 +124,14 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if not has_controls(text.replace("\n", "")):
         return text
-    # JSON itself escapes but a few of the characters that terminals act on.
+    # JSON escapes only a few of the characters that terminals interpret.
     return json.dumps(value, indent=indent).replace("\x7f", r"\u007f")
 
 
 def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
     """Return the text of a table cell: states in colour and, on a terminal, readable times.
 
-    Args:
-        column: Name of the column or field.
-        value: Value of the cell.
-        limit: Maximum length; longer texts are cut.
+    Texts longer than ``limit`` are cut.
     """
     from rich.text import Text  # noqa: PLC0415  # see above
 
@@ -158,7 +144,7 @@ def _text(column: str, value: object, limit: int | None = None) -> str:
     if limit is not None:
         text = one_line(text, limit)
     elif has_controls(text):
-        # Most of it has come from somewhere else, and this may be a terminal.
+        # Most texts are foreign, and the output may be a terminal.
         text = one_line(text, len(text))
     if column.endswith("At") and sys.stdout.isatty():
         text = _TIME.sub(r"\1 \2 UTC", text)

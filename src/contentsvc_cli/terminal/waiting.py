@@ -18,7 +18,6 @@ class Waiting:
     """A progress line."""
 
     def __init__(self, text: str) -> None:
-        """Create a progress line; it is shown after :meth:`begin`."""
         self._lock: Final = threading.Lock()
         self._said: Final[dict[str, Any]] = {"description": text, "counted": ""}
         self._shown: tuple[Progress, TaskID] | None = None
@@ -35,7 +34,7 @@ class Waiting:
 
     def begin(self) -> None:
         """Show the line, unless it has ended."""
-        # Only now: most commands end sooner, and the display takes longer to import than they take to run.
+        # Imported late: most commands end sooner than the display takes to import.
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 

@@ -32,7 +32,7 @@ def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
         if as_json:
             entries = await app.stores.journal.entries(owner, limit=limit)
             return [{**log_body(entry), "reason": entry.reason} for entry in entries]
-        # A table shows no payload: none is read for it.
+        # Tables show no payloads, so none are read.
         lines = await app.stores.insights.log(owner, LogSearch(), limit=limit or _ALL)
         return [{**line_body(line), "reason": line.reason} for line in lines]
 
@@ -52,7 +52,7 @@ def replay(log_id: str, *, as_json: bool) -> None:
     from contentsvc_core.usecases.replay import Replayed, ReplayFault  # noqa: PLC0415  # this command alone
 
     async def work(app: Application) -> Replayed | ReplayFault:
-        # An id alone leads to no entry but a processed delivery's: those of messages are looked for where they can be.
+        # An id alone finds only processed deliveries: entries of messages are searched in their organization.
         owner = await app.stores.directory.owner_of(log_id)
         owners = [owner] if owner else [each.id for each in await app.stores.directory.organizations()]
         for each in owners:

@@ -98,14 +98,12 @@ def tail(
 
 @final
 class _Lines:
-    """Prints one line for each entry."""
-
     def __init__(self, app: Application, organization_id: str, *, as_json: bool) -> None:
         self._app = app
         self._organization_id = organization_id
         self._as_json = as_json
         self._console = console()
-        #: Names of integrations and endpoints by id; a removed one has its id as name.
+        #: Names of integrations and endpoints by id; a removed one has its id.
         self._names: dict[str, str] = {}
 
     async def show(self, entries: Sequence[ListedEntry]) -> None:
@@ -113,7 +111,7 @@ class _Lines:
         for entry in entries:
             if self._as_json:
                 whole = await self._app.stores.journal.entry(self._organization_id, entry.id)
-                # It may have been swept meanwhile.
+                # The entry may have been swept meanwhile.
                 if whole is not None:
                     click.echo(json_text({**log_body(whole), **line_body(entry), "reason": entry.reason}))
             else:

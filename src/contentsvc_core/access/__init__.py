@@ -1,1 +1,1 @@
-"""Who may do what: API keys."""
+"""Authorization: API keys, sessions and rate limits."""

@@ -1,4 +1,4 @@
-"""Which operations are limited, and whose requests are counted together (specification 8.1)."""
+"""The limited operations, and the buckets that requests share (specification 8.1)."""
 
 import re
 from typing import Final, Self, final
@@ -11,7 +11,7 @@ _PARAMETER: Final = re.compile(r"\{[^{}]*\}")
 @final
 @frozen(kw_only=True)
 class Rate:
-    """How often an operation is admitted in a window of 60 seconds (:data:`~.window.WINDOW_MS`)."""
+    """The limit of an operation in a window of 60 seconds (:data:`~.window.WINDOW_MS`)."""
 
     method: str
     #: The route's template: all values of its parameters count as one operation.
@@ -70,9 +70,7 @@ _BY_PLACE: Final = {_place(rate.method, rate.template): rate for rate in (*RATES
 def rate_of(method: str, template: str) -> Rate | None:
     """Return the rate of an operation; ``None``: the operation is not limited.
 
-    Args:
-        method: In capitals.
-        template: The route's, such as ``/v1/posts/{post_id}``; the names of its parameters do not matter.
+    The names of parameters in the route's template, such as ``/v1/posts/{post_id}``, do not matter.
     """
     return _BY_PLACE.get(_place(method, template))
 

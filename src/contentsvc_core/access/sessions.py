@@ -13,9 +13,9 @@ from attrs import field, frozen
 
 #: The longest life of a session, even when it is in use.
 SESSION_LIFE: Final = timedelta(hours=24)
-#: How long a sign-in link works: time enough to start a server and to open the link.
+#: The time for which a sign-in link is valid: enough to start a server and to open the link.
 LINK_LIFE: Final = timedelta(minutes=10)
-#: How many characters a token has: about 238 bits.
+#: The length of a token in characters: about 238 bits.
 TOKEN_LENGTH: Final = 40
 
 _FORM: Final = re.compile(rf"[A-Za-z0-9]{{{TOKEN_LENGTH}}}", re.ASCII)

@@ -20,7 +20,7 @@ _SECOND_MS: Final = 1000
 @final
 @frozen(kw_only=True)
 class Window:
-    """When the requests of a bucket were admitted. A refused request is not in it."""
+    """The times at which a bucket's requests were admitted; refused requests are not included."""
 
     #: In milliseconds since the Unix epoch, oldest first; no more of them than the limit was, at any time.
     hits_ms: tuple[int, ...] = field(default=(), converter=tuple)

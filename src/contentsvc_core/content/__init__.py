@@ -1,1 +1,1 @@
-"""Content: posts, the lists of them, and what writes them."""
+"""Content: posts, their lists, and writers."""

@@ -85,7 +85,7 @@ def brand_body(brand: BrandIdentity) -> dict[str, Any]:
 
 
 def unheard(brand: BrandIdentity | None) -> list[str]:
-    """Return a sentence about the wishes of an identity that the rule-based writer cannot follow; empty: none."""
+    """Return a sentence about settings of an identity that the rule-based writer cannot follow; empty: none."""
     if brand is None:
         return []
     wishes = {"customTone": brand.custom_tone, "customInstructions": brand.custom_instructions}

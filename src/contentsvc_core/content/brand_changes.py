@@ -66,10 +66,8 @@ def read_brand_change(
 ) -> BrandChange | BadChange:
     """Check the changes that a client requests.
 
-    Args:
-        given: New values by attributes of :class:`BrandIdentity`: texts, ``None``, ``is_default`` or ``tone_profile``.
-        at: The time of the change.
-        opened: The non-public hosts that a website's address may name.
+    ``given`` has new values by attributes of :class:`BrandIdentity`: texts, ``None``, ``is_default`` or
+    ``tone_profile``. ``opened`` are the non-public hosts that a website's address may name.
     """
     if not given:
         return BadChange(reason="Nothing to change: give at least one field")
@@ -108,7 +106,7 @@ def _read(attribute: str, value: object, opened: Collection[SiteHost]) -> object
 
 
 def _text(attribute: str, text: str, limit: int) -> str | BadChange:
-    # Not cut: a text that is too long is refused.
+    # Texts that are too long are refused, not cut.
     if attribute in _LONG:
         given = storable(_NEW_LINES.sub("\n", text)).strip()
     else:

@@ -12,8 +12,8 @@ from contentsvc_core.text import has_controls
 
 TITLE_LIMIT: Final = 120
 MARKDOWN_LIMIT: Final = 100_000
-#: How long a post's HTML may be, in characters. Each character of the longest Markdown has room for 20 characters of
-#: HTML; ordinary texts need 2.
+#: The maximum length of a post's HTML, in characters: 20 for each character of the longest Markdown. Common texts need
+#: 2.
 CONTENT_LIMIT: Final = 2 * 1024 * 1024
 _TICK: Final = timedelta(milliseconds=1)
 

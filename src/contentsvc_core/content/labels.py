@@ -111,7 +111,7 @@ _LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
         "new feature",
         "new features",
         "feature request",
-        # GitHub gives each repository this one, for "new feature or request".
+        # GitHub's default label in each repository, for "new feature or request".
         "enhancement",
         "enhancements",
         "added",
@@ -203,7 +203,7 @@ def section_of_labels(labels: Iterable[str]) -> Section | Literal["skip"] | None
 
 
 def _section(words: list[str]) -> Section | Literal["skip"] | None:
-    """Read a label as a whole, and without the word before its kind."""
+    """Return the section of a label, read completely or without its prefix."""
     section = _SECTIONS.get(" ".join(words))
     if section is None and words and words[0] in _KIND_PREFIXES:
         section = _SECTIONS.get(" ".join(words[1:]))

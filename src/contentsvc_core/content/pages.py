@@ -140,7 +140,7 @@ def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
             continue
         if is_text or name == "script":
             yield name, attributes, html[place : min(end, place + _SCRIPT)]
-        # The content of the others is not shown, or names a picture.
+        # Other elements have no relevant text, or name a picture.
         place = after
 
 
@@ -158,7 +158,7 @@ _CLOSINGS: Final = {
 def _attributes(text: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for found in _ATTRIBUTE.finditer(text):
-        # HTML: of an attribute that is there twice, the first counts.
+        # HTML: of repeated attributes, the first counts.
         attributes.setdefault(found[1].lower(), _unescaped(found[2] or found[3] or found[4] or ""))
     return attributes
 

@@ -1,4 +1,4 @@
-"""The pull requests that commits name, and what the code host says about each of them."""
+"""The pull requests that commits name, and their descriptions by the code host."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,14 @@ from attrs import field, frozen
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.text import one_line, storable
 
-#: Characters of a title; the code hosts themselves take at most 256.
+#: The maximum length of a title, in characters; code hosts limit it to 256.
 _TITLE_LENGTH: Final = 256
-#: Characters of a body: the summary and a note about a breaking change fit, a log that was pasted in does not.
+#: The maximum stored length of a body, in characters: enough for a summary and a note about a breaking change, not for
+#: a pasted log.
 BODY_LENGTH: Final = 2000
-#: Characters of a body that are read: GitHub takes at most 65,536.
+#: The maximum length of a body that is read, in characters: GitHub's limit is 65,536.
 _BODY_READ: Final = 65_536
-#: Labels of a pull request, and characters of each; GitHub takes at most 100 labels of 50 characters.
+#: The maximum number of labels of a pull request, and their length; GitHub's limits are 100 labels of 50 characters.
 MAX_LABELS: Final = 20
 _LABEL_LENGTH: Final = 50
 _LOGIN_LENGTH: Final = 100
@@ -36,7 +37,7 @@ _NUMBER: Final = re.compile(
 @final
 @frozen(kw_only=True)
 class PullRequest:
-    """A pull request, as the code host described it when a run asked. All texts are foreign."""
+    """A pull request, as the code host described it at the time of the run. All texts are foreign."""
 
     number: int
     #: One line.
@@ -47,9 +48,9 @@ class PullRequest:
     labels: tuple[str, ...] = field(converter=tuple, factory=tuple)
     #: The account; ``NAME[bot]`` for a bot; ``None``: the account was deleted.
     author: str | None = None
-    #: False: it is not the author's first one here, or the code host does not say.
+    #: False: not the author's first contribution here, or unknown.
     first_contribution: bool = False
-    #: The commit that the merge left on the branch: of a rebased pull request the last one. ``None``: not merged.
+    #: The commit of the merge on the branch; for a rebased pull request the last one. ``None``: not merged.
     merged_sha: str | None = None
 
 
@@ -108,7 +109,7 @@ def described_pull_request(  # one parameter a field
     first_contribution: bool = False,
     merged_sha: str | None,
 ) -> PullRequest | None:
-    """Create a pull request from foreign texts, each bounded; ``None``: nothing describes it."""
+    """Create a pull request from foreign texts, each limited; ``None``: the title is empty or the number invalid."""
     line = one_line(title, _TITLE_LENGTH)
     if not line or not 0 < number <= _MAX_NUMBER:
         return None
@@ -125,14 +126,14 @@ def described_pull_request(  # one parameter a field
 
 
 def _prose(body: str) -> str:
-    """Return a body without the comments of its template, cut."""
+    """Return a body without the comments of its template, cut to the limit."""
     rest = storable(body[:_BODY_READ])
     kept: list[str] = []
     opening, closing = _COMMENT
     while rest:
         text, begins, rest = rest.partition(opening)
         kept.append(text)
-        # A comment that does not end hides the rest.
+        # An unclosed comment hides the rest.
         rest = rest.partition(closing)[2] if begins else ""
     prose = "".join(kept).replace("\r\n", "\n").strip()
     return prose if len(prose) <= BODY_LENGTH else f"{prose[: BODY_LENGTH - 1].rstrip()}…"

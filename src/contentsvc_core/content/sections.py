@@ -1,4 +1,4 @@
-"""The kinds of change that content tells apart."""
+"""The kinds of changes in content."""
 
 from enum import Enum
 
@@ -20,5 +20,5 @@ class Section(Enum):
     DEPENDENCIES = "Dependencies"
     INTERNAL = "Internal changes"
 
-    # A member is one object: the hash of objects is several times as fast as the one of enumerations.
+    # Members are singletons: the hash of objects is several times as fast as the hash of enum members.
     __hash__ = object.__hash__

@@ -129,9 +129,7 @@ def with_scheme(text: str) -> str:
 def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | BadAddress:
     """Read the address of a page, with all checks that need no name resolution.
 
-    Args:
-        text: ``http://…`` or ``https://…``; ports other than 80 and 443 are for allowed hosts.
-        opened: The hosts that an operator has allowed.
+    Ports other than 80 and 443 are for the hosts in ``opened``, which an operator has allowed.
     """
     if not text or len(text) > TEXT_LIMIT:
         return BadAddress(reason=f"must be 1 to {TEXT_LIMIT} characters long")

@@ -42,7 +42,7 @@ _CONTRACTION: Final = re.compile(
 _CASUAL: Final = re.compile(
     r"!(?=\s|$)|[\U0001f300-\U0001faff]|\b(?:hey|awesome|yay|folks|gonna|wanna|oops)\b", re.IGNORECASE
 )
-#: The number of signs that decide for a tone.
+#: The minimum number of signs for a tone.
 _SIGNS: Final = 2
 
 
@@ -62,10 +62,8 @@ class BrandProposal:
 def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> BrandProposal:
     """Propose a brand identity.
 
-    Args:
-        facts: The site's metadata.
-        host: The site's host: distinguishes the site's name from the page's, and is the fallback for the name.
-        name: The name of the new identity; ``None``: the company's name, or the host.
+    ``host`` distinguishes the site's name from the page's, and is the fallback for the name. Without ``name``, the
+    company's name or the host is used.
     """
     company = facts.organization_name or facts.site_name or _own_name(facts, host)
     description = facts.description or facts.shared_description or facts.organization_description

@@ -1,19 +1,19 @@
-"""The events that the service consumes, normalized (specification 6): no provider's spelling is left in them.
+"""The normalized events of the service (specification 6), without the provider's spelling.
 
-``ping`` is no event in this sense: it carries no data and has no effect (specification 6.3).
+A ``ping`` is not an event: it has no data and no effect (specification 6.3).
 """
 
 from typing import ClassVar, Final, final
 
 from contentsvc_core.values import Value
 
-#: The code host itself never sends more commits in one push.
+#: The maximum number of commits in a push, as the code host limits it.
 MAX_COMMITS: Final = 2048
-#: The most paths that are kept of one commit: fifty show its subject.
+#: The maximum number of stored paths of a commit: fifty paths show its subject.
 MAX_PATHS: Final = 50
-#: The longest path that is kept, in characters.
+#: The maximum length of a stored path, in characters.
 MAX_PATH: Final = 250
-#: The most that is kept of all paths of one push, in characters: 2048 commits of a few files each.
+#: The maximum length of all stored paths of a push, in characters: 2048 commits of a few files each.
 MAX_PUSH_PATHS: Final = 262_144
 #: The actions of a release that are processed (specification 6.2).
 RELEASE_ACTIONS: Final = ("published", "prereleased")
@@ -44,14 +44,14 @@ class Commit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     timestamp: str
     #: Its page at the code host.
     url: str
-    # What follows is kept for the writers and is not part of the wire form (6.1).
+    # The following fields are for the writers and not part of the wire form (6.1).
     #: False: the commit was pushed before, on another branch.
     distinct: bool = True
     #: The paths of the files that the commit added, changed and removed, as far as the push has room for them.
     added: tuple[str, ...] = ()
     modified: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    #: How many paths of this commit were left out.
+    #: The number of omitted paths of this commit.
     paths_cut: int = 0
 
 
@@ -97,7 +97,7 @@ class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="c
     published_at: str | None
     #: Its page at the code host.
     url: str
-    # What follows is kept for the writers and is not part of the wire form (6.2).
+    # The following fields are for the writers and not part of the wire form (6.2).
     #: The hash of the commit that the tag was made for; ``""``: the code host names a branch, or nothing.
     commit: str = ""
 

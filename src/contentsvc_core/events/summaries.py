@@ -1,4 +1,4 @@
-"""Event summaries: what lists show of an event, small however large the event is."""
+"""Event summaries: the line of an event in lists, small however large the event is."""
 
 from typing import Final, Self, assert_never, final
 
@@ -23,11 +23,11 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
 @final
 @frozen(kw_only=True)
 class EventSummary:
-    """What a list shows of an event."""
+    """The line of an event in a list."""
 
     #: ``push`` or ``release``.
     type: str
-    #: The branch of a push, the tag of a release; empty: not known, as for a large event of an older version.
+    #: The branch of a push or the tag of a release; empty: unknown, as for a large event of an older version.
     place: str = ""
     #: First line of the newest commit, or the release's name; empty without both.
     title: str = ""
@@ -42,7 +42,7 @@ class EventSummary:
 
     @property
     def about(self) -> str:
-        """Return one line for people; empty when nothing but the type is known."""
+        """Return one line for people; empty if only the type is known."""
         if not self.place:
             return ""
         if self.type == Release.type:
@@ -53,12 +53,12 @@ class EventSummary:
 
 
 def summary_to_json(event: Event) -> str:
-    """Return an event's summary as a store keeps it; the type has a column of its own."""
+    """Return the stored form of an event's summary; the type has its own column."""
     return msgspec.json.encode(_parts(event)).decode()
 
 
 def summary_from_json(kind: str, text: str | bytes) -> EventSummary:
-    """Return the summary of an event of type ``kind`` from what :func:`summary_to_json` wrote."""
+    """Return the summary of an event of type ``kind`` from its stored form."""
     stored = msgspec.json.decode(text, type=_Stored)
     return EventSummary(type=kind, place=stored.place, title=stored.title, commits=stored.commits)
 
@@ -66,7 +66,7 @@ def summary_from_json(kind: str, text: str | bytes) -> EventSummary:
 def _parts(event: Event) -> tuple[str, str, int]:
     match event:
         case Push(commits=commits):
-            # A slice first: a message may have 25 MB without a line break.
+            # Sliced first: a message may have 25 MB without a line break.
             newest = commits[-1].message[: 8 * _TITLE_LENGTH] if commits else ""
             place, title, number = event.branch, newest.partition("\n")[0], len(commits)
         case Release():

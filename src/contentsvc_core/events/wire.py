@@ -14,7 +14,7 @@ def camel(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
-# Specification 6.1 and 6.2. A store keeps some fields more, for the writers.
+# Specification 6.1 and 6.2. A store has some more fields, for the writers.
 
 
 class _Commit(msgspec.Struct, frozen=True, gc=False):

@@ -1,1 +1,1 @@
-"""Webhooks out: events, endpoints, messages, signatures and retries."""
+"""Outgoing webhooks: events, endpoints, messages, signatures and retries."""

@@ -93,14 +93,8 @@ def run_failed(  # the fields of a run that a ledger knows without reading its c
 ) -> Occurrence:
     """Return the event of a failed run.
 
-    Args:
-        organization_id: The organization.
-        run_id: The run.
-        started_by: The id of the trigger, the schedule or the job.
-        takes: How often the run was taken: a restarted run may fail again.
-        reason: The stored reason.
-        created_at: When the run was created.
-        due_at: When its last attempt was due.
+    ``started_by`` is the id of the trigger, the schedule or the job. ``takes`` distinguishes repeated failures of a
+    restarted run. ``due_at`` is the time at which its last attempt was due.
     """
     starters: dict[str, str | None] = dict.fromkeys(_STARTERS.values())
     if (name := _STARTERS.get(started_by[:_PREFIX])) is not None:

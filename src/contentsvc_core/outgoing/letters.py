@@ -1,4 +1,4 @@
-"""The mails to subscribers, as values: text and HTML from the same rendering as the feeds."""
+"""Mails to subscribers, as values: text and HTML from the same rendering as the feeds."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.outgoing.subscribers import TakenMail
 from contentsvc_core.text import one_line
 
-#: The posts that a mail shows; of more, it names the number and links to the changelog.
+#: The maximum number of posts in a mail; for more posts, the mail gives their number and links to the changelog.
 MAIL_LENGTH: Final = 10
 #: The HTML of a mail's posts, in characters: mail programs cut longer messages (one of them at 102 KB).
 _ROOM: Final = 60_000
@@ -42,7 +42,7 @@ _PAGE: Final = """\
 class Letter:
     """A mail, before it is written for a server."""
 
-    #: Stable for all attempts: the mail programs of readers know a repetition by it.
+    #: Equal for all attempts: mail programs recognize a repeated mail by this id.
     message_id: str
     #: The name beside the sender's address.
     sender_name: str
@@ -51,33 +51,33 @@ class Letter:
     text: str
     html: str
     at: datetime
-    #: Where one click ends the subscription (RFC 8058); ``None``: of a confirmation.
+    #: The URL that ends the subscription with one click (RFC 8058); ``None``: the mail is a confirmation.
     unsubscribe_url: str | None = field(default=None, repr=False)
 
 
 class Posting(Enum):
-    """What an SMTP server did with a letter."""
+    """The result of sending a letter to an SMTP server."""
 
     SENT = auto()
-    #: The server will never take it.
+    #: The server has refused the letter permanently.
     REFUSED = auto()
     RETRY = auto()
-    #: The connection ended before its turn.
+    #: The connection ended before this letter.
     NOT_TRIED = auto()
 
 
 @final
 @frozen(kw_only=True)
 class Posted:
-    """What became of a letter."""
+    """The result of a letter."""
 
     posting: Posting
-    #: What the server said, or why it was not reached.
+    #: The server's message, or the reason why the server was not reached.
     error: str | None = None
 
 
 def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
-    """Return the mail that asks for a confirmation."""
+    """Return the mail that requests a confirmation."""
     url = f"{links.subscribe}/confirm?token={token}"
     name = changelog.title
     ask = f"Somebody, probably you, asked to get new posts of {name} at this address."
@@ -130,7 +130,7 @@ def posts_letter(
 
 
 def plain(html: str) -> str:
-    """Return our own HTML as plain text: entries with a bullet, links with their address."""
+    """Return the service's own HTML as plain text: entries with a bullet, links with their address."""
     text = _LINK.sub(lambda found: _linked(found[1], found[2]), html)
     text = _BREAK.sub("\n\n", _ITEM.sub("\n• ", text))
     text = unescape(_TAG.sub("", text))
@@ -156,6 +156,6 @@ def _day(entry: FeedEntry) -> str:
 
 
 def _message_id(mail: TakenMail) -> str:
-    # With the time: a repeated request for a confirmation is another mail.
+    # With the time: a repeated request gets a different mail.
     key = f"{mail.id}\n{mail.created_at.isoformat()}"
     return blake2b(key.encode(), digest_size=16).hexdigest()

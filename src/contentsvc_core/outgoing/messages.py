@@ -101,12 +101,10 @@ NOTHING_SENT: Final[Mapping[str, int]] = MappingProxyType({})
 def within_shares(
     due: Iterable[DueMessage], *, per_organization: int, sending: Mapping[str, int] = NOTHING_SENT
 ) -> list[DueMessage]:
-    """Return the messages that their organizations have a free place for, in the given order.
+    """Return the messages whose organizations have a free place, in the given order.
 
-    Args:
-        due: The messages that may be leased.
-        per_organization: How many messages of one organization are sent at once.
-        sending: How many messages are being sent already, by organization.
+    ``per_organization`` is the maximum number of concurrent messages of one organization, and ``sending`` the number of
+    current ones by organization.
     """
     used = Counter(sending)
     found: list[DueMessage] = []

@@ -97,7 +97,6 @@ def next_attempt_at(message_id: str, attempts: int, result: Answer | NotSent, no
 
 
 def _chance(message_id: str, attempts: int) -> float:
-    """Return a number from 0 to 1, derived from message and attempt."""
     digest = blake2b(f"{message_id}/{attempts}".encode(), digest_size=4).digest()
     return int.from_bytes(digest) / 0xFFFFFFFF
 

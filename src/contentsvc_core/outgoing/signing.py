@@ -1,7 +1,7 @@
-"""Signatures of webhooks that are sent: the Standard Webhooks specification, symmetric scheme ``v1``.
+"""Signatures of sent webhooks: the Standard Webhooks specification, symmetric scheme ``v1``.
 
-The signed content is ``id.timestamp.body``; the key is the secret's Base64 behind ``whsec_``. While a rotated secret
-still verifies there are two signatures, and a receiver takes whichever it can check.
+The signed content is ``id.timestamp.body``; the key is the Base64 part of the secret after ``whsec_``. During an
+overlap there are two signatures, and a receiver uses the one that it can verify.
 """
 
 import base64
@@ -16,7 +16,7 @@ from contentsvc_core.timestamps import to_ms
 
 #: The prefix of a secret (Standard Webhooks specification).
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # its beginning
-#: How many random characters a secret is made from: as bytes they are the key. The specification wants 24 to 64.
+#: The number of random characters of a secret; their bytes are the key. The specification requires 24 to 64.
 SECRET_LENGTH: Final = 32
 ID_HEADER: Final = "webhook-id"
 TIMESTAMP_HEADER: Final = "webhook-timestamp"

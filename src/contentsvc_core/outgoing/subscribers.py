@@ -12,15 +12,15 @@ from contentsvc_core.outgoing.messages import MessageStatus
 
 #: The most subscribers of a changelog, unconfirmed ones included. A batch of mails is one statement.
 MAX_SUBSCRIBERS: Final = 5_000
-#: The most unconfirmed ones of them: strangers can enter addresses.
+#: The maximum number of unconfirmed subscribers among them: strangers can enter addresses.
 MAX_PENDING: Final = 1_000
-#: How long a confirmation link works. After that, the address is deleted.
+#: The time for which a confirmation link is valid. After that, the address is deleted.
 CONFIRM_WITHIN: Final = timedelta(hours=24)
 #: The pause between two confirmation mails to one address.
 RESEND_AFTER: Final = timedelta(minutes=15)
-#: A post whose event happened longer ago than this before its publication is not mailed: an import is no news.
+#: Posts whose events are older than this at their publication are not mailed: an import is no news.
 RECENT: Final = timedelta(days=30)
-#: A post that was published longer ago than this is not mailed: mail was switched off meanwhile.
+#: Posts that were published longer ago are not mailed: mail was switched off meanwhile.
 STALE: Final = timedelta(days=3)
 #: The length of a token in characters: about 238 bits.
 TOKEN_LENGTH: Final = 40
@@ -50,15 +50,15 @@ class Subscriber:
     #: As :func:`read_address` returns it: unique in a changelog.
     address: str
     status: SubscriberStatus = SubscriberStatus.PENDING
-    #: SHA-256 of the token in links: of the confirmation while it is pending, then of the unsubscription.
+    #: SHA-256 of the token in links: in the confirmation link while pending, then in the unsubscribe link.
     digest: str = field(repr=False)
-    #: The request, or the last one while it is pending.
+    #: The time of the request, or of the last request while pending.
     created_at: datetime
     confirmed_at: datetime | None = None
 
 
 class MailKind(Enum):
-    """What a mail is about. Confirmations are sent first: a reader waits for them."""
+    """The kind of a mail. Confirmations are sent first, because readers wait for them."""
 
     CONFIRMATION = "confirmation"
     POSTS = "posts"
@@ -67,10 +67,10 @@ class MailKind(Enum):
 @final
 @frozen(kw_only=True)
 class Announced:
-    """A published post that subscribers are to get."""
+    """A published post that will be mailed to subscribers."""
 
     post_id: str
-    #: The publication.
+    #: The time of the publication.
     at: datetime
 
 
@@ -86,13 +86,13 @@ class WaitingPosts:
 @final
 @frozen(kw_only=True)
 class TakenMail:
+    #: Equal for all attempts.
     """A leased mail."""
 
-    #: The same for every attempt.
     id: str
     kind: MailKind
     subscriber: Subscriber
-    #: ``None``: it cannot be opened with the configured keys.
+    #: ``None``: the token cannot be opened with the configured keys.
     token: str | None = field(repr=False)
     #: The batch with the posts; ``None``: the mail is a confirmation.
     batch_id: str | None

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: How many hits a search returns at most: each is decoded and excerpted whole.
+#: The maximum number of hits of a search: each one is decoded completely.
 HITS_LIMIT: Final = 100
 #: The number of hits unless the request names one: a page on a screen.
 HITS_DEFAULT: Final = 20

@@ -15,7 +15,7 @@ from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import ContextRecord
 
-#: How many parts of a record are shown, and how much of each, in characters.
+#: The maximum number of excerpts of a record, and the maximum length of each, in characters.
 _PARTS: Final = 5
 _LENGTH: Final = 280
 #: The parts that are compared with the words of a search. A comparison takes up to 50 µs, and an answer holds up to 100
@@ -23,7 +23,7 @@ _LENGTH: Final = 280
 _COMPARED: Final = 200
 #: The lines of a text that are read to find enough lines that are not blank.
 _LINES: Final = 2_000
-#: How long a commit's hash, a release's tag and an address may be, in characters. A code host has shorter ones.
+#: The maximum length of a commit's hash, a release's tag and an address, in characters. Code hosts have shorter ones.
 _REF_LIMIT: Final = 255
 _URL_LIMIT: Final = 2_000
 _WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)

@@ -1,1 +1,1 @@
-"""What the service does, each use case over the ports that it needs."""
+"""The use cases of the service, each over the ports that it needs."""

@@ -1,4 +1,4 @@
-"""Gathering what a piece of content is written from."""
+"""Gathers the input of briefs: events, context records and the brand identity."""
 
 from collections.abc import Sequence
 from typing import Final, assert_never, final
@@ -15,26 +15,26 @@ from contentsvc_core.workflows.causes import Delivered, Generation, Source
 from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.packages import ReleaseRun
 
-#: How far a release looks back for pushes, and how much of a window is read, in context records; read in steps.
+#: The maximum number of context records that a release or a window reads; they are read in steps.
 _LOOK_BACK: Final = 2000
 _STEP: Final = 100
-#: How much of them, in bytes as they are stored: an event may have 25 MiB, and a process works on many runs at once.
+#: The maximum size of these records in bytes, as stored: an event may have 25 MiB, and a process performs many runs.
 _MOST: Final = 16 * 1024 * 1024
 _STEP_BYTES: Final = 4 * 1024 * 1024
-#: How many more steps are read to find the release that had what a revert undoes: 500 records.
+#: The number of further steps for finding the release that contained a reverted change: 500 records.
 _REVERT_STEPS: Final = 5
-#: A repository's share when there are many.
+#: The minimum share of a repository, in bytes, if there are many.
 _LEAST: Final = 256 * 1024
-#: A post names no more deliveries than this, the newest: lists of posts carry them, too.
+#: The maximum number of deliveries that a post names, the newest ones: lists of posts include them.
 _NAMED: Final = 100
-#: What a commit has beside its message, about, in bytes.
+#: The approximate size of a commit apart from its message, in bytes.
 _COMMIT: Final = 300
 
 
 @final
 @frozen(kw_only=True)
 class Gathered:
-    """A brief, and the deliveries that it was gathered from."""
+    """A brief, and the deliveries of its events."""
 
     brief: Brief
     delivery_ids: tuple[str, ...]
@@ -49,7 +49,7 @@ class Briefs:
     """Gathers briefs."""
 
     def __init__(self, library: ContextLibrary, brands: BrandIdentities) -> None:
-        #: Where the events are that briefs are gathered from.
+        #: The context library.
         self.library = library
         self._brands = brands
 
@@ -71,12 +71,7 @@ class Briefs:
     ) -> Gathered:
         """Return the brief of one event: a push alone, or a release with the pushes since the previous release.
 
-        Args:
-            organization_id: The organization of the event.
-            cause: The delivery of the event.
-            content_type: The content type of the post.
-            brand: The brand identity of the post.
-            companions: The runs of other packages' releases that share the post.
+        ``companions`` are the runs of other packages' releases that share the post.
         """
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
@@ -110,7 +105,7 @@ class Briefs:
         return since.brief(record.repository)
 
     async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
-        """Gather all that arrived in a window; ``None``: nothing did."""
+        """Return the brief of all events that arrived in a window; ``None``: no event arrived."""
         chapters: list[Chapter] = []
         sources: list[Source] = []
         delivery_ids: list[str] = []
@@ -155,7 +150,7 @@ class Briefs:
         return [record for record in reversed(found) if wanted[type(record.event)]], left_out
 
     async def _look_back(self, record: ContextRecord | None, since: ReleaseHistory) -> None:
-        """Add what arrived before a release, newest first, until the history needs no more of it."""
+        """Add the records before a release, newest first, until the history is complete or a bound is reached."""
         seen = weight = 0
         while record is not None and (
             since.is_missing or (not since.is_closed and seen < _LOOK_BACK and weight < _MOST)
@@ -169,7 +164,7 @@ class Briefs:
         await self._look_for(record, since.reverts)
 
     async def _look_for(self, record: ContextRecord | None, reverts: RevertHistory) -> None:
-        """Add what arrived before a record until the targets of all reverts are found, or a bound is reached."""
+        """Add the records before a record until the targets of all reverts are found, or a bound is reached."""
         for _ in range(_REVERT_STEPS):
             if record is None or not reverts.is_open:
                 break
@@ -180,7 +175,6 @@ class Briefs:
 
 
 def _weight(event: Event) -> int:
-    """Return the approximate size of a stored event, in bytes."""
     match event:
         case Push():
             return sum(_COMMIT + len(commit.message) + _paths(commit) for commit in event.commits)

@@ -115,7 +115,7 @@ class Connector:
             created_at=self._clock.now(),
         )
         secret = new_secret(self._ids)
-        # First: the unique keys decide, and the code host's ping finds where it belongs.
+        # First: the unique keys decide, and the code host's ping finds the integration.
         if not await self._directory.add_integration(integration, secret, token=token):
             return ALREADY_CONNECTED
         connected = Connected(
@@ -143,7 +143,7 @@ class Connector:
                 await self._calls.remove_hook(reach, integration, repository)
                 return REMOVED_MEANWHILE
         except Exception:
-            # Of any kind; a failure of the cleanup must not hide it.
+            # Any exception: a failure of the cleanup must not hide the original one.
             with suppress(Exception):
                 # The hook's id may be unknown: its address identifies it.
                 await self._calls.take_back(reach, integration, repository)
@@ -211,7 +211,6 @@ async def _asked(
     branch: str | None,
     token: str | None,
 ) -> Repository | Refusal | HostRefusal:
-    """Read the repository from the code host."""
     if isinstance(host, HostRefusal):
         return evolve(host, reason=f"{host.reason}, or give the repository's id and no token")
     found = await host.repository(full_name, token=token)

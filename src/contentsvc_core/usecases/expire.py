@@ -73,20 +73,9 @@ class Sweeper:
     ) -> None:
         """Create the sweeper over the ports.
 
-        Args:
-            journal: Log entries and claims.
-            directory: The organizations with their plans.
-            limits: The windows of rate limits.
-            hooks: Rotated webhook secrets.
-            sessions: Sessions.
-            endpoints: Previous secrets of webhook endpoints.
-            outbox: Messages.
-            subscribers: Unconfirmed subscribers.
-            mailbox: Mails.
-            clock: The time.
-            pause: Awaited after each batch, so that other writers come first.
-            on_fault: Called with the fault of one part, e.g. of one organization's log; the other parts are still
-                swept. Without it, a fault ends the sweep.
+        After each batch it awaits ``pause``, so that other writers come first. ``on_fault`` is called with the fault of
+        one part, such as one organization's log, and the other parts are still swept. Without ``on_fault``, a fault
+        ends the sweep.
         """
         self._journal = journal
         self._directory = directory
@@ -136,7 +125,7 @@ class Sweeper:
                 swept += batch
                 await self._pause()
         except StoreUnavailable:
-            # For the other parts, too.
+            # The other parts would fail as well.
             raise
         except Exception as exc:
             if self._on_fault is None:

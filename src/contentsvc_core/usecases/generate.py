@@ -56,10 +56,7 @@ class JobStarter:
     ) -> Job:
         """Start a job.
 
-        Args:
-            organization_id: The organization.
-            asked: Returns the cause of the run for the job's id.
-            queued: The message of the job's first event.
+        ``asked`` returns the cause of the run for the job's id, and ``queued`` is the message of the job's first event.
         """
         now = self._clock.now()
         job_id = self._ids.mint("job_")

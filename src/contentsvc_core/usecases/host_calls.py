@@ -62,7 +62,7 @@ class HostCalls:
             journal: The log of the calls.
             clock: The time of log entries.
             ids: The ids of log entries.
-            base_url: The address at which code hosts reach this service.
+            base_url: The public base URL of this service.
             patience_s: The time limit of all calls while a user waits, in seconds.
         """
         self._hosts = hosts
@@ -245,7 +245,7 @@ class HostCalls:
         )
 
     async def _finish(self, ended: LogEntry) -> None:
-        # It is done, whether that is written or not.
+        # The call has succeeded, whether or not its log entry is completed.
         with suppress(StoreUnavailable):
             await self._journal.finish(ended)
 

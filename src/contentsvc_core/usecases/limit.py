@@ -25,7 +25,7 @@ class RateLimiter:
         self._store = store
         self._clock = clock
         self._remembered = remembered
-        #: When each full bucket frees, in Unix milliseconds; oldest entry first.
+        #: The time at which each full bucket frees, in Unix milliseconds; oldest entry first.
         self._closed: dict[Bucket, int] = {}
 
     async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
@@ -57,7 +57,7 @@ class RateLimiter:
             return refused
 
         def transition(window: Window) -> tuple[Window, Verdict]:
-            # The time at which it is this request's turn: hits are counted in the order of their times.
+            # Read inside the transaction, so that hits are counted in the order of their times.
             return hit(window, bucket.rate, self._clock.now())
 
         verdict = await self._store.update(bucket, transition)
@@ -89,7 +89,7 @@ class RateLimiter:
         return refused
 
     def _remember(self, bucket: Bucket, reset_at_ms: int) -> None:
-        # Behind all that were closed before it.
+        # Newest last.
         self._closed.pop(bucket, None)
         self._closed[bucket] = reset_at_ms
         if len(self._closed) > self._remembered:

@@ -1,4 +1,4 @@
-"""The mailer: batches announced posts, and sends what waits in the mailbox. At least once, with a stable Message-ID."""
+"""The mailer: batches announced posts, and sends the mails of the mailbox. At least once, with a stable Message-ID."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,11 +14,11 @@ from contentsvc_core.outgoing.subscribers import RECENT, STALE, Announced, MailK
 from contentsvc_core.ports import Changelogs, Clock, IdSource, Mailbox, MailSender
 from contentsvc_core.timestamps import whole_ms
 
-#: The mails that one connection sends: the lease has to be longer than they take.
+#: The number of mails per connection: sending them must be shorter than the lease.
 AT_ONCE: Final = 20
-#: How long mails are their taker's: longer than a connection may take, with all the waiting for a database.
+#: The duration of a lease: longer than a connection with all waiting for a database.
 LEASE: Final = timedelta(minutes=5)
-#: The organizations that one turn makes batches for, and the posts of each.
+#: The number of organizations per turn, and the posts of each.
 _ORGANIZATIONS: Final = 20
 _POSTS: Final = 500
 _NOTHING: Final = "nothing was sent: the changelog does not list the posts any more"
@@ -43,15 +43,8 @@ class Mailer:
     ) -> None:
         """Create a mailer over the ports.
 
-        Args:
-            mailbox: The mails.
-            changelogs: Their posts.
-            sender: Sends letters.
-            clock: The time.
-            ids: The ids of batches.
-            base_url: Where readers reach the service.
-            every: How long the oldest post of an organization waits for others: the least time between two mails to
-                one subscriber.
+        ``every`` is the time for which the oldest post of an organization waits for others: the minimum time between
+        two mails to one subscriber.
         """
         self._mailbox = mailbox
         self._changelogs = changelogs

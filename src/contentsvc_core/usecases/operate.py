@@ -106,13 +106,8 @@ class Operator:
     ) -> IssuedKey | KeyFault | TooMany:
         """Issue an API key.
 
-        Args:
-            organization: The owner of the key.
-            name: For people.
-            scopes: The rights of the key.
-            expires_at: The end; ``None``: never.
-            issuer: The key that issues it. The new key has no scope that the issuer lacks, and does not outlive it.
-                ``None``: an operator issues it.
+        Without ``expires_at``, the key does not expire. The new key has no scope that ``issuer`` lacks, and does not
+        outlive it; ``None``: an operator issues it.
         """
         now = self._clock.now()
         if issuer is not None:

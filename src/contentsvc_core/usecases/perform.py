@@ -55,7 +55,7 @@ class ReadsSites(Protocol):
     """Performs the runs that make a brand identity from a website."""
 
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
-        """Perform a run and end it in the ledger; give how it ended, ``None`` when it was another's by then."""
+        """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it."""
         ...
 
 
@@ -63,20 +63,20 @@ class ReadsPullRequests(Protocol):
     """Reads what code hosts say about the pull requests that a brief names."""
 
     async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:
-        """Return the brief with its pull requests, and the reason if some of them are missing."""
+        """Return the brief with its pull requests, and the reason if some are missing."""
         ...
 
 
 @final
 @frozen(kw_only=True)
 class _Order:
-    """What a run is to write, once it is known that it may."""
+    """The order for a run: content type, brand and options of its post."""
 
     content_type: ContentType
     publish: bool
     brand: BrandIdentity | None
     once: str | None
-    #: The runs whose releases the content announces beside the release of its own run.
+    #: The runs whose releases the content announces beside the run's own release.
     companions: tuple[ReleaseRun, ...] = field(converter=tuple, default=())
     occurred_at: datetime
     #: The override of the trigger or the schedule.
@@ -87,18 +87,18 @@ class _Order:
 @final
 @frozen(kw_only=True)
 class _Written:
-    """A draft, who wrote it, and from which deliveries."""
+    """A draft, with the writer's name and the gathered input."""
 
     draft: Draft
     writer: str
     gathered: Gathered
-    #: What of the order is not in the draft, and why.
+    #: Parts of the order that the draft lacks, and why.
     warnings: tuple[str, ...] = field(converter=tuple)
 
 
 @final
 class Performer:
-    """Performs runs that were taken: each ends, or says why not."""
+    """Performs taken runs: each one ends, or stays running with an error."""
 
     def __init__(  # noqa: PLR0913  # its ports, and who is told
         self,
@@ -172,7 +172,7 @@ class Performer:
             case _:
                 assert_never(run.cause)
         if isinstance(order, str):
-            # It was switched off between match and run: what its owner wants now counts.
+            # The trigger was disabled between match and run: the current setting counts.
             await self._end(run, RunStatus.SKIPPED, order)
             return
         written = await self._write(run, order, steps)
@@ -286,7 +286,7 @@ class Performer:
             case Completion.COMPLETED:
                 self._ended(RunStatus.COMPLETED)
                 with suppress(ContentServiceError):
-                    # The run has ended, and its row says so too.
+                    # The run has ended, and its row shows that as well.
                     told = {"postId": post.id}
                     await self._note(run, JobEventType.POST_CREATED, f"The post '{post.title}' was created", told)
                     await self._note(run, JobEventType.COMPLETED, "Done", told)

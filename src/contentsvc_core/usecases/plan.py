@@ -100,7 +100,7 @@ class Planner:
             return None
         looked_at: dict[str, Any] = {**changes}
         if changes.get("enabled"):
-            # It may have been switched off because these were gone.
+            # The schedule may have been disabled because these were deleted.
             uses = {"repository_ids": standing.repository_ids, "brand_identity_id": standing.brand_identity_id}
             looked_at = {**uses, **looked_at}
         refused = await self._refused(organization_id, looked_at)
@@ -113,7 +113,7 @@ class Planner:
             organization_id,
             schedule_id,
             lambda schedule: changed(schedule, now, {**changes}),
-            # Once more, and for good: the identity may have been removed since, or another one named.
+            # Checked again in the transaction: the identity may have been removed since.
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
         return Refusal(reason=made.reason) if isinstance(made, UnknownBrand) else made

@@ -37,13 +37,6 @@ class StylePreviews:
     """Writes previews of house styles."""
 
     def __init__(self, briefs: Briefs, search: Search, aside: Aside) -> None:
-        """Create it.
-
-        Args:
-            briefs: Gathers what the changelog of a release is written from.
-            search: Finds the newest release and the newest pushes.
-            aside: Runs the writing away from the event loop.
-        """
         self._briefs = briefs
         self._search = search
         self._aside = aside
@@ -56,13 +49,10 @@ class StylePreviews:
         repository: str = "",
         brand_identity_id: str | None = None,
     ) -> StylePreview | None:
-        """Write a preview; ``None``: neither a release nor a push has arrived.
+        """Write a preview of the newest release, or of the newest pushes; ``None``: no event has arrived.
 
-        Args:
-            organization_id: Whose events are looked at.
-            options: How the changelog looks.
-            repository: The repository ``owner/name`` that is looked at; ``""``: all of them.
-            brand_identity_id: Who speaks; ``None``: the default.
+        ``repository`` (``owner/name``) restricts the events; without ``brand_identity_id``, the default identity
+        applies.
         """
         brief = await self._release(organization_id, repository) or await self._pushes(organization_id, repository)
         if brief is None:

@@ -62,7 +62,7 @@ class ChangelogEditor:
     async def preview(
         self, organization: Organization, standing: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
-        """Return what a changelog would make public: the counts, and the newest posts."""
+        """Return the posts that a changelog would make public: their counts, and the newest ones."""
         shown = await self.standing(organization) if standing is None else standing
         exposure = await self._changelogs.exposure(shown)
         return exposure, await self._changelogs.posts(shown, limit=PREVIEW_LENGTH)
@@ -72,10 +72,7 @@ class ChangelogEditor:
     ) -> PublicChangelog | InvalidChangelog:
         """Change fields, named as in :class:`~contentsvc_core.content.public.changelogs.PublicChangelog`.
 
-        Args:
-            organization: The organization.
-            given: The new values; missing fields stay unchanged.
-            standing: The changelog; ``None``: the first one.
+        Missing fields of ``given`` stay unchanged. Without ``standing``, the first changelog is changed.
         """
         return await self._change(await self.standing(organization) if standing is None else standing, given)
 

@@ -60,7 +60,7 @@ class PullRequestReader:
         self._directory = directory
         self._calls = calls
         self._clock = clock
-        #: Until when an integration's code host is not asked, and why, by the integration's id.
+        #: The end and the reason of a pause in calls to an integration's code host, by the integration's id.
         self._paused: dict[str, tuple[datetime, str]] = {}
 
     async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:

@@ -22,22 +22,23 @@ from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, sett
 
 _Result = TypeVar("_Result")
 
-#: How often a delivery is decided anew because the configuration changed meanwhile.
+#: The maximum number of decisions on a delivery, if the configuration changes meanwhile.
 _TURNS: Final = 4
-#: Budgets are kept for this many repositories; an attacker cannot name more than are connected.
+#: The maximum number of stored budgets; only connected repositories have one, so an attacker cannot create more.
 _BUDGETS_KEPT: Final = 10_000
 
-#: A body that is larger is verified and read aside, in bytes: it takes as long as some hundred small ones.
+#: In bytes. Larger bodies are verified and decoded in a thread: one takes as long as some hundred small ones.
 LARGE_BODY: Final = 64 * 1024
 
-#: What the sender reads of a fault of our own, and the log says (specification 7).
+#: The answer and the log text for an internal fault (specification 7).
 SERVER_ERROR: Final = "Internal server error processing webhook"
-#: The same of a store that does not answer.
+#: The answer and the log text if the store is unavailable.
 UNAVAILABLE: Final = "Service temporarily unavailable"
-#: How many refusals are logged at a time; the others are counted. Each one takes a transaction of its own, waits for a
-#: store that may not answer, and must not keep deliveries from the store.
+#: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, waits
+#: for a store that may not answer, and must not keep deliveries from the store.
 _LOGGED_AT_A_TIME: Final = 8
-#: How long a store may have failed to answer before a refusal is only counted: its sender would wait twice as long.
+#: If a delivery has already waited this long for the store, its refusal is only counted: its sender would wait twice as
+#: long.
 _SOON: Final = timedelta(seconds=1)
 
 
@@ -47,18 +48,18 @@ class Lookup(Value, frozen=True, kw_only=True):
 
     address: Address
     at: datetime
-    #: Whether a remembered configuration is sufficient.
+    #: Whether a cached configuration is sufficient.
     recall: bool
 
 
 @final
 class Work(Value, frozen=True, kw_only=True):
-    """The need of a result that takes long to compute."""
+    """The request for a result that takes long to compute."""
 
     call: Callable[[], Any]
 
 
-#: What a delivery needs before its next step: an endpoint, a result, an answer to a settlement, a line in the log.
+#: The request of a delivery's step: an endpoint, a result, the answer to a settlement, or a log entry.
 Need: TypeAlias = Lookup | Work | Settlement | LogEntry
 Steps: TypeAlias = Generator[Need, Any, _Result]
 
@@ -68,13 +69,13 @@ def _nothing_to_nudge() -> None:
 
 
 async def at_once(work: Callable[[], _Result], /) -> _Result:
-    """Do work where it is asked for, and wait for it (port :class:`~contentsvc_core.ports.Aside`)."""
+    """Run ``work`` in the calling task (port :class:`~contentsvc_core.ports.Aside`)."""
     return work()
 
 
 @final
 class Receiver:
-    """Receives deliveries, from whatever driver."""
+    """Receives deliveries, for any driver."""
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class Receiver:
         self._logging = 0
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Refuse what can be refused before the body is read; ``delivery.body`` may be empty still.
+        """Check the headers of a delivery, whose body may be missing; return the refusal, or ``None`` to read the body.
 
         Raises:
             StoreUnavailable: Answer 503.
@@ -119,13 +120,7 @@ class Receiver:
         return await self._meet_all(self._preflight(delivery))
 
     async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that a driver refuses a delivery whose body it did not read whole.
-
-        Args:
-            delivery: ``delivery.body`` may be empty.
-            fault: The reason.
-            error: The sender's text.
-        """
+        """Log that the driver refuses a delivery whose body is incomplete; ``error`` is the text for the sender."""
         with suppress(Exception):
             await self._meet_all(self._refuse(rejected(delivery, fault, error), delivery.address))
 
@@ -139,14 +134,14 @@ class Receiver:
         return await self._meet_all(self.steps(delivery))
 
     async def meet(self, need: Need) -> object:
-        """Await what a step needs; whatever a port raises is for the step to handle."""
+        """Answer the request of a step; the step handles exceptions of ports."""
         match need:
             case Lookup():
                 return await self._store.endpoint(need.address, need.at, recall=need.recall)
             case Settlement():
                 return await self._store.settle(need)
             case LogEntry():
-                # Not by a settlement, which may be what fails.
+                # Not a settlement: settlements may be failing.
                 return await self._journal.append(need)
             case Work():
                 return await self._aside(need.call)
@@ -189,15 +184,15 @@ class Receiver:
             yield from self._log(endpoint, refused, counted=self._clock.now() - began >= _SOON)
             raise
         except Exception as exc:
-            # Ours to fix.
+            # An internal fault.
             yield from self._log(endpoint, rejected(delivery, Fault.FAILED, SERVER_ERROR))
             raise ReceivingFailed(SERVER_ERROR) from exc
 
     def _preflight(self, delivery: Delivery) -> Steps[Rejected | None]:
         address = delivery.address
         try:
-            # Most deliveries are refused by their headers alone, or not at all. A remembered configuration is enough to
-            # let a delivery pass, since the whole delivery is decided once more.
+            # Most deliveries are refused by their headers alone, or not at all. A cached configuration is sufficient to
+            # pass a delivery, because the complete delivery is decided again.
             if preflight(delivery, (yield Lookup(address=address, at=self._clock.now(), recall=True))) is None:
                 return None
             endpoint = yield Lookup(address=address, at=self._clock.now(), recall=False)
@@ -241,7 +236,7 @@ class Receiver:
                 return None
 
     def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Steps[Settled]:
-        # Noted before the settlement is written: of concurrent deliveries one reports the count, and only once.
+        # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.
         self._tell(endpoint, left_out)
         told = False
         try:
@@ -253,12 +248,9 @@ class Receiver:
                 self._tell(endpoint, -left_out)
 
     def _may_write(self, endpoint: Endpoint, settling: Settlement, *, is_final: bool) -> bool:
-        """Check whether a settlement may be written: the rows of a flood of refusals are bounded.
+        """Check whether a settlement may be written: the number of rows for refusals is bounded.
 
-        Args:
-            endpoint: The configuration that decided the outcome.
-            settling: The settlement.
-            is_final: Whether a refusal that is not written counts as left out, instead of being decided anew.
+        With ``is_final``, a refusal that is not written counts as left out; otherwise it is decided again.
         """
         if settling.claim is not Claim.NONE:
             return True
@@ -286,10 +278,7 @@ class Receiver:
     def _log(self, endpoint: Endpoint | None, refused: Rejected, *, counted: bool = False) -> Steps[None]:
         """Log a refusal that no settlement writes, within the bounds of all refusals; a failure is ignored.
 
-        Args:
-            endpoint: ``None``: unknown, and nothing is logged.
-            refused: The refusal.
-            counted: Whether the next row only counts it.
+        With an unknown endpoint, nothing is logged. ``counted``: the next row only counts the refusal.
         """
         if endpoint is None:
             return
@@ -313,7 +302,7 @@ class Receiver:
 
 
 def _decided(delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
-    """Return the outcome, and the event of one that is processed as a store writes it."""
+    """Return the outcome, and the JSON of the event if the delivery is processed."""
     admission = admit(delivery, endpoint)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     return outcome, event_to_json(outcome.event) if isinstance(outcome, Processed) else None

@@ -25,7 +25,7 @@ _BY_HAND: Final = Refusal(
 
 
 class MissedEnd(Enum):
-    """The handling of a delivery that failed at the code host."""
+    """The result for a delivery that failed at the code host."""
 
     #: Requested: the code host sends it again, a little later.
     ASKED = "redelivery asked"

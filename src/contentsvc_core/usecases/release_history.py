@@ -1,4 +1,4 @@
-"""What releases contain: the pushes since the release before, package by package."""
+"""The contents of releases: the pushes since the previous release, by package."""
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
@@ -14,40 +14,40 @@ from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.events.normalized import RELEASE_ACTIONS, Commit, Event, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
-#: The beginning of a message that may have the words of a revert, in characters.
+#: In characters: a revert is recognized in this part of a message.
 _SUBJECT: Final = 200
 
 
 @final
 @frozen
 class _Seen:
-    """A push, and which series of tags had no earlier release since it."""
+    """A push, and the series of tags that had no earlier release since then."""
 
     record: ContextRecord
     #: The packages of the reported releases; ``None`` is the series of tags without a package.
     open: frozenset[str | None]
-    #: Whether no other release came since, whatever its series.
+    #: Whether no other release of any series followed.
     newest: bool
 
 
 @final
 @define
 class _Revert:
-    """A revert whose target is looked for."""
+    """A revert whose target was not found yet."""
 
     sha: str
     ref: str
     undoing: Undoing
-    #: The release that followed everything that was looked at since; ``""``: none.
+    #: The release that contains all records seen since; ``""``: none.
     tag: str = ""
 
 
 @final
 class RevertHistory:
-    """Which releases had what reverts undo: events are added newest first."""
+    """Finds the releases that contained reverted changes; events are added newest first."""
 
     def __init__(self, series: Collection[str | None] = (None,)) -> None:
-        """Begin with nothing; ``series`` are the packages whose releases count, ``None`` is the tags without one."""
+        """Create the history; ``series`` are the packages whose releases count, and ``None`` is tags without one."""
         self._series = series
         self._open: list[_Revert] = []
         #: The tags by the hashes of the reverts.
@@ -55,15 +55,15 @@ class RevertHistory:
 
     @property
     def is_open(self) -> bool:
-        """Whether the target of a revert was not added yet."""
+        """Return whether the target of a revert was not added yet."""
         return bool(self._open)
 
     def add(self, event: Event, *, told: bool = False) -> None:
-        """Add what arrived before everything that was added; ``told``: the reverts of a push are looked for."""
+        """Add the next older event; ``told``: search for the targets of a push's reverts."""
         if isinstance(event, Release):
             if event.action in RELEASE_ACTIONS and not event.draft and _series(event) in self._series:
                 for revert in self._open:
-                    # The final release says more than the candidates before it.
+                    # A final release is more specific than its pre-releases.
                     revert.tag = revert.tag if revert.tag and event.prerelease else event.tag_name
             return
         for commit in reversed(event.commits):
@@ -94,31 +94,29 @@ class ReleaseHistory:
     def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:
         """Create the history of a release.
 
-        Args:
-            release: The newest release.
-            companions: The tags of the releases that share its post, by their delivery ids.
+        ``companions`` are the tags of the releases that share its post, by their delivery ids.
         """
         self._missing = dict(companions or {})
         self._tags = {release.tag_name, *self._missing.values()}
         self._releases: dict[str, Release] = {release.tag_name: release}
-        #: The reported series, with the tag of the previous release where it is known.
+        #: The reported series, with the tag of the previous release if it is known.
         self._previous: dict[str | None, str | None] = {_series(release): None}
-        #: A final release looks past pre-releases: their readers are not the same.
+        #: A final release ignores pre-releases before it, because they have other readers.
         self._pre = release.prerelease
         self._other: str | None = None
         self._known: set[str] = set()
         self._seen: list[_Seen] = []
-        #: What the reverts among the pushes undo.
+        #: The targets of the reverts among the pushes.
         self.reverts = RevertHistory(self._previous.keys())
 
     @property
     def is_missing(self) -> bool:
-        """Whether a reported release was not added yet."""
+        """Return whether a reported release was not added yet."""
         return bool(self._missing)
 
     @property
     def is_closed(self) -> bool:
-        """Whether the previous release of each reported series is known."""
+        """Return whether the previous release of each reported series is known."""
         return None not in self._previous.values()
 
     @property
@@ -127,7 +125,7 @@ class ReleaseHistory:
         return tuple(seen.record.custom_id for seen, push, whole in self._told if push is not None and whole)
 
     def add(self, record: ContextRecord) -> None:
-        """Add what arrived before everything that was added."""
+        """Add the next older record."""
         event = record.event
         self.reverts.add(event, told=not self.is_closed)
         if isinstance(event, Push):
@@ -203,7 +201,7 @@ def _series(release: Release) -> str | None:
 
 
 def _step(release: PackageRelease) -> tuple[int, str]:
-    """Sort great steps before small ones: x.0.0, then x.y.0, then the others, then pre-releases."""
+    """Return a sort key: major releases, then minor ones, then patches, then pre-releases."""
     parts = release.tag.version.partition("-")[0].partition("+")[0].split(".")
     minor, patch = (any(part.strip("0") for part in parts[place : place + 1]) for place in (1, 2))
     step = 3 if release.release.prerelease else 2 if patch else 1 if minor else 0

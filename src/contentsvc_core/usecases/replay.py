@@ -117,7 +117,7 @@ class Replayer:
         if not endpoint.enabled:
             return ReplayFault.ENDPOINT_DISABLED
         now = self._clock.now()
-        # Messages are kept for as long as their entries: one that is gone went with its endpoint.
+        # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):
             return ReplayFault.ENDPOINT_GONE
         return Replayed(delivery_id=message_id, runs=0)

@@ -28,13 +28,8 @@ class Scheduler:
     ) -> None:
         """Create the scheduler over the ports.
 
-        Args:
-            schedules: The schedules.
-            directory: The connected repositories, read when a schedule fires.
-            clock: The time.
-            ids: The ids of runs.
-            on_fault: Called with the fault of a schedule that could not fire: the others do, and it is tried again.
-            at_once: The number of due schedules in one read.
+        ``on_fault`` is called with the fault of a schedule that could not fire: other schedules fire, and this one is
+        tried again. ``at_once`` is the number of due schedules in one read.
         """
         self._schedules = schedules
         self._directory = directory
@@ -52,7 +47,7 @@ class Scheduler:
         started = 0
         last: DueSchedule | None = None
         while True:
-            # Behind the last one, and not from the beginning: schedules that cannot fire stay in the list.
+            # Starts after the last one: schedules that cannot fire stay in the list.
             due = await self._schedules.due(self._clock.now(), limit=self._at_once, after=last)
             for each in due:
                 try:
@@ -72,5 +67,5 @@ class Scheduler:
         connected = sources_of(await self._directory.integrations(schedule.organization_id))
         sources = [source for source in connected if source.repository_id in schedule.repository_ids]
         fired = firing(schedule, self._clock.now(), sources=sources, run_id=self._ids.mint(""))
-        # Another process that looks at the same moment has read the same time; only one of them fires the schedule.
+        # Concurrent processes may read the same due time, but only one of them fires the schedule.
         return fired is not None and await self._schedules.fire(fired)

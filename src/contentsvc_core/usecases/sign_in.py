@@ -57,11 +57,7 @@ class SignIn:
         return await self._begun(key)
 
     async def prepare_link(self, key: ApiKey) -> str:
-        """Create the token of a link that signs one browser in once, within :data:`LINK_LIFE`; return the token.
-
-        Args:
-            key: The key of the session.
-        """
+        """Create the token of a link that signs one browser in once, within :data:`LINK_LIFE`; return the token."""
         token = self._ids.token(TOKEN_LENGTH)
         digest = link_digest(token)
         assert digest is not None  # for the type checker: it was made in that form

@@ -57,10 +57,7 @@ class Trails:
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
         """Return the log entries of a delivery, newest first, at most 50.
 
-        Args:
-            organization_id: The organization.
-            named: The id of a log entry, which is then the only one; a delivery id; or the custom id of the context
-                record of the delivery.
+        ``named`` is the id of a single log entry, a delivery id, or the custom id of the delivery's context record.
         """
         if is_own_id(named):
             entry = await self._insights.entry(organization_id, named)

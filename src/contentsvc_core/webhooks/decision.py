@@ -12,15 +12,15 @@ from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.providers.native import Malformed, read_object
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, is_signed
 
-#: The code host's own cap on a body, in bytes.
+#: The code host's limit for a body, in bytes.
 MAX_BODY: Final = 25 * 1024 * 1024
 
-#: How much of an event kind that we do not know is shown and logged, in characters.
+#: The maximum length of an unknown event kind in answers and logs, in characters.
 _KIND_LENGTH: Final = 64
-#: A Content-Length of more digits than this is too large whatever it says; int() refuses thousands of them.
+#: A longer Content-Length is too large in any case, and int() refuses thousands of digits.
 _LENGTH_DIGITS: Final = 20
 
-#: Optional white space around a header's value is not part of it (RFC 9110, section 5.5).
+#: Optional white space around a header's value does not belong to the value (RFC 9110, section 5.5).
 _WHITESPACE: Final = " \t"
 
 BODY_TOO_LARGE: Final = Rejected(fault=Fault.BODY_TOO_LARGE, error="Webhook body exceeds 25 MiB")
@@ -43,14 +43,14 @@ def locate(provider: str, organization_id: str, integration_id: str, repository_
 
 
 def preflight(delivery: Delivery, endpoint: Endpoint | None) -> Rejected | None:
-    """Decide what needs no body, so that a driver can refuse before it reads one (steps 2 and 3).
+    """Check what needs no body, so that a driver can refuse a delivery before reading it (steps 2 and 3).
 
-    The delivery's body is not looked at, only the length that its headers announce.
+    The body is not read; only the length in the headers is checked.
     """
-    # Step 2. One text for every reason: nothing is revealed.
+    # Step 2. One text for every reason: the answer reveals nothing.
     if endpoint is None:
         return _NOT_FOUND
-    # Step 3. The announced length may lie: a driver counts as well while it reads.
+    # Step 3. The announced length may be wrong: a driver counts while it reads, too.
     announced = delivery.sole("Content-Length")
     if announced is not None and announced.isdigit() and (len(announced) > _LENGTH_DIGITS or int(announced) > MAX_BODY):
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
@@ -68,7 +68,7 @@ def is_encoded(values: Collection[bytes]) -> bool:
 
 
 def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | Rejected:
-    """Decide whether a delivery may be looked into (specification 4.1, step 1, and 7)."""
+    """Verify a delivery before its body is parsed (specification 4.1, step 1, and 7)."""
     if (refused := preflight(delivery, endpoint)) is not None:
         return refused
     assert endpoint is not None  # preflight has refused it otherwise; this is for the type checker
@@ -77,7 +77,7 @@ def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | R
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
     if not is_signed(delivery.body, delivery.sole(SIGNATURE_HEADER), endpoint.macs):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
-    # Step 5. Behind the signature, so that an unsigned probe learns nothing.
+    # Step 5. After the signature, so that an unsigned probe learns nothing.
     if not endpoint.enabled:
         return rejected(delivery, Fault.INTEGRATION_DISABLED, "Integration is disabled")
     if endpoint.repository is Belonging.UNKNOWN:
@@ -90,7 +90,7 @@ def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | R
 def decide(verified: VerifiedDelivery) -> Outcome:
     """Return the outcome of a verified delivery, without the duplicate check (specification 4.1, steps 3 to 6).
 
-    Step 2, the duplicate check, is the store's: it settles the outcome against the claim.
+    The store performs step 2, the duplicate check: it settles the outcome against the claim.
     """
     delivery = verified.delivery
     provider = provider_named(delivery.address.provider)
@@ -98,7 +98,7 @@ def decide(verified: VerifiedDelivery) -> Outcome:
     kind = _text(delivery, provider.event_header)
     named = _text(delivery, provider.delivery_header)
     reader = provider.readers.get(kind)
-    # Headers that read as a known kind and as an id have no fault: nearly all of them do.
+    # Checked together: nearly all deliveries have a known kind and a valid id.
     if (reader is None or not identifiers.is_delivery_id(named)) and (refused := _header_fault(delivery, provider)):
         return refused
     if (fault := _content_type_fault(delivery)) is not None:
@@ -138,12 +138,12 @@ def delivery_id(delivery: Delivery) -> str | None:
 
 
 def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
-    """Refuse a delivery that cannot be named (decisions, receiver, step 6)."""
+    """Refuse a delivery without a kind or an id (decisions, receiver, step 6)."""
     for header in (provider.event_header, provider.delivery_header):
         values = delivery.values(header)
         if len(values) > 1:
             return rejected(delivery, Fault.INVALID_HEADER, f"Repeated {header} header")
-        # Control characters alone are nothing that could be shown or logged, either.
+        # A value of control characters alone cannot be shown or logged either.
         if not values or not one_line(values[0].decode("latin-1"), _KIND_LENGTH):
             return rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
     if not identifiers.is_delivery_id(_text(delivery, provider.delivery_header)):
@@ -175,13 +175,9 @@ def _text(delivery: Delivery, header: str) -> str:
 
 
 def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
-    """Return a refusal that names the delivery as far as its headers name one.
+    """Return a refusal with the kind and the id of the delivery, as far as its headers have them.
 
-    Args:
-        delivery: Its headers are looked at, its body is not.
-        fault: The reason.
-        error: The sender's text.
-        unless_duplicate: Whether the duplicate check comes first.
+    The body is not read. ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
     """
     provider = provider_named(delivery.address.provider)
     kind = _text(delivery, provider.event_header) if provider else ""

@@ -1,4 +1,4 @@
-"""A delivery as it arrived: bytes and facts about the path, nothing parsed yet."""
+"""A delivery as it arrived: raw bytes and the parts of the path."""
 
 from enum import Enum, auto
 from functools import lru_cache
@@ -17,7 +17,7 @@ from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 class Address:
     """The four parts of a webhook's path (specification 4.1), as ``locate`` reads them."""
 
-    #: The provider's slug, one that is known.
+    #: The slug of a known provider.
     provider: str
     organization_id: str
     integration_id: str
@@ -27,10 +27,10 @@ class Address:
 
 @final
 class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
-    """One HTTP request to a webhook, from whatever driver."""
+    """One HTTP request to a webhook, from any driver."""
 
     address: Address
-    #: Names and values as raw bytes, in the order of arrival, repeats included: one that decides must be there once.
+    #: Names and values as raw bytes, in the order of arrival and with repeats. A header that decides must occur once.
     headers: tuple[tuple[bytes, bytes], ...]
     #: The body, exactly as signed.
     body: bytes
@@ -40,7 +40,7 @@ class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
         vars(self)["named"] = {name.lower(): value for name, value in self.headers}
 
     def __repr__(self) -> str:
-        """Return the address alone: headers and bodies are tenants' data, and long."""
+        """Return the address only: headers and bodies are tenants' data, and long."""
         return f"Delivery(address={self.address!r})"
 
     def values(self, name: str) -> tuple[bytes, ...]:
@@ -53,7 +53,7 @@ class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
         return tuple(value for each, value in self.headers if each.lower() == sent)
 
     def sole(self, name: str) -> bytes | None:
-        """Return the value of the header ``name`` when it is there exactly once, else ``None``."""
+        """Return the value of the header ``name`` if it occurs exactly once, else ``None``."""
         named = vars(self)["named"]
         if len(named) == len(self.headers):
             return named.get(_as_sent(name))
@@ -69,11 +69,11 @@ def _as_sent(name: str) -> bytes:
 class Belonging(Enum):
     """The relation of the path's repository to the path's integration."""
 
-    #: It is connected through this integration.
+    #: Connected through this integration.
     OURS = auto()
-    #: The organization has connected it through another integration.
+    #: Connected through another integration of the organization.
     ANOTHERS = auto()
-    #: The organization does not know it.
+    #: Unknown to the organization.
     UNKNOWN = auto()
 
 
@@ -83,20 +83,20 @@ class Endpoint:
     """The configuration at an address, which decides the outcome of deliveries."""
 
     address: Address
-    #: False: the integration is switched off.
+    #: False: the integration is disabled.
     enabled: bool
     #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
     repository: Belonging
-    #: The organization's triggers that may match here; :func:`~contentsvc_core.workflows.triggers.matching` decides.
+    #: The organization's triggers that may match; :func:`~contentsvc_core.workflows.triggers.matching` decides.
     triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
-    #: Counts the changes of the organization's configuration; a settlement made on an older one is stale.
+    #: The change counter of the organization's configuration; a settlement of an older version is stale.
     version: int
-    #: The secrets as HMACs that wait for a body.
+    #: The secrets as HMACs, which are copied for each body.
     macs: tuple[HMAC, ...] = field(
         init=False, eq=False, repr=False, default=Factory(lambda self: tuple(keyed(self.secrets)), takes_self=True)
     )
-    #: By event type, what :meth:`started_by` has given: an endpoint is remembered, and may have thousands of triggers.
+    #: Results of :meth:`started_by` by event type: an endpoint is cached, and may have thousands of triggers.
     _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
 
     def started_by(self, event_type: str) -> tuple[Trigger, ...]:
@@ -116,10 +116,11 @@ class Endpoint:
 
 @final
 class VerifiedDelivery(Value, frozen=True, kw_only=True):
-    """A delivery whose signature was right, for a repository that is ours.
+    """A delivery with a valid signature, for a connected repository.
 
-    Only :func:`~contentsvc_core.webhooks.decision.admit` makes one, and
-    :func:`~contentsvc_core.webhooks.decision.decide` takes nothing else: "parsed before verified" cannot be written.
+    Only :func:`~contentsvc_core.webhooks.decision.admit` creates verified deliveries, and
+    :func:`~contentsvc_core.webhooks.decision.decide` accepts nothing else. So no code can parse a body before it is
+    verified.
     """
 
     delivery: Delivery

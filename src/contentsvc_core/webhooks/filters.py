@@ -1,4 +1,4 @@
-"""Which events are worth processing (specification 6.1, 6.2)."""
+"""The filters of events (specification 6.1, 6.2)."""
 
 from typing import assert_never
 
@@ -6,7 +6,7 @@ from contentsvc_core.events.normalized import RELEASE_ACTIONS, Push, Release
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.native import Reading
 
-#: How much of a foreign name a reason shows, in characters.
+#: The maximum length of a foreign name in a reason, in characters.
 _SHOWN = 100
 
 

@@ -34,7 +34,7 @@ class Filtered(Value, frozen=True, kw_only=True):
 
     event: Event
     delivery_id: str
-    #: Why, for the log.
+    #: The reason for the log.
     reason: str
 
 
@@ -44,7 +44,7 @@ class Ignored(Value, frozen=True, kw_only=True):
 
     status: ClassVar[int] = 200
 
-    #: The event header, made fit to be shown.
+    #: The event header in printable form.
     kind: str
     delivery_id: str
 
@@ -64,13 +64,13 @@ class Duplicate(Value, frozen=True, kw_only=True):
 
     status: ClassVar[int] = 200
 
-    #: The event header of this copy, made fit to be shown.
+    #: The event header of this copy in printable form.
     kind: str
     delivery_id: str
 
 
 class Fault(Enum):
-    """Why a delivery is refused: its status, and the title of its log entry (``None``: it leaves none)."""
+    """The reason of a refusal: its status, and the title of its log entry (``None``: no log entry)."""
 
     INVALID_PARAMETERS = (400, None)
     INTEGRATION_NOT_FOUND = (404, None)
@@ -94,17 +94,17 @@ class Fault(Enum):
 
 @final
 class Rejected(Value, frozen=True, kw_only=True):
-    """Refused; nothing of it was stored but a log entry."""
+    """Refused; at most a log entry was stored."""
 
     fault: Fault
-    #: What the sender reads.
+    #: The text for the sender.
     error: str
-    #: The event header, made fit to be shown, when it is there exactly once.
+    #: The event header in printable form, if it occurs exactly once.
     kind: str | None = None
-    #: The delivery id, once it is known to be one.
+    #: The delivery id, if it is valid.
     delivery_id: str | None = None
-    #: True: it was refused for its body, which comes after the duplicate check (specification 4.1, step 2 before 3):
-    #: a used id with a broken body is a duplicate.
+    #: True: the delivery is refused because of its body, and the duplicate check comes before (specification 4.1, step
+    #: 2 before 3). A used id with an invalid body is a duplicate.
     unless_duplicate: bool = False
 
     @property

@@ -12,10 +12,7 @@ _BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
 def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
     """Return a ping like a code host's: it is received, verified and logged like any delivery.
 
-    Args:
-        address: Where it is sent; its provider is one that is known.
-        secret: The webhook secret that it is signed with.
-        delivery_id: Its own.
+    The address must have a known provider. The ping is signed with ``secret``.
     """
     provider = provider_named(address.provider)
     assert provider is not None  # an address has one that is known
@@ -26,6 +23,6 @@ def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
         provider.delivery_header: delivery_id,
         SIGNATURE_HEADER: sign(_BODY, secret),
     }
-    # In lower case, as ASGI servers give them.
+    # In lower case, as ASGI servers pass them.
     raw = tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
     return Delivery(address=address, headers=raw, body=_BODY)

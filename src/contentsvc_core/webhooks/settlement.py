@@ -1,4 +1,4 @@
-"""What a delivery must leave behind, as one value: a store makes all of it true, or nothing."""
+"""All effects of a delivery as one value, which a store writes completely or not at all."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -18,35 +18,39 @@ from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.runs import WorkflowRun
 
-#: How long a delivery id stays claimed; exactly this much later it is free again (specification 8.2).
+#: The time for which a delivery id stays claimed; exactly after it the id is free again (specification 8.2).
 DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
 
 
 class Claim(Enum):
-    """What a settlement does with the claim of its delivery id."""
+    """The use of the claim of a delivery id by a settlement."""
 
-    #: Takes it: the delivery is processed. Held already: a duplicate.
+    #: Takes the claim: the delivery is processed. If the claim is held, the delivery is a duplicate.
     TAKE = auto()
-    #: Looks at it and leaves it. Held: a duplicate. So step 2 comes before step 3 without a question of its own.
+    #: Checks the claim without taking it. If the claim is held, the delivery is a duplicate. So step 2 comes before
+    #: step 3 without a separate query.
     CHECK = auto()
-    #: Does not look: refused before the duplicate check.
+    #: Ignores the claim: the delivery is refused before the duplicate check.
     NONE = auto()
 
 
 class Settled(Enum):
-    """What a store answers to a settlement."""
+    """The store's answer to a settlement."""
 
-    #: All of it is durable.
+    #: The whole settlement is durable.
     AS_DECIDED = auto()
-    #: The claim was held; the duplicate's log entry is durable, and nothing else.
+    #: The claim is held; only the duplicate's log entry was written, and is durable.
     ALREADY_CLAIMED = auto()
-    #: The configuration is not the one that this was decided on; nothing was written.
+    #: The configuration has changed since the decision; nothing was written.
     STALE = auto()
 
 
 @final
 class ClaimKey(Value, frozen=True, kw_only=True):
-    """What a claim is held on: the hook's address is part of it, since the id is the event's, not the delivery's."""
+    """The key of a claim.
+
+    It includes the hook address, because the code host's id identifies the event, not the delivery.
+    """
 
     organization_id: str
     integration_id: str
@@ -55,7 +59,7 @@ class ClaimKey(Value, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> bytes:
-        """Return the key of an index, 16 bytes (BLAKE2b, RFC 7693)."""
+        """Return the stored key, 16 bytes (BLAKE2b, RFC 7693)."""
         place = _place(self.organization_id, self.integration_id, self.repository_id)
         delivery = self.delivery_id
         return blake2b(f"{place}{len(delivery)}:{delivery}".encode(), digest_size=16).digest()
@@ -64,16 +68,16 @@ class ClaimKey(Value, frozen=True, kw_only=True):
 @lru_cache(maxsize=10_000)
 def _place(organization: str, integration: str, repository_id: int) -> str:
     repository = str(repository_id)
-    # Lengths first: no two keys share an encoding.
+    # With lengths, so that no two keys share an encoding.
     return f"{len(organization)}:{organization}{len(integration)}:{integration}{len(repository)}:{repository}"
 
 
 @final
 class Settlement(Value, frozen=True, kw_only=True):
-    """Everything that one delivery must leave behind. Its ids are minted: settling it again is harmless."""
+    """All effects of one delivery. Its ids are fixed, so a repeated settlement is harmless."""
 
     organization_id: str
-    #: The version of the configuration that it was decided on.
+    #: The version of the configuration that the decision used.
     version: int
     claim: Claim
     #: ``None`` with ``Claim.NONE`` only.
@@ -150,7 +154,7 @@ def settlement(
             reason = error = outcome.error
             claim = Claim.CHECK if outcome.unless_duplicate else Claim.NONE
         case Duplicate():
-            # Made from a settlement's answer, never decided: its log entry is that settlement's own.
+            # The result of a settlement, never of a decision: its log entry is already written.
             return None
         case _:
             assert_never(outcome)

@@ -10,7 +10,7 @@ from typing import Final
 #: The header that carries a signature; every provider uses this one.
 SIGNATURE_HEADER: Final = "X-Hub-Signature-256"
 
-#: The only form that is accepted. Matched on bytes: ``hmac.compare_digest`` raises on non-ASCII ``str``.
+#: The only accepted form. Matched on bytes: ``hmac.compare_digest`` raises on non-ASCII ``str``.
 _FORM: Final = re.compile(rb"sha256=[0-9a-f]{64}")
 
 
@@ -39,7 +39,7 @@ def is_signed(body: bytes, signature: bytes | None, macs: Iterable[HMAC]) -> boo
     for mac in macs:
         made = mac.copy()
         made.update(body)
-        # Every key is tried, so that the time taken does not tell which one was right.
+        # All keys are tried, so that the duration does not reveal which key matched.
         verified |= hmac.compare_digest(b"sha256=" + made.hexdigest().encode(), signature)
     return verified
 

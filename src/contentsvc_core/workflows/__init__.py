@@ -1,1 +1,1 @@
-"""What an accepted event leads to: context records, triggers, runs."""
+"""Workflows that accepted events start: context records, triggers, runs."""

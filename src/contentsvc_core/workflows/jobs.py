@@ -163,11 +163,11 @@ def _common(job: Job) -> dict[str, Any]:
         "id": job.id,
         "organizationId": run.organization_id,
         "status": status,
-        # Why an attempt failed that is not the last one is the operator's business.
+        # The faults of earlier attempts are for the operator only.
         "error": run.error if ended else None,
         "createdAt": iso_ms(run.created_at),
         "updatedAt": iso_ms(last),
-        # A run that was ended from outside has noted no end: it was last heard of then.
+        # A run that was ended from outside has no event for its end: the last event gives the time.
         "completedAt": iso_ms(last) if ended else None,
     }
 

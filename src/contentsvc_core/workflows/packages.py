@@ -1,7 +1,7 @@
-"""Releases of packages that were tagged on one commit: which run tells them all in one post.
+"""The rule for releases of packages on one commit: one run reports all of them in one post.
 
-Each run waits :data:`PACKAGE_DELAY`. A run that another release of the same commit has followed by then leaves its
-release to the run of that one; so the run of the last release tells all of them.
+Each run waits :data:`PACKAGE_DELAY`. If another release of the same commit has followed by then, a run leaves its
+release to that release's run. So the run of the last release reports all of them.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from attrs import frozen
 
 from contentsvc_core.workflows.runs import RunStatus
 
-#: How long the run of a package's release waits for the next release, in seconds. Release tools publish twenty
-#: packages within half a minute; a minute is little for a reader.
+#: The time for which the run of a package's release waits for the next release. Release tools publish twenty packages
+#: within half a minute, and a minute is short for a reader.
 PACKAGE_DELAY: Final = timedelta(seconds=60)
-#: How far apart two releases of one commit may arrive. Less than the delay: a delivery that takes ten seconds to be
+#: The maximum time between two releases of one commit. Less than the delay: a delivery that takes ten seconds to be
 #: stored is still seen by the run before it.
 PACKAGE_GAP: Final = timedelta(seconds=50)
-#: How long releases are added to one post, and how many: a sender that never stops must not keep a post back.
+#: The maximum duration and number of releases of one post: an endless sender must not hold back a post.
 PACKAGE_SPAN: Final = timedelta(minutes=10)
 MOST_PACKAGES: Final = 250
 
@@ -53,11 +53,9 @@ class Arrival:
 
 
 def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
-    """Return the run that tells the release of a run as well; ``None``: the run tells its release itself.
+    """Return the run that reports the release of run ``run_id`` as well; ``None``: the run reports its release itself.
 
-    Args:
-        arrivals: What arrived in the repository, oldest first.
-        run_id: The run, which is among them.
+    ``arrivals`` are the arrivals in the repository, oldest first, among them this run.
     """
     told = companions(arrivals, run_id)
     place = _place(arrivals, run_id)
@@ -75,7 +73,7 @@ def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
 
 
 def companions(arrivals: Sequence[Arrival], run_id: str) -> tuple[ReleaseRun, ...]:
-    """Return the runs, oldest first, whose releases a run tells beside its own."""
+    """Return the runs, oldest first, whose releases a run reports beside its own."""
     members = {_place(arrivals, run_id)}
     found: list[ReleaseRun] = []
     for place in range(min(members) - 1, -1, -1):
@@ -89,7 +87,7 @@ def companions(arrivals: Sequence[Arrival], run_id: str) -> tuple[ReleaseRun, ..
 
 
 def _next(arrivals: Sequence[Arrival], place: int) -> int | None:
-    """Return the place of the next release of the same commit, ``None``: none arrived soon enough."""
+    """Return the index of the next release of the same commit; ``None``: none arrived soon enough."""
     one = arrivals[place]
     pushed = False
     for later in range(place + 1, len(arrivals)):

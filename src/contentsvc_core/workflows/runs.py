@@ -58,13 +58,13 @@ class RunState(Value, frozen=True, kw_only=True):
     status: RunStatus = RunStatus.PENDING
     #: The number of attempts; attempts that ended with their process do not count.
     attempts: int = 0
-    #: How often a process was killed during the run.
+    #: The number of times that a process was killed during the run.
     kills: int = 0
     #: The number of takes. Only the process with the last take may change the run.
     takes: int = 0
     #: The executor of the last take (:class:`~contentsvc_core.ports.Executors`); ``None``: the run was never taken.
     executor: str | None = None
-    #: Why the run ended, or why its last attempt failed; ``None``: there was no fault.
+    #: The reason of the end, or of the last failed attempt; ``None``: no fault.
     error: str | None = None
     post_id: str | None = None
     created_at: datetime
@@ -76,7 +76,7 @@ class RunState(Value, frozen=True, kw_only=True):
 class WorkflowRun(RunState, frozen=True, kw_only=True):
     """One run that a trigger, a client or a schedule has started."""
 
-    #: Why the run was started, with all its input.
+    #: The cause, with all its input.
     cause: Cause
 
 
@@ -159,7 +159,7 @@ MAX_ATTEMPTS: Final = 8
 MAX_KILLS: Final = 20
 #: From this number of kills on, a run is a suspect. It runs alone, so that the next kill has a clear cause.
 SUSPECT_KILLS: Final = 2
-#: How long a suspect waits for other runs after its creation: a steady load must not starve it.
+#: The time after its creation for which a suspect waits for other runs: a steady load must not starve it.
 SUSPECT_PATIENCE: Final = timedelta(minutes=1)
 _FIRST_DELAY: Final = timedelta(seconds=1)
 _LONGEST_DELAY: Final = timedelta(minutes=5)

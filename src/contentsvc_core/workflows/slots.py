@@ -17,7 +17,7 @@ _DAYS_OF_MONTH: Final = range(1, 32)
 
 
 class Frequency(Enum):
-    """How often a schedule fires."""
+    """The frequency of a schedule."""
 
     DAILY = "daily"
     WEEKLY = "weekly"

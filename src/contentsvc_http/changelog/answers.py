@@ -1,4 +1,4 @@
-"""Public answers: caches may keep them for a while, and a client that has one gets 304 (RFC 9110, 9111)."""
+"""Cacheable public answers, with 304 for clients that have the current version (RFC 9110, 9111)."""
 
 from collections.abc import Mapping
 from email.utils import format_datetime
@@ -21,42 +21,42 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors {}"
 )
-#: For pages: scripts, stylesheets, fonts and pictures are loaded from here alone, and no other page may frame them.
+#: For pages: scripts, stylesheets, fonts and pictures load from this service only, and no other page may frame them.
 PAGE: Final = {
     "Content-Security-Policy": _POLICY.format("'none'"),
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }
-#: For the page that is made for frames.
+#: For the page that other sites frame.
 FRAMED: Final = PAGE | {"Content-Security-Policy": _POLICY.format("*")}
-#: For answers that scripts of other sites may read: they are public, and the same for every client.
+#: For answers that scripts of other sites may read: they are public, and equal for every client.
 SHARED: Final = {"Access-Control-Allow-Origin": "*"}
 _ALWAYS: Final = {"X-Content-Type-Options": "nosniff"}
-#: How long caches may keep an answer without asking, in seconds.
+#: The time for which caches may use an answer without revalidation, in seconds.
 FRESH_S: Final = 60
-#: The same of a picture whose address names its digest: a day.
+#: The same for a picture whose address contains its digest: a day.
 KEPT_S: Final = 86_400
 
 
 @final
 @frozen(kw_only=True)
 class PublicPage:
-    """A page or a feed, before anything of it is read."""
+    """A page or a feed, before it is read."""
 
-    #: Which one it is, among all of one changelog.
+    #: The name of the page in its changelog.
     part: str
     media_type: str
     headers: Mapping[str, str]
-    #: It exists as long as its changelog does; of another one, that is known once it is read.
+    #: Whether the page exists as long as its changelog does; for other pages, reading decides.
     is_sure: bool = True
 
 
 async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
-    """Return a page, or 304 when the client has it.
+    """Return a page, or 304 if the client has the current version.
 
-    The entity tag is made of what a page depends on. So 304 is decided before anything is read or rendered.
+    The entity tag is a digest of the page's inputs, so 304 is decided before anything is read or rendered.
 
     Raises:
-        Refused: 404: there is no such page.
+        Refused: 404: the page does not exist.
     """
     key = _key(found, page)
     tag = f'"{key}"'
@@ -71,7 +71,7 @@ async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[A
     }
     tags = _tags(found.request)
     has_this = tags is not None and not tags.any and tags.match_weakly(tag)
-    # `*` and a date do not say that there is such a page. Dates are compared for equality: clocks may go back.
+    # `*` and dates do not prove that the page exists. Dates are compared for equality: clocks may be set back.
     since = found.request.headers.get("If-Modified-Since", "").strip()
     has_any = since == modified if tags is None else tags.any
     if has_this or (has_any and page.is_sure):
@@ -83,7 +83,7 @@ async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[A
 
 
 def _tags(request: Request[Any, Any, Any]) -> Tags | None:
-    """Return the tags of pages that the client has (RFC 9110, section 13.2.2); ``None``: it names none."""
+    """Return the tags of the client's versions (RFC 9110, section 13.2.2); ``None``: the client names no tags."""
     try:
         return if_none_match(request)
     except Refused:
@@ -92,7 +92,7 @@ def _tags(request: Request[Any, Any, Any]) -> Tags | None:
 
 
 def _key(found: Shown, page: PublicPage) -> str:
-    """Return a digest of all that a page is made of: the same on every node that shows it."""
+    """Return a digest of a page's inputs, equal on every node."""
     changelog = found.changelog
     made_of = (
         TEMPLATES,

@@ -14,13 +14,13 @@ from contentsvc_core.content.public.links import ROOT
 from contentsvc_http.changelog.reading import not_here
 from contentsvc_http.static_files import FONT, StaticFiles, font
 
-#: A hyphen alone is no slug.
+#: A hyphen is not a slug.
 _PLACE: Final = f"{ROOT}/-"
 _FOLDER: Final = files("contentsvc_http.changelog").joinpath("static")
 _OWN: Final = ("style.css", "icon.svg", "subscribe.css", "page.js")
 _ASSETS: Final = StaticFiles(_PLACE, {**{name: _FOLDER.joinpath(name).read_bytes() for name in _OWN}, FONT: font()})
 _ACCENT: Final = re.compile(r"accent-([0-9a-f]{6})\.css", re.ASCII)
-#: Colours as the stylesheet names them.
+#: The names of colours in the stylesheet.
 _SHADES: Final = (
     ":root{{--accent:#{0.light};--accent-ground:#{0.light_ground}}}\n"
     "@media (prefers-color-scheme:dark){{:root{{--accent:#{0.dark};--accent-ground:#{0.dark_ground}}}}}\n"
@@ -28,7 +28,7 @@ _SHADES: Final = (
 
 
 def asset_url(name: str) -> str:
-    """Return the address of the current version of a file. Each version has its own address."""
+    """Return the address of the current version of a file; each version has its own address."""
     return _ASSETS.address(name)
 
 
@@ -47,7 +47,7 @@ def asset_route() -> HTTPRouteHandler:
 
 def accent_url(accent: str) -> str:
     """Return the address of the stylesheet with the shades of a colour."""
-    # With the version of the other stylesheet: the shades may change with that one.
+    # With the version of the main stylesheet: the shades may change with it.
     return f"{_PLACE}/accent-{accent}.css?{asset_url('style.css').partition('?')[2]}"
 
 

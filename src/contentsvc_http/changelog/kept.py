@@ -1,4 +1,4 @@
-"""Rendered pages, kept in memory: each is rendered once for each change, away from the event loop."""
+"""A cache of rendered pages. Each page is rendered once per change, in a thread."""
 
 import asyncio
 from collections import OrderedDict
@@ -7,26 +7,21 @@ from typing import Final, TypeAlias, final
 
 from contentsvc_core.ports import Aside
 
-#: Bytes of pages that a process keeps: some fifty of the largest pages, and thousands of usual ones.
+#: The size of the cache of a process, in bytes: some fifty of the largest pages, and thousands of usual ones.
 _ROOM: Final = 16 * 1024 * 1024
-#: Pages that are read and rendered at once: each may hold twenty posts in memory, and one is rendered at a time.
+#: The number of pages that are read at once: each may hold twenty posts in memory, and one is rendered at a time.
 _AT_ONCE: Final = 4
 
-#: Reads what a page shows and returns what renders it, a plain function of frozen values.
+#: Reads the input of a page, and returns its renderer, a plain function of frozen values.
 Reading: TypeAlias = Callable[[], Awaitable[Callable[[], bytes]]]
 
 
 @final
 class RenderedPages:
-    """A cache of rendered pages, bounded in bytes; the pages that were used longest ago are dropped first."""
+    """A cache of rendered pages, limited in bytes; the least recently used pages are dropped."""
 
     def __init__(self, aside: Aside, *, room: int = _ROOM) -> None:
-        """Create an empty cache.
-
-        Args:
-            aside: Renders the pages.
-            room: The bytes of all pages together.
-        """
+        """Create an empty cache of ``room`` bytes; ``aside`` renders the pages."""
         self._aside = aside
         self._room = room
         self._size = 0
@@ -35,9 +30,9 @@ class RenderedPages:
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def page(self, key: str, reading: Reading) -> bytes:
-        """Return the page with a key; it is rendered when it is not kept, once for all that ask meanwhile.
+        """Return the page with a key; a missing page is rendered once for all concurrent callers.
 
-        Whatever ``reading`` raises goes to each of them, and is not kept.
+        All callers get an exception of ``reading``, which is not cached.
         """
         kept = self._pages.get(key)
         if kept is not None:
@@ -47,7 +42,7 @@ class RenderedPages:
         if task is None:
             task = self._under_way[key] = asyncio.create_task(self._render(key, reading))
             task.add_done_callback(lambda done: self._ended(key, done))
-        # A client that goes away cancels its own request alone.
+        # A cancelled request does not cancel the rendering.
         return await asyncio.shield(task)
 
     async def _render(self, key: str, reading: Reading) -> bytes:
@@ -68,5 +63,5 @@ class RenderedPages:
     def _ended(self, key: str, task: asyncio.Task[bytes]) -> None:
         del self._under_way[key]
         if not task.cancelled():
-            # The requests have it; without any left, it is not worth a warning.
+            # The callers have the exception; without callers it needs no warning.
             task.exception()

@@ -30,7 +30,7 @@ from contentsvc_http.words import CONTENT
 HTML: Final = "text/html"
 #: Under the title of a changelog without a description.
 _LEAD: Final = "New features, improvements and fixes."
-#: The content type without a label: readers of a changelog expect it.
+#: The content type without a label, because readers of a changelog expect it.
 _USUAL: Final = ContentType.CHANGELOG
 
 
@@ -51,12 +51,7 @@ class Shows(Protocol):
 def render(template: str, shown: Shows, *, title: str, here: str, **told: object) -> bytes:
     """Return a page of a changelog.
 
-    Args:
-        template: The file of the template.
-        shown: The changelog and its links.
-        title: The title of the page; the title of the changelog follows it.
-        here: The canonical URL of the page.
-        told: Further values of the template's context.
+    The changelog's title follows ``title``; ``here`` is the canonical URL. ``told`` extends the template's context.
     """
     changelog = shown.changelog
     context = {
@@ -78,7 +73,7 @@ def render(template: str, shown: Shows, *, title: str, here: str, **told: object
 def front(
     shown: Shows, part: ListPart, months: Sequence[Month], *, label: Label | None = None, is_preview: bool = False
 ) -> bytes:
-    """Render a part of the list of all posts, or of those with a label."""
+    """Render a part of the list of all posts, or of the posts with a label."""
     here = shown.links.labelled(shown.links.home, label)
     return render(
         "home.html",
@@ -96,20 +91,17 @@ def front(
 
 
 def missing(title: str, text: str, shown: Shows | None = None) -> bytes:
-    """Return the page of an error, with the header of the changelog where the request names a public one."""
+    """Return the page of an error, with the header of the changelog if the request names a public one."""
     if shown is not None:
         return render("absent.html", shown, title=title, here="", text=text)
     return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text, changelog=None, icon=None).encode()
 
 
 def mail_page(title: str, text: str, *, action: str = "", back: str = "") -> bytes:
-    """Return a page that a link in a mail leads to.
+    """Return a page for a link in a mail.
 
-    Args:
-        title: The heading.
-        text: One paragraph.
-        action: The button that sends the token in the page's address; empty: no button.
-        back: The target of a link back; empty: no link.
+    ``action`` is the button that submits the token of the page's address, and ``back`` the target of a link; empty:
+    none.
     """
     context = {"title": title, "text": text, "action": action, "back": back, "changelog": None, "icon": None}
     return _ENVIRONMENT.get_template("mail.html").render(context).encode()
@@ -130,19 +122,17 @@ def _from(here: str, place: PublishedCursor) -> str:
 
 
 def _day(at: datetime) -> Markup:
-    """Write a day, for people and for machines."""
     day = f"{at.day} {Month.of(at).name}"
     return Markup('<time datetime="{}" title="{}">{}</time>').format(iso_ms(at), f"{day}, {at:%H:%M} UTC", day)
 
 
 def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:
-    """Return a post's content; it was made safe when it was rendered."""
+    """Return a post's content, which was sanitized when it was rendered."""
     content = _told(post, changelog)
     return Markup(nested(folded(content) if fold else content, under=under))  # noqa: S704  # see above
 
 
 def _brief(post: Post, changelog: PublicChangelog, limit: int = 200) -> str:
-    """Return the beginning of a post's text."""
     return excerpt(_told(post, changelog), limit)
 
 
@@ -173,7 +163,7 @@ _filters.update(
 
 
 def _templates() -> str:
-    """Return a digest of what pages are made with: the version, the templates, the files that they load."""
+    """Return a digest of the version, the templates and their files."""
     digest = blake2b(version("contentsvc").encode(), digest_size=16)
     for name in _ENVIRONMENT.list_templates():
         digest.update(files("contentsvc_http.changelog").joinpath("templates", name).read_bytes())

@@ -1,4 +1,4 @@
-"""Whose changelog a request is for, and what each page reads of it: a bounded number of posts."""
+"""The changelog of a request, and the reads of each page: a bounded number of posts."""
 
 import re
 from collections.abc import Sequence
@@ -30,48 +30,48 @@ from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import Refused
 
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?", re.ASCII)
-#: The characters of a query beside letters and digits (RFC 3986, section 3.4).
+#: The characters of a query apart from letters and digits (RFC 3986, section 3.4).
 _QUERY: Final = "/?:@!$&'()*+,;=%-._~"
-#: The longest search, in characters: a sentence.
+#: The maximum length of a search, in characters: a sentence.
 WORDS_LIMIT: Final = 100
-#: The most further searches when the changelog shows no post of a search.
+#: The maximum number of further searches if the changelog shows no post of a search.
 _SEARCHES: Final = 4
-#: The answer for unknown pages, hidden posts and changelogs that are off: the three look the same.
+#: The same answer for unknown pages, hidden posts and changelogs that are not public.
 NOT_HERE: Final = "There is no such page. Its address may have changed, or the page is no longer public."
-#: Where the state of a request keeps its changelog, for the page of an error.
+#: The key of the changelog in a request's state, for error pages.
 SHOWN: Final = "shown"
 
 
 @final
 @frozen(kw_only=True)
 class ByMail:
-    """What subscriptions by e-mail are made with."""
+    """The dependencies of subscriptions by e-mail."""
 
     subscriptions: Subscriptions
     limiter: RateLimiter
     proxies: Proxies
-    #: The address that this service is known by.
+    #: The configured base URL.
     own_url: str
 
 
 @final
 @frozen(kw_only=True)
 class PublicReading:
-    """What public pages are made from."""
+    """The dependencies of the public pages."""
 
     changelogs: Changelogs
     search: Search
     pages: RenderedPages
-    #: Where readers reach this service, without a slash at the end; empty: as each request says.
+    #: The base URL for readers, without a trailing slash; empty: taken from each request.
     base_url: str = ""
-    #: ``None``: no SMTP server is set.
+    #: ``None``: no SMTP server is configured.
     by_mail: ByMail | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Shown:
-    """A changelog that is public, and the request for it."""
+    """A public changelog, and the request for it."""
 
     request: Request[Any, Any, Any]
     changelogs: Changelogs
@@ -83,10 +83,10 @@ class Shown:
     last_change: datetime
 
     def before(self) -> PublishedCursor | None:
-        """Return the place from which on the address asks for posts; ``None``: from the newest on.
+        """Return the cursor in the address; ``None``: the first part of the list.
 
         Raises:
-            Refused: 404: the address names something else.
+            Refused: 404: the cursor is invalid.
         """
         written = self.request.query_params.get("before")
         before = None if written is None else PublishedCursor.read(written)
@@ -95,10 +95,10 @@ class Shown:
         return before
 
     def label(self) -> Label | None:
-        """Return the label that the address asks for; ``None``: it asks for all posts.
+        """Return the label in the address; ``None``: all posts.
 
         Raises:
-            Refused: 404: there is no such label.
+            Refused: 404: the label does not exist.
         """
         written = self.request.query_params.get("label")
         try:
@@ -107,14 +107,14 @@ class Shown:
             raise not_here() from exc
 
     def words(self) -> str:
-        """Return the words that the address asks for, on one line; empty: it asks for none."""
+        """Return the search words in the address, on one line; may be empty."""
         return one_line(self.request.query_params.get("q", ""), WORDS_LIMIT)
 
     async def having(self, words: str, length: int) -> tuple[Sequence[Post], bool]:
-        """Search the posts that are shown for words; return the newest, and whether there may be more.
+        """Search the shown posts; return the newest, and whether there may be more.
 
-        The search looks through all posts of the organization that are published. So it goes on a few times where the
-        changelog shows only some of them.
+        The search covers all published posts of the organization. So it is repeated a few times if the changelog shows
+        only some of them.
         """
         asked = read_post_search({"query": words})
         if isinstance(asked, InvalidQuery) or not asked.terms:
@@ -139,7 +139,7 @@ class Shown:
         month: Month | None = None,
         released: bool = False,
     ) -> "ListPart":
-        """Read as many posts as a page shows, from a place on."""
+        """Read the posts of one page, from a cursor on."""
         found = await self.changelogs.posts(
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
@@ -209,7 +209,6 @@ class Moved(Exception):
     """The page has another address now."""
 
     def __init__(self, location: str) -> None:
-        """Name the address."""
         self.location = location
         super().__init__(location)
 
@@ -237,7 +236,7 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         pages=reading.pages,
         changelog=changelog,
         links=links,
-        # After the revision and before the posts: a page may be newer than its tag says, and never older.
+        # Read after the revision and before the posts: a page may be newer than its tag, and never older.
         last_change=await reading.changelogs.last_change(changelog),
     )
     request.state[SHOWN] = found
@@ -245,11 +244,11 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
 
 
 def not_here() -> Refused:
-    """Return the one refusal of everything that is not public."""
+    """Return the refusal of everything that is not public."""
     return Refused(404, {"error": NOT_HERE})
 
 
 def _base_url(request: Request[Any, Any, Any]) -> str:
-    """Return the base URL of the request. The address of a proxy in front is unknown."""
+    """Return the base URL of the request; the address of a proxy is unknown."""
     host = request.headers.get("Host", "")
     return f"{request.url.scheme}://{host}" if _HOST.fullmatch(host) else ""

@@ -1,4 +1,4 @@
-"""Every page and feed of public changelogs."""
+"""All pages and feeds of public changelogs."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -28,11 +28,11 @@ from contentsvc_http.changelog.widget import widget_routes
 from contentsvc_http.errors import refusal
 from contentsvc_http.routing import OwnRouter
 
-#: How many posts a page shows, whole; how many releases a list of them names; how many posts are in a frame.
+#: The number of whole posts on a page, of releases in a list, and of posts in a frame.
 PAGE_LENGTH: Final = 20
 RELEASES_LENGTH: Final = 50
 EMBED_LENGTH: Final = 5
-#: The pushes that the page of a release links to: the newest ones. More would make the page longer than its text.
+#: The number of pushes that a release's page links to, newest first. More would make the page longer than its text.
 CONTAINED_LENGTH: Final = 100
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
 _TITLES: Final = {404: "Page not found", 405: "Method not allowed"}
@@ -171,7 +171,7 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
                 posts=part.posts,
                 whole=shown_whole(part.posts),
                 goes_on=next_part(here, part),
-                # The newest come first.
+                # Newest first.
                 later=next((each for each in reversed(months) if each > asked), None),
                 earlier=next((each for each in months if each < asked), None),
                 archive=by_year(months),
@@ -194,7 +194,7 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
                 title="Releases",
                 here=own_address(here, part),
                 releases=known,
-                # Of one repository, its name says nothing.
+                # With a single repository, its name is omitted.
                 several=len({each.repository for each in known}) > 1,
                 goes_on=next_part(here, part),
             )
@@ -232,7 +232,7 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
         mark = next((each for each in found.changelog.images if each.kind.value == name), None)
         if mark is None:
             raise not_here()
-        # Pages name the digest: another picture has another address.
+        # Pages include the digest: another picture has another address.
         is_named = request.query_params.get("v") == mark.digest
         headers = {
             **PAGE,
@@ -272,7 +272,7 @@ def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 
 def _for_its_reader(response: Response[Any]) -> Response[Any]:
-    """Keep an answer out of shared caches: its addresses are made from the ``Host`` that one reader has sent."""
+    """Keep an answer out of shared caches: its addresses contain the ``Host`` of one request."""
     kept = response.headers.get("Cache-Control", "")
     response.headers["Cache-Control"] = kept.replace("public", "private")
     return response
@@ -287,9 +287,9 @@ def _from(page: PublicPage, before: PublishedCursor | None) -> PublicPage:
 
 
 def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Return the page of an error. No cache keeps the page: a changelog may be switched on at any time."""
+    """Return the page of an error. It is not cached: a changelog may become public at any time."""
     if isinstance(exc, Moved):
-        # Kept no longer than a page: the changelog may go back to an earlier slug.
+        # Cached no longer than a page: the changelog may return to an earlier slug.
         headers = {**SHARED, "Location": exc.location, "Cache-Control": f"public, max-age={FRESH_S}"}
         return Response(b"", status_code=301, media_type=HTML, headers=headers)
     refused = refusal(exc)

@@ -19,14 +19,14 @@ from contentsvc_http.forms import read_form
 from contentsvc_http.same_origin import is_foreign
 
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
-#: For pages whose address holds a token, or that answer one reader.
+#: For pages with a token in their address, and for answers to one reader.
 _OWN: Final = PAGE | {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex",
 }
-#: The largest form here, in bytes: an address has 254 characters, each of which may be sent as three.
+#: The maximum size of a form, in bytes: an address has 254 characters, each of which may be sent as three.
 _MAX_FORM: Final = 4 * 1024
 _SENT: Final = (
     "If the address can be subscribed, a mail with a link is on its way. Open the link within 24 hours to confirm. "
@@ -80,7 +80,7 @@ def _mail_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHandl
 
 
 def _confirm_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHandler]:
-    # Programs that look at links in mails open them: only a button confirms, and ends a subscription.
+    # Programs open links in mails to check them: so confirming and leaving need a button.
     @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ, name="changelog_confirm")
     async def ask(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
@@ -99,7 +99,7 @@ def _confirm_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHa
 
 
 def _leave_routes(by_mail: ByMail) -> list[HTTPRouteHandler]:
-    # Whether the changelog is public does not matter: each reader can leave at any time.
+    # Independent of the changelog's visibility: a reader can leave at any time.
     @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ, name="changelog_leave")
     async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug

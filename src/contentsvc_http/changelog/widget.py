@@ -1,4 +1,4 @@
-"""What other sites load: the widget's script and data, and the badge."""
+"""Embeds for other sites: the widget's script and data, and the badge."""
 
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,1 +1,1 @@
-"""The dashboard: what an organization sees and does in a browser (decisions/0022)."""
+"""The dashboard: an organization's pages in a browser (decisions/0022)."""

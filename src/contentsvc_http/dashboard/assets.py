@@ -1,4 +1,4 @@
-"""The files that pages load: our own stylesheet and script, a font and htmx from the packages that carry them."""
+"""The static files of the dashboard: its stylesheet and script, a font, and htmx from their packages."""
 
 import functools
 from importlib.resources import files
@@ -26,12 +26,11 @@ def _assets() -> StaticFiles:
 
 
 def asset_url(name: str) -> str:
-    """Return the current address of a file."""
     return _assets().address(name)
 
 
 def asset_route() -> HTTPRouteHandler:
-    """Return the route of the files, which are read once."""
+    """Return the route of the static files, which are read once."""
     assets = _assets()
 
     @get(f"{_PLACE}/{{name:str}}", include_in_schema=False, name="dashboard_assets")

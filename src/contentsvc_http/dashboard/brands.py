@@ -24,7 +24,7 @@ from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
-#: The fields that may be left empty, and the others, as `/v1` and the pages call them.
+#: The optional and the required fields, by their names in `/v1` and on the pages.
 _OPTIONAL: Final = {
     "companyName": "company_name",
     "companyDescription": "company_description",
@@ -113,8 +113,6 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
 
 @final
 class _Editor:
-    """Shows an identity, and saves its form."""
-
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
@@ -123,7 +121,7 @@ class _Editor:
         """Return an identity.
 
         Raises:
-            Refused: 404: it is unknown.
+            Refused: 404: the identity is unknown.
         """
         known = is_own_id(brand_id)
         brand = await self._dashboard.app.stores.brands.identity(found.organization_id, brand_id) if known else None

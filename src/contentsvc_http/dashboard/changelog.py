@@ -59,7 +59,7 @@ _PICTURES: Final = (
 @final
 @frozen(kw_only=True)
 class _Preview:
-    """A changelog as readers would see it."""
+    """A changelog in the form that readers would see."""
 
     changelog: PublicChangelog
     links: ChangelogLinks
@@ -103,7 +103,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             "faults": by_field(None) if added is not None else faults,
             "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
             "add_faults": by_field(None) if added is None else faults,
-            # On this server, wherever readers reach it.
+            # On this server, independent of the public base URL.
             "see": ChangelogLinks(slug=standing.slug).home,
             "snippet": _SNIPPET.format(links.embed),
             "widget": _WIDGET.format(links.widget),
@@ -241,12 +241,12 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
 
 
 def _at(changelog: PublicChangelog) -> str:
-    """Return where a changelog is, below the dashboard's root."""
+    """Return the path of a changelog below the dashboard's root."""
     return "/changelog" if changelog.is_first else f"/changelogs/{changelog.id}"
 
 
 def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
-    """Return what a question was about, in short: an answer counts for that alone."""
+    """Return a digest of the confirmed contents: a confirmation is valid for these only."""
     shown = (changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure)
     return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

@@ -42,7 +42,7 @@ class Column:
 @final
 @frozen(kw_only=True)
 class Columns:
-    """A chart of columns, 100 wide and 100 high; empty when there is nothing to show."""
+    """A chart of columns, 100 wide and 100 high; empty if there are no counts."""
 
     columns: tuple[Column, ...] = field(converter=tuple)
     #: The value at the top of the chart.
@@ -57,14 +57,9 @@ class Columns:
 def columns(
     counts: Sequence[LogCount], *, since: datetime, span: timedelta, number: int, label: str = "%Y-%m-%d %H:%M"
 ) -> Columns:
-    """Stack counts in columns, one for each stretch of time, empty ones included.
+    """Stack counts in ``number`` columns, one for each stretch of time, including empty ones.
 
-    Args:
-        counts: The counts; their ``starts_at`` are multiples of ``span``.
-        since: The beginning of the first column, a multiple of ``span``.
-        span: The length of a column's stretch.
-        number: The number of columns.
-        label: The format of a column's beginning.
+    ``since`` and the counts' ``starts_at`` are multiples of ``span``. ``label`` is the format of a column's beginning.
     """
     sums: dict[tuple[int, LogStatus], int] = {}
     for count in counts:
@@ -107,7 +102,7 @@ def round_up(value: int) -> int:
 
 
 def share(part: int, whole: int) -> str:
-    """Write a share; a dash where there is no whole, and 100 % only for all."""
+    """Return a share in percent: a dash if ``whole`` is 0, and 100 % only if the share is complete."""
     if not whole:
         return "–"
     percent = 100 * part / whole
@@ -117,11 +112,10 @@ def share(part: int, whole: int) -> str:
 
 
 def quantile(buckets: Sequence[tuple[float, float]], wanted: float) -> float | None:
-    """Estimate a quantile from a histogram, as Prometheus does: linear inside the bucket that holds it.
+    """Estimate a quantile from a histogram as Prometheus does: linear inside its bucket.
 
-    Args:
-        buckets: Upper bounds in ascending order, the last one infinite, each with how many were no larger.
-        wanted: From 0 to 1.
+    ``buckets`` have ascending upper bounds, the last one infinite, each with its cumulative count. ``wanted`` is 0 to
+    1.
     """
     if not buckets or not buckets[-1][1]:
         return None
@@ -137,7 +131,7 @@ def quantile(buckets: Sequence[tuple[float, float]], wanted: float) -> float | N
 
 
 def milliseconds(seconds: float | None) -> str:
-    """Write a short time."""
+    """Return a short duration as text."""
     if seconds is None:
         return "–"
     ms = seconds * 1000

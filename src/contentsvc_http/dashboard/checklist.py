@@ -11,9 +11,9 @@ from contentsvc_core.organizations import Integration
 @final
 @frozen(kw_only=True)
 class ChecklistStep:
+    #: The step's id in the page.
     """A step of the checklist."""
 
-    #: The step's id in the page.
     id: str
     title: str
     is_done: bool
@@ -33,15 +33,9 @@ def checklist(
     has_post: bool,
     is_public: bool,
 ) -> Sequence[ChecklistStep]:
-    """Return the steps in their order; empty: all of them are done.
+    """Return the steps in order; empty: all of them are done.
 
-    Args:
-        integrations: The organization's.
-        arrived: Whether a delivery was accepted.
-        refused: Whether a delivery was refused lately.
-        has_trigger: Whether a trigger or a schedule is switched on.
-        has_post: Whether there is a post.
-        is_public: Whether a public changelog is switched on.
+    ``refused`` means that a delivery was refused lately, and ``has_trigger`` that a trigger or a schedule is enabled.
     """
     connect = "/integrations#connect"
     steps = (

@@ -45,7 +45,7 @@ class FormSources:
     brands: Sequence[BrandIdentity]
 
     def repository(self, provider: str | None, number: int) -> str:
-        """Name a repository; one that is not connected any more has its number alone."""
+        """Return the name of a repository; a disconnected one has its number only."""
         names = [
             source.full_name
             for source in sources_of(self.integrations)
@@ -59,7 +59,6 @@ class FormSources:
         return names[0] if names else ""
 
     def brand(self, brand_id: str | None) -> str:
-        """Name a brand identity."""
         if brand_id is None:
             return "the default"
         return next((brand.name for brand in self.brands if brand.id == brand_id), "a deleted one")
@@ -105,7 +104,7 @@ async def connected(dashboard: Dashboard, organization_id: str) -> FormSources:
 
 
 def hosted(provider: str, number: int) -> str:
-    """Write a repository of a provider as a form's value."""
+    """Return the form's value for a repository of a provider."""
     return f"{provider}:{number}"
 
 

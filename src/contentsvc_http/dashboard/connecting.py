@@ -48,13 +48,7 @@ def no_form() -> dict[str, Any]:
 def connecting_routes(
     dashboard: Dashboard, pages: Pages, listed: Callable[[Visit], Awaitable[dict[str, Any]]]
 ) -> list[HTTPRouteHandler]:
-    """Return the routes.
-
-    Args:
-        dashboard: The use cases.
-        pages: The renderer of pages.
-        listed: Returns the context of the list above the form.
-    """
+    """Return the routes; ``listed`` returns the context of the list above the form."""
     counting = Counting(dashboard)
 
     @post(f"{ROOT}/integrations", name="dashboard_connect")
@@ -140,7 +134,7 @@ def _at_fault(refused: Refusal | HostRefusal, form: Form) -> str | None:
         return _ASKED.get(refused.fault)
     if refused == REMOVED_MEANWHILE:
         return None
-    # In the order in which the use case checks them.
+    # In the order of the use case's checks.
     wrong = {
         "repository_id": bool(asked) and repository_id(asked) is None,
         "provider": provider_named(form.text("provider")) is None,

@@ -15,14 +15,14 @@ _TOO_MANY = 429
 
 @final
 class Counting:
-    """Counts what sessions do, and returns how much of each limit is used."""
+    """Counts the operations of sessions, and returns the used part of each limit."""
 
     def __init__(self, dashboard: Dashboard) -> None:
         """Count with the limiter of the service."""
         self._limiter = dashboard.app.limiter
 
     async def refusal(self, found: Visit, method: str, template: str) -> str | None:
-        """Count an operation of ``/v1`` that a page is about to do; return the refusal in words, ``None``: go on.
+        """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted.
 
         Raises:
             StoreUnavailable: The limit cannot be checked.
@@ -33,10 +33,10 @@ class Counting:
         return None if verdict.admitted else _words(verdict)
 
     async def admit(self, found: Visit, rate: Rate) -> None:
-        """Count an operation that a page is about to do.
+        """Count an operation.
 
         Raises:
-            Refused: 429, the operation is over its limit.
+            Refused: 429: the operation exceeds its limit.
             StoreUnavailable: The limit cannot be checked.
         """
         verdict = await self._limiter.hit_by(found.signed_in.key, rate)
@@ -44,7 +44,7 @@ class Counting:
             raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))
 
     async def used(self, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
-        """Return how much of each limit each key has used now, by the key's prefix."""
+        """Return the current use of each limit, by the prefix of the key."""
         buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
         found = await self._limiter.used(buckets.values())
         return {prefix: [(rate, found[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}

@@ -51,7 +51,6 @@ class EndpointRow:
 
     @property
     def name(self) -> str:
-        """Return the displayed name."""
         return endpoint_name(self.endpoint)
 
 
@@ -202,7 +201,7 @@ async def _page(  # one parameter for each part of the page
 
 
 def _secret_page(pages: Pages, found: Visit, made: NewSecret, *, is_new: bool) -> Response[Any]:
-    # The one page that shows it: nothing that could be loaded once more.
+    # The secret is shown on this page only, which cannot be reloaded.
     context = {"endpoint": made.endpoint, "secret": made.secret, "is_new": is_new}
     title = "A new endpoint" if is_new else "Secret rotated"
     status = 201 if is_new else 200
@@ -228,7 +227,6 @@ def _ticked(form: Form) -> list[EventType]:
 
 
 def _faults(refused: Refusal | EndpointFault) -> dict[str, str]:
-    """Return a refusal by its form field."""
     reason = refused.value if isinstance(refused, EndpointFault) else refused.reason
     field, _, rest = reason.partition(" ")
     if field in {"url", "description"}:

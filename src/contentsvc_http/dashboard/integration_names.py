@@ -8,12 +8,10 @@ from contentsvc_http.dashboard.context import Dashboard
 
 
 def name_of(integration: Integration) -> str:
-    """Return an integration's name: its repositories."""
     return ", ".join(repository.full_name for repository in integration.repositories) or integration.id
 
 
 def endpoint_name(endpoint: WebhookEndpoint) -> str:
-    """Return a webhook endpoint's name: its description, or its URL."""
     return endpoint.description or endpoint.url
 
 

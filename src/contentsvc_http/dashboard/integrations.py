@@ -30,7 +30,7 @@ from contentsvc_http.errors import Refused
 
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
-#: The choices for the overlap of an old secret, by the form's value in hours, as in the command.
+#: The choices for the overlap of an old secret, by the form's value in hours, as in the CLI.
 _OVERLAPS: Final = {
     "0": "Not at all: it ends at once",
     "1": "1 hour",
@@ -52,7 +52,6 @@ class IntegrationRow:
 
     @property
     def name(self) -> str:
-        """Return the displayed name."""
         return name_of(self.integration)
 
 
@@ -89,7 +88,6 @@ def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
 
 
 async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
-    """Return the context of the list."""
     mine = found.organization_id
     connected = await dashboard.app.stores.directory.integrations(mine)
     newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.newest_entries(mine))
@@ -104,8 +102,6 @@ async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
 
 
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes that show, enable and disable an integration."""
-
     @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
     async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
@@ -133,8 +129,6 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the route that sends a test ping."""
-
     @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
     async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
@@ -157,7 +151,7 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -> Outcome | None:
-    """Send a ping on the way that deliveries take; ``None``: the integration is gone."""
+    """Send a ping through the receiver; ``None``: the integration was deleted."""
     address = Address(
         provider=integration.provider,
         organization_id=integration.organization_id,
@@ -204,7 +198,6 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
 
 
 def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]:
-    """Return the webhook addresses, by repository ids."""
     return {
         repository.id: webhook_url(dashboard.app.base_url, integration, repository.id)
         for repository in integration.repositories

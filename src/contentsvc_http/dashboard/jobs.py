@@ -37,18 +37,10 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     made: tuple[str, str] | None,
     again: tuple[str, str],
 ) -> Response[Any]:
-    """Return the page of a job; its script polls each second, and gets the page again when it has changed.
+    """Return the page of a job; its script polls each second and reloads the page after a change.
 
-    Args:
-        pages: The renderer.
-        found: The request.
-        job: The current job.
-        path: The page's path below the dashboard's root.
-        title: The title of the page.
-        section: The entry of the navigation.
-        facts: The parameters of the request.
-        made: Path and text of the link to the result; ``None``: no result yet.
-        again: Path and text of the link to a new request.
+    ``path`` is below the dashboard's root, ``section`` is the entry of the navigation, and ``facts`` are the parameters
+    of the request. ``made`` and ``again`` are path and text of the links to the result and to a new request.
     """
     status, events = job_status(job), job_events(job)
     version = f"{status}-{len(events)}"
@@ -60,7 +52,7 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
         "status": status,
         "under_way": status in _UNDER_WAY,
         "events": [(_KINDS.get(event.type, ""), event) for event in events],
-        # Why an attempt failed that is not the last one is the operator's business.
+        # The faults of earlier attempts are for the operator only.
         "reason": None if status in _UNDER_WAY else job.run.error,
         "run_id": job.run.id,
         "facts": facts,

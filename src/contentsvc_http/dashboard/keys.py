@@ -41,8 +41,6 @@ _DAY: Final = timedelta(days=1)
 @final
 @frozen(kw_only=True)
 class _Used:
-    """The used part of a limit."""
-
     operation: str
     label: str
     used: int
@@ -120,7 +118,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if isinstance(issued, KeyFault | TooMany):
             status = 409 if isinstance(issued, TooMany) else 422
             return await page(found, form, faults=_fault(issued), status=status)
-        # The one page that shows it: nothing that could be loaded once more.
+        # The key is shown on this page only, which cannot be reloaded.
         return pages.page(
             found, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
         )
@@ -134,7 +132,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         await dashboard.app.stores.keys.revoke(key.prefix, dashboard.app.clock.now())
         own = await dashboard.app.stores.keys.key(found.signed_in.key.prefix)
         if own is None or own.revoked_at is not None:
-            # The visitor's key was revoked, or issued with the one that was: this session has ended with it.
+            # The visitor's own key has ended, or its issuer: the session has ended with it.
             return go("/sign-in", told="signed-out")
         return go("/keys", told="revoked")
 
@@ -147,7 +145,7 @@ async def _listed(dashboard: Dashboard, counting: Counting, found: Visit) -> lis
     newest_first = list(await dashboard.app.stores.keys.keys(found.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
     active = {key.prefix for key in keys if stands(key, now)}
-    # An ended key is refused anyway: its used limits do not matter.
+    # Ended keys are refused, so their use of limits is not shown.
     used = await counting.used(active)
     issued: dict[str | None, list[str]] = {}
     for key in keys:
@@ -167,13 +165,12 @@ async def _listed(dashboard: Dashboard, counting: Counting, found: Visit) -> lis
 def _descendants(prefix: str, issued: Mapping[str | None, Sequence[str]]) -> list[str]:
     found = list(issued.get(prefix, ()))
     for each in found:
-        # The list grows while it is read: each key has one issuer, which was there before it.
+        # The loop reads the list while it grows: each key has one issuer, which precedes it.
         found.extend(issued.get(each, ()))
     return found
 
 
 def _fault(fault: KeyFault | TooMany) -> Mapping[str, str]:
-    """Return what the page says, by the field that it is about."""
     match fault:
         case TooMany():
             return {"": f"{fault.reason}: revoke one that is not used any more."}

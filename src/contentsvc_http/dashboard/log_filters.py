@@ -22,9 +22,9 @@ _DIGITS: Final = 6
 @final
 @frozen(kw_only=True)
 class LogFilters:
+    #: As typed or chosen; empty: all.
     """The parameters of the page."""
 
-    #: As typed or chosen; empty: all.
     status: str = ""
     event: str = ""
     integration: str = ""
@@ -51,7 +51,7 @@ class LogFilters:
 
     @property
     def other_way(self) -> str:
-        """Return the same with live updates switched on or off."""
+        """Return the query string with live updates toggled."""
         return evolve(self, live=not self.live).query
 
     def older(self, than: Cursor) -> str:
@@ -103,5 +103,4 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
 
 
 def statuses() -> tuple[str, ...]:
-    """Return the possible statuses of an entry."""
     return tuple(status.value for status in LogStatus)

@@ -35,7 +35,7 @@ class Origin:
 
 
 def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
-    """Read a post's source metadata. It is kept as it was once written: nothing is taken for granted."""
+    """Read a post's source metadata, which older versions may have written in other forms."""
     given = metadata or {}
     return Origin(
         trigger_id=_text(given, "triggerId"),

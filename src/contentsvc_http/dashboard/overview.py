@@ -26,9 +26,9 @@ _DAY: Final = timedelta(days=1)
 _HOURS: Final = 24
 _DAYS: Final = 14
 _NEWEST: Final = 6
-#: The entries that the checklist looks at, the newest: a delivery of the code host comes after those of `init`.
+#: The number of newest entries that the checklist reads: a code host's delivery is newer than those of `init`.
 _RECENT: Final = 20
-#: Recordings have delivery ids that are UUIDs of version 5, derived from the change. Code hosts draw random UUIDs.
+#: Recordings have delivery ids derived from the change: UUIDs of version 5. Code hosts use random UUIDs.
 _RECORDED: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-")
 _POSTS: Final = PageRequest(limit=5)
 
@@ -103,7 +103,7 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
 
 
 async def _has_delivered(dashboard: Dashboard, mine: str, *, else_: bool) -> bool:
-    """Return whether a code host has delivered: a history that was handed in does not count.
+    """Return whether a code host has delivered; recorded deliveries do not count.
 
     Without any entry, ``else_`` is returned: the entries may have been swept.
     """
@@ -120,5 +120,5 @@ async def _has_trigger(dashboard: Dashboard, mine: str) -> bool:
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
-    """Return the counts without messages to endpoints, which have a page of their own."""
+    """Return the counts without messages to endpoints, which have their own page."""
     return [count for count in counts if not count.integration_id.startswith(ENDPOINT_PREFIX)]

@@ -19,7 +19,7 @@ from contentsvc_http.dashboard.visits import ROOT, Visit
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
-#: Flash messages, by the code in the address: no text from the address is shown.
+#: Flash messages by their codes in the address; no text of the address is shown.
 _TOLD: Final = {
     "saved": "Saved.",
     "created": "Created.",
@@ -39,7 +39,7 @@ _TOLD: Final = {
     "requested": "Started: it appears here when it is done.",
     "signed-out": "You are signed out.",
 }
-#: Scripts, styles and fonts come from this service; a post cannot make a page load anything from elsewhere.
+#: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -89,13 +89,7 @@ class Pages:
     ) -> Template:
         """Return a page.
 
-        Args:
-            visit: The request.
-            template: The template's file.
-            context: The template's context.
-            title: The title of the browser tab.
-            section: The entry of the navigation.
-            status: The HTTP status.
+        ``section`` is the entry of the navigation, and ``title`` the title of the browser tab.
         """
         told = _TOLD.get(visit.query.get("told", ""))
         return self.part(
@@ -105,7 +99,7 @@ class Pages:
     def part(
         self, visit: Visit, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
     ) -> Template:
-        """Make a part of a page, for a script on it."""
+        """Return a part of a page, for a script."""
         shown = {
             "root": ROOT,
             "visit": visit,
@@ -128,9 +122,7 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
 def go(path: str, *, told: str | None = None) -> Redirect:
     """Redirect a browser after an action, so that a reload does not repeat the action.
 
-    Args:
-        path: The path below the dashboard's root; an ``id`` in it is ours.
-        told: A code of :data:`_TOLD`.
+    ``path`` is below the dashboard's root and contains no foreign text. ``told`` is a code of :data:`_TOLD`.
     """
     assert told is None or told in _TOLD
     query = "" if told is None else f"{'&' if '?' in path else '?'}told={told}"
@@ -138,17 +130,17 @@ def go(path: str, *, told: str | None = None) -> Redirect:
 
 
 def nothing_new() -> Response[None]:
-    """Answer that there is nothing to be changed on a page."""
+    """Return the answer for a page without changes."""
     return Response(None, status_code=204, headers=HEADERS)
 
 
 def moment(at: datetime, form: str = "%-d %b %Y, %H:%M") -> Markup:
-    """Return a point in time, for people and for machines; pages say once that times are in UTC."""
+    """Return a time for people and machines; pages state once that times are in UTC."""
     return _time(at, at.strftime(form))
 
 
 def ago(at: datetime, now: datetime) -> Markup:
-    """Return how long ago something was, or how long it is until then; a day that is further away is named."""
+    """Return the time since or until a point in time; dates far away are shown as dates."""
     passed = now - at
     if abs(passed) > _FAR:
         return moment(at, "%-d %b %Y")
@@ -162,7 +154,7 @@ def ago(at: datetime, now: datetime) -> Markup:
 
 
 def _time(at: datetime, text: str) -> Markup:
-    # A script puts the reader's local time in front of the title.
+    # A script prepends the reader's local time to the title.
     return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{}</time>').format(iso_ms(at), at, text)
 
 
@@ -177,15 +169,15 @@ def _length(span: timedelta) -> str:
 
 
 def short(text: str, length: int = 12) -> str:
-    """Cut an id to what tells it from others at a glance."""
+    """Shorten an id for display."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def commit(hash_: str) -> str:
-    """Return the beginning of a commit's hash, as long as code hosts show it."""
+    """Return the beginning of a commit's hash, in the length that code hosts show."""
     return first_line(hash_[:_HASH_LENGTH])
 
 
 def thousands(number: int) -> str:
-    """Write a number with its thousands apart."""
+    """Return a number with thousands separators."""
     return f"{number:,}"

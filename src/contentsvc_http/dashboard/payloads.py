@@ -1,4 +1,4 @@
-"""Payloads as highlighted JSON; the one place that escapes them."""
+"""Payloads as highlighted JSON; the only code that escapes them."""
 
 import re
 from typing import Final, final
@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 #: The shown part, in characters; the rest is behind a link.
 SHOWN: Final = 200_000
 
-#: Written by the encoder: strings end on the line on which they begin, so that the pattern stays linear.
+#: The encoder writes each string on one line, so the pattern stays linear.
 _TOKEN: Final = re.compile(
     r'(?P<text>"(?:[^"\\\n]++|\\.)*+")(?P<colon>:)?|(?P<other>-?[0-9][0-9.eE+-]*+|true|false|null)'
 )
@@ -48,12 +48,11 @@ def visible(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """Return the beginning of a foreign text of several lines as a page shows it."""
+    """Return the beginning of a foreign multi-line text for a page."""
     return visible(text[:_TEXT] + ("…" if len(text) > _TEXT else ""))
 
 
 def shown(payload: object) -> ShownPayload:
-    """Return a payload as a page shows it."""
     text = _indented(payload)
     # Cut first: a payload may have 25 MiB.
     return ShownPayload(html=highlighted(visible(text[:SHOWN]), is_whole=len(text) <= SHOWN), length=len(text))
@@ -66,9 +65,8 @@ def _indented(payload: object) -> str:
 def highlighted(text: str, *, is_whole: bool = True) -> Markup:
     """Mark keys, texts and other values of indented JSON; all of it is escaped.
 
-    Args:
-        text: As :func:`payload_text` writes it, or its beginning.
-        is_whole: Tells which; a last line that may be cut is left unmarked.
+    ``text`` is the result of :func:`payload_text` or its beginning. Unless ``is_whole``, the last line may be cut and
+    is not marked.
     """
     end = len(text) if is_whole else text.rfind("\n") + 1
     parts: list[str] = []

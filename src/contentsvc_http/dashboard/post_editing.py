@@ -21,21 +21,21 @@ from contentsvc_http.forms import Form, by_field
 
 #: The operation of ``/v1`` that changes posts.
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
-#: The largest form with a post in it, in bytes: four bytes of UTF-8 a character, each written as three, and the rest.
+#: The maximum size of a form with a post, in bytes: four bytes of UTF-8 a character, each in three bytes, and the other
+#: fields.
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "Somebody has saved this post since you opened it. Your text is below, complete, and not saved."
 _GONE: Final = "Somebody has deleted this post since you opened it. Your text is below: copy it to keep it."
 
 
 def no_post() -> Refused:
-    """Return the answer for an unknown post."""
     return Refused(404, {"error": "There is no such post."})
 
 
 @final
 @frozen(kw_only=True)
 class _Text:
-    """The text of the form, and the version of the post that the form was opened with."""
+    """The text of the form, and the version of the post for which the form was opened."""
 
     title: str
     markdown: str
@@ -52,8 +52,6 @@ class _Text:
 
 @final
 class _Editor:
-    """Shows the form of a post, and saves it."""
-
     def __init__(self, dashboard: Dashboard, pages: Pages, counting: Counting) -> None:
         self._dashboard = dashboard
         self._pages = pages
@@ -145,7 +143,7 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         text = _Text.of_form(form)
         if found.is_partial:
             return pages.part(found, "post_preview.html", {"preview": await editor.preview(found, text.markdown)})
-        # Without scripts, the whole page is shown anew, with everything that was typed.
+        # Without scripts, the page is shown again with all typed values.
         standing = await editor.post(found, form.text("post"))
         if standing is None:
             raise no_post()
@@ -155,6 +153,6 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
 
 def _faults(invalid: InvalidChange) -> dict[str, str]:
-    """Return a fault, which begins with the field's wire name, by its field and in the words of the page."""
+    """Return a fault by its field, in the words of the page; faults begin with the field's wire name."""
     name, _, fault = invalid.error.partition(" ")
     return {name: f"The {'text' if name == 'markdown' else name} {fault}."}

@@ -130,7 +130,7 @@ async def _show(
     """Return the page of a post.
 
     Raises:
-        Refused: 404: it is unknown.
+        Refused: 404: the post is unknown.
     """
     known = is_own_id(post_id)
     shown = await dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
@@ -152,8 +152,8 @@ async def _show(
 
 
 async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[str, str]]:
-    """Return the title of each public changelog that shows a post, with the address of the post there."""
-    # On this server, wherever readers reach it.
+    """Return title and address of a post in each public changelog that shows it."""
+    # On this server, independent of the public base URL.
     return [
         (each.title, ChangelogLinks(slug=each.slug).post(post))
         for each in await dashboard.app.changelog_editor.all_of(found.organization)

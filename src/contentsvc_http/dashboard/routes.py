@@ -1,4 +1,4 @@
-"""Every page of the dashboard."""
+"""The routes of the dashboard."""
 
 from typing import Any, Final
 
@@ -37,12 +37,11 @@ _TITLES: Final = {
     405: "Method not allowed",
     413: "Too large",
 }
-#: The largest form that has no post in it, in bytes: some hundred times the usual one.
+#: The maximum size of a form without a post, in bytes: some hundred times the usual size.
 _MAX_FORM: Final = 64 * 1024
 
 
 def dashboard_routes(dashboard: Dashboard) -> Router:
-    """Return the pages of the dashboard."""
     pages = Pages(dashboard)
 
     @get([f"{ROOT}/{{rest:path}}"], name="dashboard_unknown")
@@ -77,11 +76,11 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
 
 
 def front_route() -> HTTPRouteHandler:
-    """Return the route of ``/``: it leads browsers to the dashboard, and is nothing to other clients."""
+    """Return the route of ``/``: it redirects browsers to the dashboard, and is unknown to other clients."""
 
     @route("/", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name="front")
     async def front(request: Request[Any, Any, Any]) -> Response[Any]:
-        # The first of equals: the default of a client without a preferred type.
+        # The first of equals is the default for clients without a preferred type.
         if request.accept.best_match(["application/json", "text/html"]) == "text/html":
             return Redirect(ROOT, status_code=303, headers=HEADERS | {"Vary": "Accept"})
         return Response({"error": "Not Found"}, status_code=404, headers={"Vary": "Accept"})
@@ -90,10 +89,10 @@ def front_route() -> HTTPRouteHandler:
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Answer what went wrong with a page, for people."""
+    """Return the page of an error."""
     if isinstance(exc, NotSignedIn):
         if request.headers.get("HX-Request") == "true":
-            # A script's request: the whole page goes to the sign-in.
+            # A script's request: redirect the whole page to the sign-in.
             return Response(None, status_code=401, headers={**HEADERS, "HX-Redirect": SIGN_IN})
         return Redirect(SIGN_IN, status_code=303, headers=HEADERS)
     if isinstance(exc, Forbidden):

@@ -23,7 +23,7 @@ _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 class TimelineStep:
     """An event of a run, in the past or expected."""
 
-    #: ``good``, ``bad``, ``wait``, or nothing of these.
+    #: ``good``, ``bad``, ``wait``, or empty.
     kind: str = ""
     title: str
     text: str = ""
@@ -52,13 +52,11 @@ class Known:
 
 
 def timeline(known: Known) -> list[TimelineStep]:
-    """Return the timeline, oldest step first."""
     run = known.run
     return [*_beginning(known), *_noted(known.job), *_kept(known), *_kills(run), *_attempts(run), *_end(known)]
 
 
 def is_unfinished(run: ListedRun) -> bool:
-    """Check whether a run has not ended."""
     return run.status in _UNFINISHED
 
 
@@ -94,7 +92,7 @@ def _window(cause: Generation) -> str:
 
 
 def _noted(job: Job | None) -> Sequence[TimelineStep]:
-    """Return the events of the job, without the ones that the run itself shows."""
+    """Return the events of the job, without those of the run itself."""
     if job is None:
         return []
     left_out = _TOLD | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
@@ -173,7 +171,6 @@ def _end(known: Known) -> Sequence[TimelineStep]:
 
 
 def _ended_at(known: Known) -> datetime | None:
-    """Return the time at which a run ended, if it was stored."""
     ends = [each.created_at for each in _events(known.job) if each.type in _TOLD]
     if ends and known.run.status is not RunStatus.CANCELLED:
         return ends[-1]

@@ -33,7 +33,6 @@ class Starters:
     schedules: Mapping[str, str]
 
     def of(self, cause: ListedCause) -> Link:
-        """Return the starter of a run."""
         match cause:
             case ListedDelivery():
                 trigger = self.triggers.get(cause.trigger_id)
@@ -86,7 +85,6 @@ def line_of(run: ListedRun, starters: Starters) -> RunLine:
 
 
 def title_of(cause: ListedCause) -> str:
-    """Return the subject of a run."""
     match cause:
         case ListedDelivery():
             what = "push to" if cause.event.type == Push.type else "release of"
@@ -101,7 +99,6 @@ def title_of(cause: ListedCause) -> str:
 
 
 def output_of(cause: ListedCause, starters: Starters) -> str:
-    """Return the content type of a run's result."""
     match cause:
         case ListedDelivery():
             # A run uses its trigger's content type when it begins.

@@ -63,8 +63,6 @@ def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 @final
 class _RunPages:
-    """Page handlers; authorization has been checked."""
-
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
@@ -187,6 +185,6 @@ def _digest(*shown: object) -> str:
 
 
 def _arrived(lines: Sequence[RunLine], newest: str) -> frozenset[str]:
-    """Return the ids of the runs that are newer than the run that was the newest."""
+    """Return the ids of the runs that are newer than ``newest``."""
     ids = [line.run.id for line in lines]
     return frozenset(ids[: ids.index(newest)]) if newest in ids else frozenset()

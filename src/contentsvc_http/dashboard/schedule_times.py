@@ -19,7 +19,7 @@ _DIGITS: Final = 2
 @final
 @frozen(kw_only=True)
 class TypedTimes:
-    """The fields of a form; the frequency decides which day counts."""
+    """The fields of a form; the frequency decides which day field is used."""
 
     frequency: str = Frequency.WEEKLY.value
     hour: str = "09"
@@ -29,7 +29,7 @@ class TypedTimes:
 
     @classmethod
     def of(cls, cron: Cron) -> Self:
-        """Return the form fields of a schedule; a day that does not apply has its default."""
+        """Return the form fields of a schedule; a field that does not apply has its default."""
         usual = cls()
         return cls(
             frequency=cron.frequency.value,
@@ -63,7 +63,7 @@ def read_times(typed: TypedTimes) -> Cron | str:
         frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
     )
     if fault is not None:
-        # The wire's field names, in the form's words.
+        # The wire's field names are replaced by the form's labels.
         return fault.replace("dayOfWeek", "the day of the week").replace("dayOfMonth", "the day of the month")
     return Cron(frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month)
 

@@ -52,8 +52,6 @@ _READ_ONLY: Final = "This key may only read: sign in with one that has the scope
 @final
 @frozen(kw_only=True)
 class _Typed:
-    """The fields of a schedule's form."""
-
     name: str = ""
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     times: TypedTimes = field(factory=TypedTimes)
@@ -66,7 +64,7 @@ class _Typed:
     style: Mapping[str, Any] = field(factory=dict[str, Any])
 
     def wanted(self, cron: Cron, style: HouseStyle | None) -> dict[str, Any]:
-        """Read it all, but the times and the house style, which are read already."""
+        """Return the values of the form, with the given times and house style."""
         return {
             "name": self.name,
             "cron": cron,
@@ -83,8 +81,6 @@ class _Typed:
 @final
 @frozen(kw_only=True)
 class _Row:
-    """A schedule in the list."""
-
     schedule: Schedule
     repositories: tuple[str, ...] = field(converter=tuple)
     times: str
@@ -118,7 +114,7 @@ def _looking(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHand
 
     @get(f"{_PATH}/preview", name="dashboard_schedule_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        # A reload of a preview's address, without the form's data.
+        # A reload of a preview's address has no form data.
         await visit(dashboard, request)
         return go("/schedules")
 
@@ -152,8 +148,6 @@ def _changing(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHan
 
 @final
 class _SchedulePages:
-    """Page handlers; authorization has been checked."""
-
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
@@ -185,7 +179,7 @@ class _SchedulePages:
         at: str | None = None,
         style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
-        """Show the form; ``at`` is the field that was refused, unless the words say which."""
+        """Return the form; ``at`` is the refused field, unless the refusal names it."""
         bad_style = refused if isinstance(refused, BadStyle) else None
         told = fault_of(refused) if isinstance(refused, BadStyle) else refused
         has = await connected(self._dashboard, found.organization_id)
@@ -260,7 +254,7 @@ class _SchedulePages:
         return await self.edited(found, schedule, typed, style_preview=style)
 
     def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
-        """Return the next firings with the values of the form."""
+        """Return the next firings for the values of the form."""
         cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
         if isinstance(cron, str):
             return {"firings": [], "says": sentence(cron), "is_off": False}

@@ -92,7 +92,7 @@ async def _found(dashboard: Dashboard, found: Visit, records: ContextSearch) -> 
 
 async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str, Any]:
     hits = await search.records(mine, records, limit=_RECORDS, max_bytes=_MAX_BYTES)
-    # A post is of no repository and no event.
+    # Posts have no repository and no event type.
     is_of_posts = bool(records.terms) and not (records.repository or records.event_types)
     written = await search.posts(mine, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
 
@@ -116,7 +116,7 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
             "behind": hits.behind,
         }
 
-    # Not on the loop: the words of many commits are compared.
+    # In a thread: the words of many commits are compared.
     return await asyncio.to_thread(shown)
 
 

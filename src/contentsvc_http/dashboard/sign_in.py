@@ -54,7 +54,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         if made is None:
             await limiter.hit(failures)
             return _page(error=_REFUSED, status=401)
-        # A session of before is of no use any more.
+        # The previous session ends.
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
         response = go("")
@@ -80,7 +80,7 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
         if not (is_local(request.client and request.client.host, headers) and asks_for_this_machine(headers)):
             return _page(error=_NOT_HERE, status=403)
         if was_head(request.scope) or "Sec-Purpose" in request.headers:
-            # A program that looks ahead, before the user opens the link: the link stays unused.
+            # A prefetch, before the user opens the link: the link stays unused.
             return Response(None, status_code=503, headers=HEADERS)
         made = await dashboard.app.sign_in.sign_in_by_link(request.query_params.get("token", ""))
         if made is None:

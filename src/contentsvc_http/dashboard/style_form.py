@@ -83,7 +83,6 @@ class StyleForm:
     unset: str = "default"
 
     def typed(self, form: Form) -> dict[str, Any]:
-        """Return the typed fields, as JSON for the core's reader; empty fields are left out."""
         typed: dict[str, Any] = {}
         for each in STYLE_FIELDS:
             value = self._typed(each, form)
@@ -96,10 +95,8 @@ class StyleForm:
     ) -> list[tuple[str, list[StyleControl]]]:
         """Return the controls of the form by group.
 
-        Args:
-            typed: The values by the fields' names on the wire.
-            refused: Which value was refused.
-            inherited: What the organization sets, for an override.
+        ``typed`` has the values by the fields' wire names. ``refused`` is the refused value, and ``inherited`` the
+        organization's house style for an override.
         """
         by_name = {each.name: each for each in STYLE_FIELDS}
         standing: Mapping[str, Any] = {} if inherited is None else inherited.fields
@@ -178,12 +175,12 @@ OVERRIDE: Final = StyleForm(prefix="style.", unset="as in the house style")
 
 
 def fault_of(refused: BadStyle) -> str:
-    """Return why a house style was refused, in a sentence."""
+    """Return the refusal of a house style as a sentence."""
     return f"{_LABELS.get(refused.field, 'The form')} {refused.reason}."
 
 
 def in_words(fields: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """Return the fields with a value, for users who may not change them."""
+    """Return the fields with values, for users without write access."""
     return [(_LABELS[name], value_in_words(value) or "nothing") for name, value in fields.items()]
 
 

@@ -41,12 +41,8 @@ async def preview_of_style(
 ) -> ShownStyle:
     """Write the changelog of the newest release, or of the newest pushes, in a house style.
 
-    Args:
-        dashboard: The use cases.
-        found: The request.
-        style: The whole house style; if it is refused, the preview shows the fault.
-        repository: The repository ``owner/name``; ``""``: all.
-        brand_identity_id: The voice; ``None``: the default identity.
+    If ``style`` is a refusal, the preview shows the fault. Without ``repository`` (``owner/name``), all repositories
+    count; without ``brand_identity_id``, the default identity is used.
     """
     if isinstance(style, BadStyle):
         return ShownStyle(says=fault_of(style))
@@ -83,7 +79,6 @@ class ShownOverride:
 def shown_override(
     found: Visit, typed: Mapping[str, Any], *, refused: BadStyle | None = None, preview: ShownStyle | None = None
 ) -> ShownOverride:
-    """Return an override as the form shows it."""
     return ShownOverride(
         groups=OVERRIDE.groups(typed, refused, found.organization.house_style),
         set=in_words(typed),

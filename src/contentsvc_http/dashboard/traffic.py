@@ -24,28 +24,26 @@ class Traffic:
 
     @classmethod
     def of(cls, counts: Sequence[LogCount], since: datetime) -> Self:
-        """Return the traffic of the counts of one or several integrations."""
+        """Return the traffic of one or several integrations."""
         return cls(chart=columns(counts, since=since, span=_DAY, number=DAYS, label="%d %b"))
 
     @property
     def number(self) -> int:
-        """Return the number of entries."""
         return sum(self.chart.totals.values())
 
     @property
     def failed(self) -> int:
-        """Return the number of failed entries."""
         return self.chart.totals["failed"]
 
     @property
     def succeeded(self) -> str:
-        """Return the share of successful entries among the ended ones, in words."""
+        """Return the share of successful entries among the ended ones, as text."""
         success = self.chart.totals["success"]
         return share(success, success + self.failed)
 
 
 async def traffic(dashboard: Dashboard, organization_id: str) -> Mapping[str, Traffic]:
-    """Count by integrations, by their ids; one through which nothing came is not there."""
+    """Return the traffic by integration; integrations without entries are missing."""
     since = _first_day(dashboard)
     counts: dict[str, list[LogCount]] = {}
     for count in await dashboard.app.stores.insights.log_counts(organization_id, since=since, span=_DAY):
@@ -54,7 +52,6 @@ async def traffic(dashboard: Dashboard, organization_id: str) -> Mapping[str, Tr
 
 
 def no_traffic(dashboard: Dashboard) -> Traffic:
-    """Return the traffic of an integration without entries."""
     return Traffic.of((), _first_day(dashboard))
 
 

@@ -44,7 +44,7 @@ class TriggerPreview:
 
 
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
-    """Return the preview of a trigger over the newest deliveries."""
+    """Return the newest stored deliveries that a trigger would match."""
     mine = trigger.organization_id
     entries = await dashboard.app.stores.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]

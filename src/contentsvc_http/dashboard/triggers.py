@@ -53,8 +53,6 @@ _READ_ONLY: Final = "This key may only read: sign in with one that has the scope
 @final
 @frozen(kw_only=True)
 class _Typed:
-    """The fields of a trigger's form."""
-
     name: str = ""
     #: In the form of :func:`hosted`.
     repositories: tuple[str, ...] = field(converter=tuple, default=())
@@ -68,11 +66,10 @@ class _Typed:
 
     @property
     def providers(self) -> list[str]:
-        """Return the providers of the repositories."""
         return list(dict.fromkeys(value.partition(":")[0] for value in self.repositories))
 
     def wanted(self) -> dict[str, Any]:
-        """Read it all; the repositories' provider is named when they have one."""
+        """Return the values of the form; the provider is included if all repositories have the same."""
         kinds = self.events if set(self.events) != set(EVENT_TYPES) else ()
         numbers = numbers_of(value.partition(":")[2] for value in self.repositories)
         return {
@@ -90,8 +87,6 @@ class _Typed:
 @final
 @frozen(kw_only=True)
 class _Row:
-    """A trigger in the list."""
-
     trigger: Trigger
     title: str
     repositories: tuple[str, ...] = field(converter=tuple)
@@ -125,7 +120,7 @@ def _looking(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandl
 
     @get(f"{_PATH}/preview", name="dashboard_trigger_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        # A reload of a preview's address, without the form's data.
+        # A reload of a preview's address has no form data.
         await visit(dashboard, request)
         return go("/triggers")
 
@@ -159,8 +154,6 @@ def _changing(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHand
 
 @final
 class _TriggerPages:
-    """Page handlers; authorization has been checked."""
-
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
@@ -269,7 +262,7 @@ class _TriggerPages:
             return TriggerPreview(says="Choose repositories of one provider to see what would have started it.")
         if not typed.providers:
             return TriggerPreview(says="Choose a repository to see what would have started it.")
-        # As if it were enabled: the form shows the switch itself.
+        # As if enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",
             organization_id=found.organization_id,
@@ -311,7 +304,7 @@ def _typed_of(trigger: Trigger) -> _Typed:
 
 
 def _changes(typed: _Typed, trigger: Trigger) -> "TriggerChanges":
-    """Return the changed fields alone, so that a trigger with a disconnected repository can still be renamed."""
+    """Return only the changed fields, so that a trigger with a disconnected repository can still be renamed."""
     wanted = typed.wanted()
     provider = wanted.pop("provider")
     changes = cast("TriggerChanges", differing(wanted, trigger))
@@ -334,7 +327,7 @@ def _row(trigger: Trigger, has: FormSources) -> _Row:
 
 
 def _title(trigger: Trigger, has: FormSources) -> str:
-    """Name a trigger, also one that has no name."""
+    """Return a trigger's name, or a description if it has none."""
     if trigger.name:
         return trigger.name
     output, provider = CONTENT[trigger.output_type], provider_of(trigger.source_type)

@@ -49,23 +49,21 @@ class Visit:
 
     @property
     def may_write(self) -> bool:
-        """Check whether the key may change anything."""
         return Scope.WRITE in self.signed_in.key.scopes
 
     @property
     def may_issue(self) -> bool:
-        """Return whether the key may issue and revoke keys."""
         return Scope.ADMIN in self.signed_in.key.scopes
 
     @property
     def is_partial(self) -> bool:
-        """Check whether a script requests a part of the page; the browser's history needs the whole page."""
+        """Return whether a script requests a part of the page; history restores need the whole page."""
         headers = self.request.headers
         return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"
 
     @property
     def query(self) -> Mapping[str, str]:
-        """Return the query's parameters; of repeated ones the last."""
+        """Return the query's parameters; of repeated ones, the last."""
         return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
 
 
@@ -125,7 +123,7 @@ def _check(dashboard: Dashboard, request: Request[Any, Any, Any], found: Visit, 
 
 
 def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:
-    """Check that the request does not come from another site: such a site must not sign visitors in or out.
+    """Check that the request does not come from another site, which must not sign visitors in or out.
 
     Raises:
         Forbidden: According to the browser, another site has sent it.
@@ -136,17 +134,14 @@ def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> 
 
 
 def keep(response: Response[Any], signed_in: SignedIn, *, secure: bool) -> None:
-    """Set the session cookie."""
     response.set_cookie(_cookie(signed_in.token, max_age=int(SESSION_LIFE.total_seconds()), secure=secure))
 
 
 def forget(response: Response[Any], *, secure: bool) -> None:
-    """Delete the session cookie."""
     response.set_cookie(_cookie("", max_age=0, secure=secure))
 
 
 def token_of(request: Request[Any, Any, Any]) -> str | None:
-    """Return the session token of a request."""
     return request.cookies.get(_COOKIE)
 
 

@@ -1,4 +1,4 @@
-"""The background turn that sets the paths of posts published by older versions."""
+"""The background task that sets the paths of posts published by older versions."""
 
 import asyncio
 import contextlib
@@ -8,17 +8,17 @@ from typing import Final
 from contentsvc_core.ports import Changelogs
 from contentsvc_http.wiring.turns import turning
 
-#: How often published posts without a path are looked for, in seconds: one look at an index.
+#: The interval of the query for published posts without a path, in seconds: one index lookup.
 _LOOK_EVERY_S: Final = 60.0
 _AGAIN_AFTER_S: Final = 60.0
-#: How many posts get theirs in one transaction, and the pause after each, in seconds: a batch takes less than it.
+#: The number of posts per transaction, and the pause after each, in seconds: a transaction takes less than the pause.
 _TOGETHER: Final = 20
 _PAUSE_S: Final = 0.1
 
 
 @contextlib.asynccontextmanager
 async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
-    """Set the path of published posts that have none, at start and once a minute."""
+    """Set the missing paths of published posts, at start and once a minute."""
 
     async def look() -> None:
         addressed = _TOGETHER

@@ -1,4 +1,4 @@
-"""Which code hosts can be asked."""
+"""The code hosts whose APIs are configured."""
 
 import asyncio
 import contextlib
@@ -15,19 +15,19 @@ _REST: Final = "contentsvc_adapters.codehosts.rest"
 
 @final
 class CodeHosts:
-    """Gives each provider's code host; the HTTP client is loaded with the first one that is asked for."""
+    """Returns the code host of a provider; the first call loads the HTTP client."""
 
     def __init__(self, api_urls: Mapping[str, str]) -> None:
-        """Take the addresses of APIs by their providers' slugs; an empty one is none."""
+        """Create the code hosts from API URLs by provider slug; an empty URL means none."""
         self._api_urls = api_urls
         self._opened: dict[str, RestCodeHost] = {}
 
     async def __call__(self, provider: str) -> "RestCodeHost | None":
-        """Give a provider's code host; ``None``: its API is not configured."""
+        """Return a provider's code host; ``None``: its API is not configured."""
         api_url = self._api_urls.get(provider)
         if not api_url:
             return None
-        # Beside the loop: deliveries do not wait for it.
+        # In a thread, so that deliveries do not wait for the import.
         module: Any = await asyncio.to_thread(import_module, _REST)
         return self._opened.get(provider) or self._opened.setdefault(provider, module.RestCodeHost(api_url))
 
@@ -39,7 +39,7 @@ class CodeHosts:
 
 @contextlib.asynccontextmanager
 async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
-    """Give the code hosts whose APIs are configured, and close their connections in the end."""
+    """Open the configured code hosts; close their connections at the end."""
     hosts = CodeHosts({"codehost": settings.codehost_api_url, "github": settings.github_api_url})
     try:
         yield hosts

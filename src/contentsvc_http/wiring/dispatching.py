@@ -1,4 +1,4 @@
-"""Who sends webhooks."""
+"""The background task that sends webhooks."""
 
 import asyncio
 import contextlib
@@ -17,24 +17,24 @@ from contentsvc_http.wiring.faults import log_fault
 if TYPE_CHECKING:
     from contentsvc_core.ports import WebhookSender
 
-#: How long a stop waits for answers to what was sent, in seconds.
+#: The time for which a stop waits for answers, in seconds.
 _GRACE_S: Final = 1.0
 _SENDER: Final = "contentsvc_adapters.outgoing.sender"
 
 
 @final
 class SenderOnDemand:
-    """Loads the HTTP client with the first message that is to be sent: most processes send none."""
+    """Loads the HTTP client with the first message: most processes send none."""
 
     def __init__(self, opened: frozenset[SiteHost]) -> None:
-        """Take the hosts that an operator has opened."""
+        """Create the sender; ``opened`` are the non-public hosts that the operator allows."""
         self._opened = opened
         self._sender: WebhookSender | None = None
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
         """Send a message."""
         if self._sender is None:
-            # Beside the loop: deliveries do not wait for it.
+            # In a thread, so that deliveries do not wait for the import.
             module: Any = await asyncio.to_thread(import_module, _SENDER)
             self._sender = self._sender or module.HttpWebhookSender(opened=self._opened)
         assert self._sender is not None
@@ -45,7 +45,7 @@ class SenderOnDemand:
 async def dispatching(
     settings: Settings, stores: Stores, clock: Clock, ids: IdSource, *, on_sent: Callable[[AttemptResult], None]
 ) -> AsyncGenerator[None]:
-    """Send what waits in the outbox; in the end, what is not answered soon is given back."""
+    """Send the messages of the outbox; at the end, release the unanswered ones."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
     worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=log_fault, on_sent=on_sent)
     worker.launch()

@@ -1,4 +1,4 @@
-"""The engine, and what it performs."""
+"""The engine and its workflow."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.engine.execution import Execution
     from contentsvc_adapters.engine.worker import Worker
 
-#: How long a stop waits for runs that are being worked on, in seconds.
+#: The time for which a stop waits for current runs, in seconds.
 _ENGINE_GRACE_S: Final = 2.0
 _LOG: Final = structlog.get_logger("contentsvc")
 
@@ -39,7 +39,7 @@ async def open_engine(settings: Settings, app: Application, watch: Watch) -> "As
     from contentsvc_adapters.engine.worker import Worker  # noqa: PLC0415
 
     def note(event: str, /, **details: object) -> None:
-        # Those that fail with their process never come to tell.
+        # Runs that fail with their process cannot report it themselves.
         failed = details.get("failed")
         for _ in range(failed if isinstance(failed, int) else 0):
             watch.ended(RunStatus.FAILED)

@@ -1,4 +1,4 @@
-"""How faults of what works in the background are told."""
+"""Logging of faults in background tasks."""
 
 from time import monotonic
 from typing import Final, final
@@ -7,14 +7,14 @@ import structlog
 
 from contentsvc_core.errors import StoreUnavailable
 
-#: During an outage, so many seconds pass between two lines that say the same.
+#: The minimum time between two equal lines during an outage, in seconds.
 _QUIET_S: Final = 5.0
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @final
 class _Faults:
-    """Logs faults; what is said again and again, now and then, and how often."""
+    """Logs faults; repeated ones are logged at intervals, with their number."""
 
     def __init__(self) -> None:
         self._reason = ""

@@ -1,4 +1,4 @@
-"""A database as it is, for whoever wants to know what is wrong with it: nothing is made, changed or insisted on."""
+"""Diagnostics of a database in any state: nothing is created or changed."""
 
 import asyncio
 import contextlib
@@ -27,31 +27,31 @@ from contentsvc_http.wiring.stores import NO_KEY
 
 __all__ = ["HEAD", "Backlog", "FileState", "Keys", "LookedAt", "Server", "is_older", "open_as_it_is"]
 
-#: So many of what is sealed are opened: more would tell nothing else.
+#: The maximum number of sealed values that the key is tried on; more would give no further information.
 _TRIED: Final = 500
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-#: A folder without these lets no other user reach the files in it.
+#: A folder without these modes protects its files from other users.
 _OTHERS_ENTER: Final = stat.S_IXGRP | stat.S_IXOTH
 
 
 @final
 @frozen(kw_only=True)
 class Keys:
-    """Whether the key fits."""
+    """The result of trying the key on stored secrets."""
 
-    #: Where it comes from, for people; ``None``: there is none yet.
+    #: The source of the key, for people; ``None``: there is no key yet.
     source: str | None
-    #: How many stored secrets it was tried on.
+    #: The number of stored secrets that were tried.
     tried: int = 0
-    #: How many of them it does not open.
+    #: The number of secrets that the key does not open.
     unreadable: int = 0
-    #: Whether others on this machine may read the key's file.
+    #: Whether other users of this machine may read the key file.
     open_to_others: bool = False
 
 
 @final
 class _Unsealed:
-    """Stands where a sealer is asked for and nothing is ever sealed or opened."""
+    """A sealer for stores that never seal or open anything."""
 
     def seal(self, secret: str) -> str:
         del secret
@@ -64,16 +64,15 @@ class _Unsealed:
 
 @final
 class LookedAt:
-    """What can be asked of a database, whatever state it is in. Everything raises the core's errors."""
+    """Queries of a database in any state. All of them raise the core's errors."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
-        """Take the database."""
         self._settings = settings
         self._database = database
 
     @property
     def directory(self) -> Directory:
-        """Give the directory, to be read; secrets are beyond it."""
+        """Return the directory for reading; it cannot open secrets."""
         return SqlDirectory(self._database, _Unsealed())
 
     @property
@@ -87,42 +86,42 @@ class LookedAt:
         return SqlSchedules(self._database)
 
     async def server(self) -> Server:
-        """Ask who keeps the data."""
+        """Read the kind, version and settings of the database."""
         return await server(self._database)
 
     async def revision(self) -> str | None:
-        """Give the schema's revision; ``None``: there is none yet."""
+        """Return the schema's revision; ``None``: there is no schema yet."""
         return await revision(self._database)
 
     async def keys(self) -> Keys:
-        """Try the key on what is stored."""
+        """Try the key on stored secrets."""
         sealed = await sealed_secrets(self._database, limit=_TRIED)
         return await asyncio.to_thread(_tried, self._settings, sealed)
 
     async def backlog(self, now: datetime) -> Backlog:
-        """Count the runs that have not ended."""
+        """Count the unfinished runs."""
         return await backlog(self._database, now)
 
     async def given_up(self) -> int:
-        """Return how many documents are not searched, because their processing never ended."""
+        """Return the number of documents that are not searchable, because their indexing never finished."""
         return await given_up(self._database)
 
     async def beats(self) -> Mapping[str, int]:
-        """Give how often each executor has said that it lives."""
+        """Return the number of heartbeats of each executor."""
         return await beats(self._database)
 
     async def providers(self) -> frozenset[str]:
-        """Give the providers that anything is connected at."""
+        """Return the providers that have integrations."""
         return await providers(self._database)
 
 
 @contextlib.asynccontextmanager
 async def open_as_it_is(settings: Settings, *, patience_s: float = 3.0) -> AsyncGenerator[LookedAt]:
-    """Open the database; a SQLite file has to be there.
+    """Open the database; a SQLite file must exist.
 
     Args:
-        settings: Name it.
-        patience_s: How long its end is waited for, in seconds.
+        settings: The settings.
+        patience_s: The time limit for closing, in seconds.
     """
     database = Database(settings.database_url, busy_timeout_ms=1000, readers=4, pool_size=4)
     try:
@@ -133,23 +132,23 @@ async def open_as_it_is(settings: Settings, *, patience_s: float = 3.0) -> Async
 
 
 def engine_tables(settings: Settings) -> int | None:
-    """Give the version of the engine's own tables; ``None``: they are not there.
+    """Return the version of the engine's tables; ``None``: they do not exist.
 
     Raises:
-        StoreUnavailable: Its database cannot be used.
+        StoreUnavailable: The engine's database cannot be used.
     """
     return tables_version(settings.engine_database_url)
 
 
 def file_of(settings: Settings) -> FileState:
-    """Look at the SQLite file."""
+    """Return the state of the SQLite file."""
     return file_state(settings.database_file)
 
 
 def files_open_to_others(database: Path) -> Sequence[Path]:
     """Return the files of a SQLite database that other users of this machine may read or lock.
 
-    The key is left to :meth:`LookedAt.keys`. A log has the mode of its database, which stands for both here.
+    :meth:`LookedAt.keys` checks the key file. A log has the mode of its database, which represents both here.
     """
     if not database.parent.stat().st_mode & _OTHERS_ENTER:
         return ()
@@ -160,10 +159,10 @@ def files_open_to_others(database: Path) -> Sequence[Path]:
 
 
 def space_for(settings: Settings) -> tuple[int, int]:
-    """Give how many bytes are free where the SQLite file lies, and how many there are.
+    """Return the free and the total bytes of the SQLite file's disk.
 
     Raises:
-        OSError: Its folder is not there.
+        OSError: The folder does not exist.
     """
     return free_space(settings.database_file.absolute().parent)
 

@@ -1,4 +1,4 @@
-"""Who sends mails."""
+"""The background task that sends mails."""
 
 import asyncio
 import contextlib
@@ -13,22 +13,22 @@ from contentsvc_core.usecases.mail import AT_ONCE, Mailer
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.faults import log_fault
 
-#: How often is looked for mails that are due, in seconds.
+#: The interval of polling the mailbox, in seconds.
 _LOOK_EVERY_S: Final = 2.0
-#: How long after a fault, in seconds.
+#: The pause after a fault, in seconds.
 _AFTER_FAULT_S: Final = 10.0
-#: How long a stop waits for the mails of one connection, in seconds.
+#: The time for which a stop waits for the mails of one connection, in seconds.
 _GRACE_S: Final = 3.0
 
 
 def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
-    """Return what sends mails; an SMTP server has to be set."""
+    """Create the mail sender; the settings must name an SMTP server."""
     return SmtpSender(SmtpServer.read(settings.smtp_url), settings.mail_from, timeout_s=timeout_s)
 
 
 @contextlib.asynccontextmanager
 async def mailing(settings: Settings, stores: Stores, clock: Clock, ids: IdSource) -> AsyncGenerator[None]:
-    """Send the mails that wait, where an SMTP server is set."""
+    """Send the waiting mails, if the settings name an SMTP server."""
     if not settings.smtp_url:
         yield
         return
@@ -60,7 +60,7 @@ async def mailing(settings: Settings, stores: Stores, clock: Clock, ids: IdSourc
         yield
     finally:
         stopping.set()
-        # Not cut off at once: mails that are sent and not recorded are sent again.
+        # Not cancelled at once: mails that are sent and not recorded are sent again.
         await asyncio.wait([task], timeout=_GRACE_S)
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

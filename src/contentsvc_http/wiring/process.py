@@ -1,4 +1,4 @@
-"""What a process serves and does, by its role."""
+"""The parts of a process, by its role."""
 
 import asyncio
 import contextlib
@@ -42,17 +42,17 @@ _MIB: Final = 1024 * 1024
 
 @contextlib.asynccontextmanager
 async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Services]:
-    """Open what a role needs, and close it in order: first the work, then the store."""
+    """Open the parts of a role; close them in order: first the work, then the store."""
     asyncio.get_running_loop().set_default_executor(threads())
     async with contextlib.AsyncExitStack() as stack:
-        # First in, last out: while a transaction of this process may still commit, nobody else may recover its runs.
+        # Closed last: while a transaction of this process may still commit, no other process may recover its runs.
         if settings.is_sqlite:
             stack.enter_context(serving_alone(settings.database_file))
         stores = await stack.enter_async_context(open_stores(settings))
         stores.search.looker.on_given_up = log_given_up
         clock = SystemClock()
         ids = RandomIds()
-        # Before the engine, so that the last runs are seen to end.
+        # Opened before the engine, so that the last runs are counted.
         watch = await stack.enter_async_context(
             watching(
                 settings,
@@ -96,7 +96,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
                 return str(exc)
             if is_older(found):
                 return f"the schema is at revision {found}, and this version needs {HEAD}"
-            # A newer one is an upgrade under way: nodes of both versions serve until the last one is replaced.
+            # A newer schema is an upgrade in progress: nodes of both versions serve until the last one is replaced.
             return None
 
         if watch.batch is not None:

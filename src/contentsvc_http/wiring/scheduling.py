@@ -1,4 +1,4 @@
-"""The scheduler's turns."""
+"""The background task of the scheduler."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Callable
@@ -9,7 +9,7 @@ import structlog
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_http.wiring.turns import turning
 
-#: How often schedules are looked at, in seconds; a slot is a minute.
+#: The interval of polling schedules, in seconds; a slot is a minute.
 _LOOK_EVERY_S: Final = 2.0
 _LOG: Final = structlog.get_logger("contentsvc")
 

@@ -1,4 +1,4 @@
-"""The turns of looking at what was written, so that searches find it at once."""
+"""The background task that indexes documents for search."""
 
 import asyncio
 import contextlib
@@ -11,11 +11,11 @@ from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
 from contentsvc_core.ports import Search
 from contentsvc_http.wiring.turns import turning
 
-#: How often what was written is looked at, in seconds.
+#: The interval of polling for waiting documents, in seconds.
 _LOOK_EVERY_S: Final = 2.0
 _AGAIN_AFTER_S: Final = 30.0
-#: How many documents are looked at together, and the pause after each time, in seconds: a few dozen of them take a
-#: tenth of it, so that most of the time is everybody else's. A search itself looks at what is left of its own.
+#: The number of documents per batch, and the pause after each, in seconds. A few dozen documents take a tenth of the
+#: pause, so most time is left for other work. A search indexes the remaining documents of its organization itself.
 _TOGETHER: Final = 32
 _PAUSE_S: Final = 0.25
 
@@ -23,7 +23,7 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 
 def log_given_up(document: GivenUp) -> None:
-    """Log that a document is not searched, because its processing never ended."""
+    """Log that a document is not searchable, because its indexing never finished."""
     _LOG.error(
         "search document given up",
         organization_id=document.organization_id,
@@ -35,7 +35,7 @@ def log_given_up(document: GivenUp) -> None:
 
 @contextlib.asynccontextmanager
 async def searching(search: Search) -> AsyncGenerator[None]:
-    """Look at what is written, from now on."""
+    """Index waiting documents periodically."""
 
     async def look() -> None:
         looked = _TOGETHER

@@ -1,4 +1,4 @@
-"""Who reads websites."""
+"""The reader of websites."""
 
 import asyncio
 from collections.abc import Collection
@@ -16,17 +16,17 @@ _READER: Final = "contentsvc_adapters.sites.reader"
 
 @final
 class ReaderOnDemand:
-    """Loads the HTTP client with the first site that is to be read: most processes read none."""
+    """Loads the HTTP client with the first site: most processes read none."""
 
     def __init__(self, opened: Collection[SiteHost]) -> None:
-        """Take the hosts that an operator has opened."""
+        """Create the reader; ``opened`` are the non-public hosts that the operator allows."""
         self._opened = opened
         self._reader: SiteReader | None = None
 
     async def read(self, url: str) -> "SitePage | NotRead":
         """Read a page."""
         if self._reader is None:
-            # Beside the loop: deliveries do not wait for it.
+            # In a thread, so that deliveries do not wait for the import.
             module: Any = await asyncio.to_thread(import_module, _READER)
             self._reader = module.HttpSiteReader(opened=self._opened)
         assert self._reader is not None

@@ -1,4 +1,4 @@
-"""The database, opened and closed."""
+"""Opening and closing the stores."""
 
 import asyncio
 import contextlib
@@ -12,9 +12,9 @@ from contentsvc_http.settings import Settings
 if TYPE_CHECKING:
     from contentsvc_core.ports import SecretSealer
 
-#: How long a stop waits for the database, in seconds.
+#: The time for which a stop waits for the database, in seconds.
 _CLOSE_S: Final = 3.0
-#: What is said where a key is missing that nobody but the operator can keep.
+#: The error for a missing key that only the operator can provide.
 NO_KEY: Final = (
     "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: make one with 'openssl rand -base64 32', keep it "
     "well, and set it for every node"
@@ -23,7 +23,7 @@ NO_KEY: Final = (
 
 @final
 class _OnDemand:
-    """Makes a sealer when the first secret is sealed or opened."""
+    """Creates a sealer when the first secret is sealed or opened."""
 
     def __init__(self, make: "Callable[[], SecretSealer]") -> None:
         self._make = make
@@ -41,18 +41,18 @@ class _OnDemand:
 
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGenerator[SqlStores]:
-    """Open the database, see to it that its schema is up to date, and close it in the end.
+    """Open the database with a current schema, and close it at the end.
 
     Args:
-        settings: Name the database and the key.
-        checks_key: Check the key now, and not with the first secret. A command that handles no secret need not wait
-            for the library that does.
+        settings: The settings.
+        checks_key: Check the key now, not with the first secret. A command without secrets then does not load the
+            cryptography library.
 
     Raises:
-        StoreUnavailable: It cannot be opened.
-        SchemaMismatch: Its schema is another one, and it is not for this process to change that.
-        UnusableKey: There is no key that can be used.
-        SecretUnreadable: The key is not the one that stored secrets were sealed with.
+        StoreUnavailable: The database cannot be opened.
+        SchemaMismatch: The schema differs, and this process must not migrate it.
+        UnusableKey: No usable key is configured.
+        SecretUnreadable: The key does not open the stored secrets.
     """
     if not settings.is_sqlite and not settings.secret_key:
         from contentsvc_adapters.sealing import UnusableKey  # noqa: PLC0415  # see below
@@ -74,7 +74,7 @@ async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGe
         try:
             await asyncio.shield(closing)
         except asyncio.CancelledError:
-            # A signal, while what could not start is closed already: cut off, that would end in a traceback.
+            # A signal during a start that failed: cancelling this close would end in a traceback.
             await closing
             raise
 
@@ -84,23 +84,23 @@ def _sealer(settings: Settings, sealed: str | None) -> "SecretSealer":
 
     sealer = FernetSealer(settings.secret_key or key_beside(settings.database_file, may_make=sealed is None))
     if sealed is not None:
-        # A key that does not fit is found here, and not when a second key has sealed something, too.
+        # Tries the key now, before a wrong key seals further secrets.
         sealer.open(sealed)
     return sealer
 
 
 async def _in_time(closing: Coroutine[None, None, None]) -> None:
     with contextlib.suppress(TimeoutError):
-        # A lock that another process holds must not keep this one from ending.
+        # A lock of another process must not prevent the stop.
         await asyncio.wait_for(closing, _CLOSE_S)
 
 
 async def migrate(settings: Settings) -> str:
-    """Bring the database's schema up to date, making a SQLite file if need be; give the schema's revision.
+    """Migrate the database's schema, and create a missing SQLite file; return the revision.
 
     Raises:
-        StoreUnavailable: It cannot be opened.
-        SchemaMismatch: A newer version of this software has changed it.
+        StoreUnavailable: The database cannot be opened.
+        SchemaMismatch: A newer version has migrated the schema.
     """
     database = Database(settings.database_url)
     try:

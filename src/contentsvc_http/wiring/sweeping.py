@@ -1,4 +1,4 @@
-"""The sweeper's turns."""
+"""The background task of the sweeper."""
 
 import asyncio
 import contextlib
@@ -13,18 +13,18 @@ from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.turns import turning
 
-#: How often what has been kept long enough is deleted, in seconds.
+#: The interval of deleting expired data, in seconds.
 _SWEEP_EVERY_S: Final = 3600.0
-#: How long until the next try when a sweep was cut short, in seconds.
+#: The pause before the next try after a failed sweep, in seconds.
 _AGAIN_AFTER_S: Final = 60.0
-#: The pause after each batch, in seconds: a batch takes less, so that most of the time is everybody else's.
+#: The pause after each batch, in seconds: a batch takes less, so most time is left for other work.
 _PAUSE_S: Final = 0.05
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @contextlib.asynccontextmanager
 async def sweeping(stores: Stores, clock: Clock) -> AsyncGenerator[None]:
-    """Delete what has been kept long enough, from time to time."""
+    """Delete expired data periodically."""
     sweeper = Sweeper(
         stores.journal,
         stores.directory,

@@ -1,4 +1,4 @@
-"""What is done again and again beside everything else."""
+"""Periodic background tasks."""
 
 import asyncio
 import contextlib
@@ -11,13 +11,13 @@ from contentsvc_http.wiring.faults import log_fault
 async def turning(
     turn: Callable[[], Awaitable[None]], name: str, *, every_s: float, after_fault_s: float
 ) -> AsyncGenerator[None]:
-    """Take turns from now on, and stop in the end; a turn that fails is logged, and the next one finds what it left.
+    """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
 
     Args:
-        turn: What is done.
-        name: The task's name.
-        every_s: How long to wait after a turn, in seconds.
-        after_fault_s: How long after one that failed, in seconds.
+        turn: The work of one turn.
+        name: The name of the task.
+        every_s: The pause after a turn, in seconds.
+        after_fault_s: The pause after a failed turn, in seconds.
     """
 
     async def turns() -> None:

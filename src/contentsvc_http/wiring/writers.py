@@ -1,4 +1,4 @@
-"""Who writes content."""
+"""The choice of the content writer."""
 
 import contextlib
 from collections.abc import AsyncGenerator
@@ -10,11 +10,11 @@ from contentsvc_http.settings import Settings
 
 @contextlib.asynccontextmanager
 async def open_writer(settings: Settings) -> AsyncGenerator[ContentWriter]:
-    """Open the writer that the settings name: a model at a server, or the rules."""
+    """Open the writer that the settings name: a language model, or the rules."""
     if not settings.writer_url:
         yield DeterministicWriter()
         return
-    # Here and not above: who asks no model does not pay for the HTTP client.
+    # Imported late: the rule-based writer does not need the HTTP client.
     from contentsvc_adapters.writers.chat import ModelEndpoint  # noqa: PLC0415
     from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What differs between databases: everything else in this package is written for all of them."""
+"""The dialects of SQL: everything that differs between SQLite and PostgreSQL."""
 
 from contentsvc_adapters.sql.dialects.choice import dialect_of
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Dialect

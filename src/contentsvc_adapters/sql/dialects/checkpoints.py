@@ -1,13 +1,13 @@
-"""Moving what was written from SQLite's write-ahead log into the file, beside the writer.
+"""Checkpoints of SQLite's write-ahead log, in a thread beside the writer.
 
-SQLite's own checkpoints run inside a commit, and whoever asked for that waits for them. Here another thread copies most
-of the log while the writer goes on, and the writer copies the little that came meanwhile, after a commit that it has
-answered already. Only then can the log begin again from its start, which it has to: else it would grow for ever.
+SQLite's own checkpoints run inside a commit and delay it. Here another thread copies most of the log while the writer
+continues. After a commit that is already answered, the writer copies the few new pages. Only then can the log restart
+from its beginning; without a restart it would grow without bound.
 
-SQLite before 3.51.3 can lose what was committed when a checkpoint begins on a log that was copied to its end, while a
-commit makes that log begin again (https://www.sqlite.org/wal.html#walresetbug). That cannot happen between the threads
-of this process: a checkpoint begins only when something was committed since the last one had ended, and one at a time.
-So a log that is copied to its end stays untouched until the next commit.
+SQLite before 3.51.3 can lose committed data if a checkpoint begins on a completely copied log while a commit restarts
+that log (https://www.sqlite.org/wal.html#walresetbug). The threads of this process cannot cause this. Only one
+checkpoint runs at a time, and it begins only after a commit that followed the last checkpoint. A completely copied log
+stays untouched until the next commit.
 """
 
 import sqlite3
@@ -18,51 +18,55 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final, final
 
-#: A checkpoint begins when this many rows have been written, or when the log has grown by this many bytes.
+#: A checkpoint begins after this many written rows, or when the log has grown by this many bytes.
 _ROWS: Final = 3000
 _GROWN: Final = 16 * 1024 * 1024
-#: So few rows the writer copies itself; and after this many turns of the other thread whatever is left.
+#: The writer itself copies up to this many rows. After this many turns of the other thread, it copies all that is left.
 _FEW_ROWS: Final = 300
 _TURNS: Final = 4
-#: A log that is larger, since somebody was always reading from it, waits for the readers: for this many milliseconds.
+#: The size in bytes above which the writer truncates the log. Constant readers can prevent a restart of the log; the
+#: truncation waits for them, for this many milliseconds.
 LARGE: Final = 64 * 1024 * 1024
 _READERS_MS: Final = 100
 
 
 class _State(Enum):
-    """Whose turn it is."""
+    """The state of the checkpoint: which thread acts next."""
 
     #: Nothing is copied.
     IDLE = auto()
     #: The thread copies.
     COPYING = auto()
-    #: The thread has copied what it found, the transaction that is under way perhaps included.
+    #: The thread has copied the pages that it found, perhaps including those of the current transaction.
     COPIED = auto()
-    #: The next commit is one that nobody has copied; with it the writer decides how to go on.
+    #: A commit has followed that is not copied; at the next commit, the writer decides how to continue.
     NOTED = auto()
 
 
 @final
 class Checkpointer:
-    """Keeps the log of one file bounded; the file has one writer in this process, which tells of each commit."""
+    """Keeps the log of one database file bounded.
+
+    The file has one writer in this process, which reports each commit.
+    """
 
     def __init__(self, path: Path, open_: Callable[[], sqlite3.Connection]) -> None:
-        """Take the file, and what opens a connection to it."""
+        """Create the checkpointer; ``open_`` opens a connection to the file."""
         self._log = path.with_name(f"{path.name}-wal")
         self._open = open_
         self._thread: Thread | None = None
         self._wake: Final = Event()
         self._stopped = False
-        # Each change of the state is one side's alone, so that no lock is needed.
+        # Each transition of the state belongs to one thread, so no lock is needed.
         self._state = _State.IDLE
         self._turns = 0
-        #: Rows written since the writer, or the thread, last began to copy.
+        #: Rows written since the last copy began.
         self._rows = 0
-        #: How large the log was when it was last copied to its end.
+        #: The size of the log in bytes when it was last copied completely.
         self._size = 0
 
     def written(self, writer: sqlite3.Connection, rows: int) -> None:
-        """Take note that ``rows`` were committed; called in the writer's thread, after each commit of any."""
+        """Count ``rows`` committed rows; called in the writer's thread after each commit that wrote any."""
         self._rows += rows
         if self._state is _State.COPYING:
             return
@@ -78,7 +82,7 @@ class Checkpointer:
             self._finish(writer)
 
     def stop(self) -> None:
-        """End the thread; what is left is copied when the last connection to the file is closed."""
+        """Stop the thread. Closing the last connection to the file copies the rest."""
         if self._thread is not None:
             self._stopped = True
             self._wake.set()
@@ -90,7 +94,7 @@ class Checkpointer:
             try:
                 thread.start()
             except RuntimeError:
-                # The system gives no more threads. The writer's must not end for that: all who write wait for it.
+                # The system has no more threads. The writer's thread must survive this: all writes wait for it.
                 self._finish(writer)
                 return
             self._thread = thread
@@ -102,7 +106,7 @@ class Checkpointer:
     def _finish(self, writer: sqlite3.Connection) -> None:
         with suppress(sqlite3.Error):
             _checkpoint(writer, "PASSIVE")
-            # This one may follow at once: it holds the write lock, and nothing is committed beside it.
+            # TRUNCATE may follow at once: it holds the write lock, so no commit runs beside it.
             if self._log_size() > LARGE:
                 (patience,) = writer.execute("PRAGMA busy_timeout").fetchone()
                 writer.execute(f"PRAGMA busy_timeout = {_READERS_MS}")
@@ -118,7 +122,7 @@ class Checkpointer:
         connection: sqlite3.Connection | None = None
         while self._wake.wait() and not self._stopped:
             self._wake.clear()
-            # Whatever is wrong with the file, whoever writes is told of it; and the next turn may find it well again.
+            # The writer reports faults of the file; the next turn may succeed.
             with suppress(sqlite3.Error):
                 connection = connection or self._open()
                 _checkpoint(connection, "PASSIVE")

@@ -1,4 +1,4 @@
-"""Which database a URL names."""
+"""The choice of the dialect, by the database's URL."""
 
 from typing import Final
 
@@ -12,10 +12,11 @@ _EXAMPLES: Final = "sqlite+aiosqlite:///contentsvc.db or postgresql+asyncpg://US
 
 
 def dialect_of(url: str, *, busy_timeout_ms: int, readers: int, pool_size: int) -> Dialect:
-    """Give the dialect that a database's URL asks for.
+    """Return the dialect for a database URL.
 
     Raises:
-        ValueError: No database that can be used is named. The message does not repeat the URL: it may hold a password.
+        ValueError: The URL does not name a supported database. The message does not repeat the URL, which may hold a
+            password.
     """
     try:
         parsed = make_url(url)
@@ -25,7 +26,7 @@ def dialect_of(url: str, *, busy_timeout_ms: int, readers: int, pool_size: int) 
     if parsed.drivername in {"sqlite", "sqlite+aiosqlite"}:
         return Sqlite.of(parsed, busy_timeout_ms=busy_timeout_ms, readers=readers)
     if parsed.drivername in {"postgresql", "postgresql+asyncpg"}:
-        # Only now: nobody should wait for the driver of a database that is not used.
+        # Imported late: a process that uses SQLite does not load the driver of PostgreSQL.
         from contentsvc_adapters.sql.dialects.postgresql import Postgresql  # noqa: PLC0415
 
         return Postgresql.of(parsed, pool_size=pool_size)

@@ -1,4 +1,4 @@
-"""What a database has to say for itself."""
+"""The interface that each database dialect implements."""
 
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
@@ -15,80 +15,80 @@ Question = TypeVar("Question", bound=Select[*tuple[Any, ...]])
 
 
 class DatabaseFault(Enum):
-    """What an error of the database is about: what is to be done depends on nothing else."""
+    """The kind of a database error. It alone decides how the service reacts."""
 
-    #: The value; it would be refused again.
+    #: The value; the database would refuse it again.
     VALUE = auto()
-    #: The statement or the schema, such as a missing table: waiting does not mend it.
+    #: The statement or the schema, such as a missing table; waiting does not help.
     STATEMENT = auto()
-    #: Other transactions, which won: all of this one was undone, and it may begin again at once.
+    #: A conflict with other transactions. The transaction was rolled back, and may begin again at once.
     CONFLICT = auto()
-    #: The connection, which is gone: whether the transaction was committed is unknown.
+    #: The connection is lost: whether the transaction was committed is unknown.
     LOST = auto()
-    #: The write lock, which another process has held for too long.
+    #: Another process has held the write lock for too long.
     LOCKED = auto()
-    #: The database, which cannot be reached or cannot work: waiting may mend it.
+    #: The database cannot be reached or cannot work; waiting may help.
     AWAY = auto()
 
 
 class Dialect(Protocol):
-    """A kind of database, and how one of it is reached."""
+    """A kind of database, and the connections to one database of this kind."""
 
-    #: Whoever opens the database may bring its schema up to date.
+    #: Opening the database may migrate its schema.
     upgrades_itself: ClassVar[bool]
-    #: How long a transaction may take, waiting and all, in seconds; ``None``: the driver sees to that.
+    #: The maximum duration of a transaction with all waiting, in seconds; ``None``: the driver limits it.
     patience_s: ClassVar[float | None]
-    #: How many batches of settlements are written at a time.
+    #: The number of batches of settlements that may be written at the same time.
     lanes: ClassVar[int]
 
     @property
     def readers(self) -> int:
-        """Return how many transactions may read at once."""
+        """Return the number of transactions that may read at once."""
         ...
 
     def connections(self) -> Connections:
-        """Make what reads and writes; nothing is opened before it is used."""
+        """Create the connections; each opens on first use."""
         ...
 
     def insert(self, table: Table) -> "PostgresqlInsert | SqliteInsert":
-        """Begin an ``INSERT`` that may say what to do on a conflict."""
+        """Begin an ``INSERT`` that supports ``ON CONFLICT``."""
         ...
 
     def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
-        """Give the rows of ``inner``, correlated to ``outer`` and with columns of ``of``, for each row of ``outer``."""
+        """Return the rows of ``inner``, correlated to ``outer`` and with columns of ``of``, per row of ``outer``."""
         ...
 
     def size_of(self, column: Column[str]) -> ColumnElement[int]:
-        """Give about how many bytes a text has, without reading it where that can be."""
+        """Return the approximate size of a text in bytes, without reading the text if possible."""
         ...
 
     def now_ms(self) -> ColumnElement[int]:
-        """Return the time of the database's own clock, in milliseconds since 1970."""
+        """Return the time of the database's clock, in milliseconds since 1970."""
         ...
 
     def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
-        """Give the condition that a text has a part; ``folded``: once ASCII's capitals in the text are small."""
+        """Return the condition that a text has a part; ``folded``: with the ASCII capitals of the text lowered."""
         ...
 
     def locking(self, question: Question) -> Question:
-        """Lock the rows that are found, until the transaction ends; pass those over that others have locked."""
+        """Lock the rows that a query finds until the transaction ends; skip rows that are locked already."""
         ...
 
     def alone(self, connection: Connection) -> None:
-        """Wait until no other process is in this place, for as long as it takes; hold it until the transaction ends.
+        """Acquire the lock for migrations without a time limit; hold it until the transaction ends.
 
-        Whatever follows in the transaction may take as long as it likes, too.
+        The following statements of the transaction have no time limit either.
         """
         ...
 
     def hold(self, connection: Connection, name: str) -> None:
-        """Wait until nobody else holds this name; hold it until the transaction ends. Nothing is written for it."""
+        """Acquire the lock of a name; hold it until the transaction ends. The lock writes nothing."""
         ...
 
     def fault(self, exc: Exception) -> DatabaseFault | None:
-        """Tell what an error is about; ``None``: it is none of the database's."""
+        """Return the kind of a database error; ``None``: the error does not come from the database."""
         ...
 
     def explain(self, exc: Exception) -> str:
-        """Say in a sentence what is wrong: nothing secret, and none of the tenants' data."""
+        """Describe an error in a sentence, without secrets and without tenants' data."""
         ...

@@ -33,11 +33,11 @@ from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMIT
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 
-#: "contents" in ASCII: an advisory lock is a number that all who use the database have to agree on.
+#: "contents" in ASCII: the number of the advisory lock, the same for all nodes.
 _PLACE: Final = 0x636F6E74656E7473
-#: "name" in ASCII, for locks of names.
+#: "name" in ASCII: the first number of the advisory locks of names.
 _NAMES: Final = 0x6E616D65
-#: What may stand behind the database's name in a URL, and what the driver calls it.
+#: The options allowed in a database URL, and the driver's names for them.
 _OPTIONS: Final = {"host": "host", "port": "port", "ssl": "ssl", "sslmode": "ssl"}
 _KNOWN: Final = ", ".join(_OPTIONS)
 _EXAMPLE: Final = "postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE"
@@ -52,46 +52,48 @@ _LOST: Final = {
     "57P05",  # idle_session_timeout
     "25P03",  # idle_in_transaction_session_timeout
     "25P04",  # transaction_timeout
-    # A migration has changed what this connection has prepared (feature_not_supported); a new one prepares it anew.
+    # A migration has changed a statement that this connection has prepared (feature_not_supported). A new connection
+    # prepares the statement again.
     "0A000",
 }
 _UNSTORABLE: Final = {
-    "54000",  # program_limit_exceeded: larger than an index takes
+    "54000",  # program_limit_exceeded: larger than an index allows
 }
-#: The driver's own errors: SQLAlchemy wraps none of a connection that is lost before it was ever used.
+#: The driver's own errors. SQLAlchemy does not wrap the errors of a connection that is lost before its first use.
 _RAW: Final = asyncpg.PostgresError | asyncpg.InterfaceError | asyncpg.InternalClientError
 
 
 class _Unreachable(Exception):
-    """No connection could be opened. Nothing was begun, and beginning again at once would find the same."""
+    """No connection could be opened. No transaction had begun, and an immediate retry would fail again."""
 
 
 @final
 @frozen(kw_only=True)
 class Postgresql:
-    """PostgreSQL through asyncpg: one pool, READ COMMITTED for what writes, a snapshot for what reads."""
+    """PostgreSQL through asyncpg: one pool; READ COMMITTED for writing, a snapshot for reading."""
 
-    #: What the driver is given; a password among it.
+    #: The arguments of the driver, including the password.
     arguments: Mapping[str, Any] = field(repr=False)
-    #: How it is named in sentences.
+    #: The name of the database in messages.
     name: str
-    #: How many connections a process has at most.
+    #: The maximum number of connections of one process.
     pool_size: int
 
-    #: Older nodes may be at work: when they are to meet a newer schema is for the operator to say.
+    #: Older nodes may be running, so the operator decides when to migrate.
     upgrades_itself: ClassVar[bool] = False
-    #: More than any of the limits above, which tell more, and less than a code host waits for its answer. It is what
-    #: ends a transaction on a server that has stopped answering, and so enforces no limit any more.
+    #: In seconds. Longer than the limits of the session, whose errors say more, and shorter than a code host waits for
+    #: an answer. This limit ends a transaction if the server has stopped responding and enforces no limits.
     patience_s: ClassVar[float | None] = 6.0
-    #: One is prepared by this process while the server works on the other; with more, both wait for the same disk.
+    #: The process prepares one batch while the server writes the other. With more lanes, batches wait for the same
+    #: disk.
     lanes: ClassVar[int] = 2
 
     @classmethod
     def of(cls, url: URL, *, pool_size: int) -> Self:
-        """Take the database that a URL names.
+        """Create the dialect from a URL.
 
         Raises:
-            ValueError: It names none, or asks for what cannot be given. No message repeats the URL.
+            ValueError: The URL names no database, or has invalid options. No message repeats the URL.
         """
         if not url.database:
             message = f"the database's URL names no database: use {_EXAMPLE}"
@@ -113,14 +115,12 @@ class Postgresql:
 
     @property
     def readers(self) -> int:
-        """Return how many transactions may read at once, if none writes."""
         return self.pool_size
 
     def connections(self) -> Connections:
-        """Make the engines; whoever reads uses the writers' connections."""
         writer = self._engine(self.pool_size, "READ COMMITTED", SESSION)
         reader = writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # On connections of their own: no list that somebody reads keeps them waiting. Each statement is a transaction.
+        # Settlements have their own connections, so reading cannot delay them. Each statement is a transaction.
         settler = Statements(partial(self._connect, SETTLING), most=self.lanes, is_lost=_hide)
         return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=settler)
 
@@ -131,8 +131,8 @@ class Postgresql:
             isolation_level=isolation_level,
             pool_size=size,
             pool_timeout=CONNECT_S,
-            # No pre-ping: it is three turns to the server before each transaction, and tells nothing of the moment
-            # after. What is found dead is dropped with all of its age, and the transaction runs again on a new one.
+            # No pre-ping: it costs three round trips before each transaction, and the connection may be lost
+            # afterwards. A lost connection is dropped with all of its age, and the transaction runs again on a new one.
             pool_pre_ping=False,
         )
         event.listen(engine, "handle_error", _on_error)
@@ -145,35 +145,30 @@ class Postgresql:
             raise _Unreachable from exc
 
     def insert(self, table: Table) -> Insert:
-        """Begin an ``INSERT`` that may say what to do on a conflict."""
         return postgresql_insert(table)
 
     def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
-        """Give the rows of ``inner`` for each row of ``outer``."""
         _ = of
         each = inner.lateral()
         return select(each).select_from(outer.join(each, true())).subquery()
 
     def size_of(self, column: Column[str]) -> ColumnElement[int]:
-        """Give the size of a text."""
         return func.octet_length(column)
 
     def now_ms(self) -> ColumnElement[int]:
-        """Return the time of this moment, not of the transaction's beginning."""
+        """Return the current time, not the start of the transaction."""
         return literal_column("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", BigInteger)
 
     def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
-        """Look for a part of a text."""
-        # In the collation "C", lower() knows ASCII alone; in any other one it depends on where the database was made.
+        # In the collation "C", lower() changes ASCII only. In others, the result depends on the database's locale.
         return func.strpos(func.lower(column.collate("C")) if folded else column, part) > 0
 
     def locking(self, question: Question) -> Question:
-        """Lock the rows that are found; pass those over that others have locked."""
         return question.with_for_update(skip_locked=True)
 
     def alone(self, connection: Connection) -> None:
-        """Take the advisory lock; it is freed with the transaction, however that ends."""
-        # A setting that an older server does not know has no row there.
+        """Acquire an advisory lock, which the end of the transaction releases."""
+        # pg_settings has no row for a setting that an older server lacks.
         connection.execute(
             text("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY (:limits)"),
             {"limits": [*LIMITS]},
@@ -181,23 +176,25 @@ class Postgresql:
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
 
     def hold(self, connection: Connection, name: str) -> None:
-        """Take an advisory lock of the name's hash; two names of one hash wait for each other, and no harm is done."""
-        # Two numbers: a space of its own, in which the place above is not.
+        """Acquire an advisory lock of the name's hash.
+
+        A collision of hashes only makes two names wait for each other.
+        """
+        # Locks of two numbers have a key space of their own, apart from the lock for migrations.
         connection.execute(
             text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))"), {"space": _NAMES, "name": name}
         )
 
     def fault(self, exc: Exception) -> DatabaseFault | None:
-        """Tell what an error is about, by the server's code for it (SQLSTATE)."""
+        """Return the kind of an error by the server's SQLSTATE."""
         if isinstance(exc, _Unreachable):
             return DatabaseFault.AWAY
         return _fault_of(_cause(exc)) if isinstance(exc, OSError | DBAPIError | _RAW) else None
 
     def explain(self, exc: Exception) -> str:
-        """Say in a sentence what is wrong with the database, or with a value."""
         cause = _cause(exc)
         if isinstance(cause, asyncpg.exceptions.DataError) and cause.__cause__ is not None:
-            # The driver's own words repeat the value.
+            # The driver's message repeats the value.
             return f"the database cannot hold the value: {cause.__cause__}"
         said = cause.args[0] if isinstance(cause, asyncpg.PostgresError) and cause.args else None
         match self.fault(exc):
@@ -212,10 +209,10 @@ class Postgresql:
 
 
 def _fault_of(cause: BaseException) -> DatabaseFault:
-    # First: to the driver, a value that it cannot encode is a kind of wrong use.
+    # Checked first: the driver's DataError is a subclass of InterfaceError.
     if isinstance(cause, asyncpg.exceptions.DataError):
         return DatabaseFault.VALUE
-    # Of the socket, and so is a timeout: the driver does not wrap them.
+    # Socket errors and timeouts, which the driver does not wrap.
     if isinstance(cause, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
         return DatabaseFault.LOST
     state = str(getattr(cause, "sqlstate", "") or "")
@@ -231,7 +228,7 @@ def _fault_of(cause: BaseException) -> DatabaseFault:
 
 
 def _cause(exc: BaseException) -> BaseException:
-    """Give the driver's own error."""
+    """Return the driver's own error."""
     if isinstance(exc, DBAPIError) and exc.orig is not None:
         exc = exc.orig
     if isinstance(exc, _Unreachable | EmulatedDBAPIException) and exc.__cause__ is not None:
@@ -240,15 +237,15 @@ def _cause(exc: BaseException) -> BaseException:
 
 
 def _on_error(context: ExceptionContext) -> None:
-    # SQLAlchemy knows of a lost connection only when it is told: then it drops this one and all that are older.
+    # If is_disconnect is set, SQLAlchemy drops this connection and all older ones.
     if _hide(context.original_exception, context.sqlalchemy_exception):
         context.is_disconnect = True
 
 
 def _hide(error: BaseException, told: BaseException | None = None) -> bool:
-    """Take tenants' data out of a driver's error, and tell whether its connection is lost.
+    """Remove tenants' data from a driver's error; return whether its connection is lost.
 
-    It would stand in every traceback: "invalid input for query argument $1: …", "Key (…)=(…) already exists".
+    Each traceback would show the data: "invalid input for query argument $1: …", "Key (…)=(…) already exists".
     """
     cause = _cause(error)
     if isinstance(cause, asyncpg.exceptions.DataError):

@@ -1,4 +1,4 @@
-"""What a connection to PostgreSQL insists on, whatever the server, the database or the role are set to."""
+"""Settings of each PostgreSQL session, which override those of server, database and role."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,44 +8,44 @@ import asyncpg
 
 from contentsvc_adapters.sql.dialects.statements import DriverConnection
 
-#: How long it may take to open a connection, and to wait for one that is free, in seconds.
+#: The time limit for opening a connection, and for waiting for a free one, in seconds.
 CONNECT_S: Final = 3.0
-#: The server ends what takes longer, in milliseconds.
+#: Limits that the server enforces, in milliseconds.
 _LIMITS: Final = {
     "statement_timeout": "4000",
     "lock_timeout": "3000",
-    # A process that stopped in the middle, as a laptop's lid does it, holds no lock for longer.
+    # A process that is suspended during a transaction, such as on a closed laptop, holds locks no longer than this.
     "idle_in_transaction_session_timeout": "10000",
 }
-#: The same for a process that stopped just after it had a statement prepared in a transaction: to the server it is not
-#: idle then, and no other limit counts. Only from this version on there is one that does.
+#: The same limit for a process that is suspended just after it prepared a statement in a transaction. The server does
+#: not count that transaction as idle, and only PostgreSQL 17 or newer has a limit for it.
 _TRANSACTION: Final = "SET transaction_timeout = 10000"
 _KNOWS_TRANSACTION_TIMEOUT: Final = (17,)
-#: The names of all limits; an older server does not know each.
+#: The names of all limits; an older server lacks some.
 LIMITS: Final = (*_LIMITS, "transaction_timeout")
-#: For transactions.
+#: The settings for transactions.
 SESSION: Final = {
     **_LIMITS,
     "application_name": "contentsvc",
-    # An answer is given when it is durable.
+    # The receiver answers only after the data is durable.
     "synchronous_commit": "on",
-    # Statements are short and many: none is worth compiling.
+    # Statements are short and frequent: compiling them does not pay.
     "jit": "off",
 }
-#: For a lane, whose statements are transactions of their own.
+#: The settings for a lane. Each of its statements is a transaction.
 SETTLING: Final = {
     **SESSION,
-    # No statement of a lane begins a transaction that says so.
+    # A lane's statements begin no explicit transaction that could set these.
     "default_transaction_isolation": "read committed",
     "default_transaction_read_only": "off",
-    # Planned once, for arrays of any length; and were the tables empty then, they are not for long.
+    # Each statement is planned once, for arrays of any length. Tables that are empty at that time soon grow.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
 }
 
 
 class _Opened(DriverConnection, Protocol):
-    """What is needed of a connection that was just opened, beside."""
+    """The further methods of a connection that was just opened."""
 
     def get_server_version(self) -> tuple[int, ...]: ...
 
@@ -60,12 +60,12 @@ async def opened(arguments: Mapping[str, Any], session: Mapping[str, str]) -> Dr
     """Open a connection.
 
     Args:
-        arguments: What the driver is given; a password among it.
-        session: What the connection insists on.
+        arguments: Arguments of the driver, including the password.
+        session: Settings of the session.
 
     Raises:
-        OSError: Nobody is there, or nobody answers in time.
-        asyncpg.PostgresError: The server does not let us in.
+        OSError: The server cannot be reached, or does not answer in time.
+        asyncpg.PostgresError: The server refuses the connection.
     """
     connection = await _CONNECT(**arguments, timeout=CONNECT_S, server_settings=dict(session))
     if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:

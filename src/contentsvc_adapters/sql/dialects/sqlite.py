@@ -1,4 +1,4 @@
-"""SQLite: a file, one connection that writes, some that only read."""
+"""SQLite: a file with one writing connection and several read-only ones."""
 
 import asyncio
 import sqlite3
@@ -36,10 +36,10 @@ from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 
-#: The file keeps it: once the writer has set it, every other connection finds it so.
+#: The file stores this setting: once the writer has set it, it holds for every connection.
 _WAL: Final = "journal_mode=WAL"
 _PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
-#: The writer leaves checkpoints to another thread. Its pages of 16 MiB hold the upper levels of all indexes.
+#: The writer leaves checkpoints to another thread. Its cache of 16 MiB holds the upper levels of all indexes.
 _WRITING: Final = ("wal_autocheckpoint=0", "cache_size=-16384")
 _PAUSE_S: Final = 0.005
 
@@ -47,25 +47,25 @@ _PAUSE_S: Final = 0.005
 @final
 @frozen(kw_only=True)
 class Sqlite:
-    """SQLite, as a file in WAL mode with one writing connection and some that only read."""
+    """SQLite, as a file in WAL mode with one writing connection and several read-only ones."""
 
     path: Path
-    #: How long a transaction waits for another process's write lock.
+    #: The time limit for waiting for another process's write lock, in milliseconds.
     busy_timeout_ms: int
-    #: How many transactions may read at once.
+    #: The number of transactions that may read at once.
     readers: int
 
-    #: One process serves the file: nobody is surprised by a schema that is newer than what runs.
+    #: One process serves the file, so no older process can meet a newer schema.
     upgrades_itself: ClassVar[bool] = True
     patience_s: ClassVar[float | None] = None
     lanes: ClassVar[int] = 1
 
     @classmethod
     def of(cls, url: URL, *, busy_timeout_ms: int, readers: int) -> Self:
-        """Take the file that a URL names.
+        """Create the dialect from a URL.
 
         Raises:
-            ValueError: It names none, or asks for more.
+            ValueError: The URL names no file, or has options.
         """
         if not url.database or url.database == ":memory:" or url.query:
             message = (
@@ -75,7 +75,7 @@ class Sqlite:
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def connections(self) -> Connections:
-        """Create the thread that writes, and the connections that read."""
+        """Create the writer thread and the pool of reading connections."""
         writer = WriterThread(
             create_engine(
                 "sqlite://",
@@ -83,13 +83,13 @@ class Sqlite:
                 poolclass=QueuePool,
                 pool_size=1,
                 max_overflow=0,
-                # Parameters are tenants' data: they belong into no traceback.
+                # Parameters are tenants' data, which must not get into a traceback.
                 hide_parameters=True,
             ),
             Checkpointer(self.path, partial(self._open, _PRAGMAS)),
             is_lockout=lambda exc: self.fault(exc) is DatabaseFault.LOCKED,
         )
-        # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
+        # A deferred transaction that reads first fails at its first write with BUSY, whatever the timeout.
         _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
         reader = asynchronous_engine(
             URL.create("sqlite+aiosqlite", database=str(self.path)),
@@ -100,21 +100,21 @@ class Sqlite:
         return Connections(writing=writer, reading=Pooled(reader), settling=Bare(writer))
 
     async def _connect(self, pragmas: tuple[str, ...]) -> aiosqlite.Connection:
-        # Opened before there is a thread for the connection. aiosqlite leaves a thread behind when it cannot open the
-        # file; that thread complains of a closed event loop where an operator needs one sentence.
+        # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives
+        # and complains of a closed event loop, where an operator needs one sentence.
         opened = await asyncio.to_thread(self._open, pragmas)
         connection = aiosqlite.Connection(lambda: opened, iter_chunk_size=64)
-        # As SQLAlchemy does with its own: a connection that is never closed must not keep the process from ending.
+        # As in SQLAlchemy's own dialect: a connection that is never closed must not keep the process alive.
         connection._thread.daemon = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         return await connection
 
     def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
-            # The driver begins no transaction of its own: _begin does, with the mode that is wanted.
+            # The driver begins no transactions: _begin does, with the required mode.
             isolation_level=None,
             timeout=self.busy_timeout_ms / 1000,
-            # Opened in one thread, used by another, and by that one alone.
+            # The connection is opened in one thread and then used in one other thread only.
             check_same_thread=False,
         )
         try:
@@ -131,7 +131,7 @@ class Sqlite:
             try:
                 connection.execute(f"PRAGMA {pragma}")
             except sqlite3.OperationalError as exc:
-                # Several open a new file at once: for the switch to WAL, SQLite does not wait, whatever the timeout.
+                # Several processes may open a new file at once. SQLite's timeout does not cover the switch to WAL.
                 if not _is_locked(exc) or monotonic() >= deadline:
                     raise
                 sleep(_PAUSE_S)
@@ -139,42 +139,36 @@ class Sqlite:
                 return
 
     def insert(self, table: Table) -> Insert:
-        """Begin an ``INSERT`` that may say what to do on a conflict."""
         return sqlite_insert(table)
 
     def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
-        """Give the rows of ``inner`` for each row of ``outer``."""
-        # SQLite knows no LATERAL; the ids of the inner rows lead to them.
+        # SQLite lacks LATERAL: the ids of the inner rows select them.
         ids = inner.with_only_columns(inner.selected_columns.id, maintain_column_froms=True)
         columns = [of.c[name] for name in inner.selected_columns.keys()]  # noqa: SIM118  # a collection of columns
         return select(*columns).select_from(outer.join(of, of.c.id.in_(ids))).subquery()
 
     def size_of(self, column: Column[str]) -> ColumnElement[int]:
-        """Give the size of a text."""
         return func.length(column)
 
     def now_ms(self) -> ColumnElement[int]:
-        """Return the time of the machine."""
         return literal_column("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", BigInteger)
 
     def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
-        """Look for a part of a text."""
-        # Not LIKE, which has wildcards, a limit for patterns, and its own mind about case. lower() knows ASCII alone.
+        # Not LIKE: it has wildcards, limits patterns, and ignores case. lower() changes ASCII only.
         return func.instr(func.lower(column) if folded else column, part) > 0
 
     def locking(self, question: Question) -> Question:
-        """Leave a question as it is: whoever writes holds the one write lock already."""
+        """Return the query unchanged: a writer holds SQLite's single write lock already."""
         return question
 
     def alone(self, connection: Connection) -> None:
-        """Do nothing: whoever writes is alone."""
+        """Do nothing: SQLite has one writer."""
 
     def hold(self, connection: Connection, name: str) -> None:
-        """Do nothing: whoever writes is alone."""
+        """Do nothing: SQLite has one writer."""
 
     def fault(self, exc: Exception) -> DatabaseFault | None:
-        """Tell what an error is about."""
-        # Lanes speak to the driver, everybody else through SQLAlchemy.
+        # Lanes use the driver directly; all other code uses SQLAlchemy.
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
         match cause:
             case sqlite3.IntegrityError() | sqlite3.DataError():
@@ -182,7 +176,7 @@ class Sqlite:
             case sqlite3.ProgrammingError():
                 return DatabaseFault.STATEMENT
             case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_ERROR:
-                # A missing table or column among others: no later moment makes the statement right.
+                # Includes a missing table or column: no retry makes the statement valid.
                 return DatabaseFault.STATEMENT
             case sqlite3.Error():
                 return DatabaseFault.LOCKED if _is_locked(cause) else DatabaseFault.AWAY
@@ -190,7 +184,6 @@ class Sqlite:
                 return DatabaseFault.AWAY if isinstance(exc, DBAPIError) else None
 
     def explain(self, exc: Exception) -> str:
-        """Say in a sentence what is wrong with the database, or with a value."""
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
         match self.fault(exc):
             case DatabaseFault.VALUE:
@@ -216,5 +209,5 @@ def _is_locked(exc: BaseException | None) -> bool:
 
 
 def _code(exc: BaseException | None) -> int:
-    # The primary result code is the low byte of an extended one.
+    # The low byte of an extended result code is the primary code.
     return getattr(exc, "sqlite_errorcode", 0) & 0xFF

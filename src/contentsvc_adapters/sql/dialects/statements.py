@@ -1,36 +1,39 @@
-"""Connections for single statements, past SQLAlchemy, whose work around a statement costs more than a short one."""
+"""Connections for single statements, without SQLAlchemy.
+
+SQLAlchemy's work around a short statement costs more than the statement.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
-#: A row, by the names of its columns.
+#: A row, by column name.
 Record: TypeAlias = Mapping[str, Any]
 
 
 class DriverConnection(Protocol):
-    """What is needed of a driver's connection."""
+    """The methods of a driver's connection that :class:`Statements` uses."""
 
     async def fetch(self, query: str, *arguments: object) -> Sequence[Record]:
-        """Execute a statement, prepared once for the connection, and give all of its rows."""
+        """Execute a statement and return all of its rows. The connection prepares each statement once."""
         ...
 
     def is_closed(self) -> bool:
-        """Tell whether the connection is known to be gone."""
+        """Return whether the connection is known to be closed."""
         ...
 
     def terminate(self) -> None:
-        """Close it at once, whatever it is doing."""
+        """Close the connection at once, even during a statement."""
         ...
 
     async def close(self) -> None:
-        """Close it in order."""
+        """Close the connection in order."""
         ...
 
 
 @final
 class Statements:
-    """Executes statements that are transactions of their own, each on a connection that is free."""
+    """Executes statements that are transactions of their own, each on a free connection."""
 
     def __init__(
         self,
@@ -39,12 +42,12 @@ class Statements:
         most: int,
         is_lost: Callable[[Exception], bool],
     ) -> None:
-        """Take what opens connections; they are opened when they are needed, and kept.
+        """Create the pool. It opens connections when needed, and keeps them open.
 
         Args:
-            connect: Opens one.
-            most: How many there are at most.
-            is_lost: Takes whatever a tenant said out of a driver's error, and tells whether the connection is gone.
+            connect: Opens a connection.
+            most: The maximum number of connections.
+            is_lost: Removes tenants' data from a driver's error, and returns whether the connection is lost.
         """
         self._connect = connect
         self._is_lost = is_lost
@@ -52,9 +55,9 @@ class Statements:
         self._idle: list[DriverConnection] = []
 
     async def fetch(self, statement: str, arguments: Sequence[object]) -> Sequence[Record]:
-        """Execute a statement and give its rows; whatever the driver raises is raised, and tells nothing of a tenant.
+        """Execute a statement and return its rows; raise the driver's errors without tenants' data.
 
-        Cut off, it leaves the statement's outcome unknown and no connection behind.
+        A cancelled statement has an unknown outcome, and its connection is closed.
         """
         async with self._free:
             connection = self._idle.pop() if self._idle else await self._connect()
@@ -63,7 +66,7 @@ class Statements:
             except Exception as exc:
                 if self._is_lost(exc) or connection.is_closed():
                     connection.terminate()
-                    # What went down with this one, most likely: all were opened before it was seen to be gone.
+                    # The idle connections are older than the fault, so most likely they are lost too.
                     self._drop()
                 else:
                     self._idle.append(connection)
@@ -75,7 +78,7 @@ class Statements:
             return found
 
     async def dispose(self) -> None:
-        """Close the connections; none is in use any more."""
+        """Close the connections, none of which may be in use."""
         while self._idle:
             await self._idle.pop().close()
 

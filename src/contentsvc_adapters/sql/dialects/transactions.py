@@ -1,4 +1,4 @@
-"""Where transactions run: plain functions over a connection, on whatever engine and thread."""
+"""Run plain functions over a connection in transactions, on any engine and thread."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar, cast, final
@@ -19,15 +19,15 @@ class Transactions(Protocol):
 
     @property
     def sync_engine(self) -> Engine:
-        """Give the engine, with its pool."""
+        """Return the engine, with its pool."""
         ...
 
     async def run(self, work: Callable[[Connection], Result], *, alone: bool = False) -> Result:
-        """Run ``work`` in a transaction and commit; whatever it raises undoes all of it.
+        """Run ``work`` in a transaction and commit; an exception rolls all of it back.
 
         Args:
-            work: Knows nothing of the event loop.
-            alone: It waits for other processes as long as it takes, whatever became of those who were asked for before.
+            work: A plain function, which knows nothing of the event loop.
+            alone: The transaction waits for other processes without a time limit, even if earlier transactions gave up.
         """
         ...
 
@@ -41,29 +41,29 @@ class Transactions(Protocol):
 class Connections:
     """All connections to one database."""
 
-    #: Of the transactions that write.
+    #: For transactions that write.
     writing: Transactions
-    #: Of those that only read, each in one snapshot.
+    #: For transactions that only read, each in one snapshot.
     reading: Transactions
-    #: Of the lanes: transactions that begin and end themselves (SQLite), or single statements (PostgreSQL).
+    #: For the lanes, which begin and end transactions themselves (SQLite) or execute single statements (PostgreSQL).
     settling: Bare | Statements
 
 
 def asynchronous_engine(url: URL, connect: Callable[[], Awaitable[object]], **options: object) -> Engine:
     """Create an engine over an asynchronous driver, as ``create_async_engine`` does, for :class:`Pooled` alone.
 
-    The package of that function imports SQLAlchemy's ORM, which is a third of a short command's start.
+    The package of that function imports SQLAlchemy's ORM, which takes a third of a short command's start.
 
     Args:
-        url: Names the dialect and the driver.
+        url: The dialect and the driver.
         connect: Opens a connection of the driver.
-        options: Of :func:`sqlalchemy.create_engine`.
+        options: Options of :func:`sqlalchemy.create_engine`.
     """
 
     def creator() -> object:
         return cast("Any", engine.dialect).dbapi.connect(async_creator_fn=connect)
 
-    # Parameters are tenants' data: they belong into no traceback.
+    # Parameters are tenants' data, which must not get into a traceback.
     create = cast("Callable[..., Engine]", create_engine)
     engine = create(url, creator=creator, hide_parameters=True, max_overflow=0, **options)
     return engine
@@ -74,11 +74,10 @@ class Pooled:
     """A pool of asynchronous connections."""
 
     def __init__(self, engine: Engine) -> None:
-        """Create it over an :func:`asynchronous_engine`, which opens connections when needed, and keeps them."""
+        """Create the pool over an :func:`asynchronous_engine`, which opens connections when needed and keeps them."""
         self.sync_engine = engine
 
     async def run(self, work: Callable[[Connection], Result], *, alone: bool = False) -> Result:
-        """Run ``work`` in a transaction, as soon as a connection is free."""
         _ = alone
 
         def transaction() -> Result:
@@ -88,5 +87,4 @@ class Pooled:
         return await greenlet_spawn(transaction)
 
     async def dispose(self) -> None:
-        """Close the connections."""
         await greenlet_spawn(self.sync_engine.dispose)

@@ -1,4 +1,4 @@
-"""The one thread in which a process writes into a SQLite file."""
+"""The single thread that writes to a SQLite file."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,53 +21,53 @@ _Result = TypeVar("_Result")
 
 @final
 class WriterThread:
-    """Runs transactions, one after the other, in the order in which they were asked for.
+    """Runs transactions one after the other, in the order of the calls.
 
-    Each is one hop to the thread and one back, however many statements it has, and nothing in this process waits for
-    the write lock: only another process can hold it. What was asked for runs to its end, even when who asked goes away.
+    Each costs one hop to the thread and one back, however many statements it has. Inside this process nothing waits for
+    the write lock: only another process can hold it. A transaction runs to its end even if its caller is cancelled.
     """
 
     def __init__(self, engine: Engine, checkpointer: Checkpointer, *, is_lockout: Callable[[Exception], bool]) -> None:
-        """Take the engine; its connection is opened in the thread, when the first transaction is asked for.
+        """Create the writer; the thread opens the connection for the first transaction.
 
         Args:
             engine: Has one connection, and begins each transaction with the write lock.
-            checkpointer: Is told how much was written.
-            is_lockout: Tells whether an error means that another process has kept the file locked.
+            checkpointer: Receives the number of rows of each commit.
+            is_lockout: Returns whether an error means that another process holds the lock.
         """
         self.sync_engine: Final = engine
         self._checkpointer = checkpointer
         self._is_lockout = is_lockout
-        #: How often a transaction gave up because another process held the lock.
+        #: The number of transactions that gave up because another process held the lock.
         self._lockouts = 0
         self._jobs: Final[SimpleQueue[Callable[[], bool]]] = SimpleQueue()
         self._thread: Thread | None = None
-        #: How many rows the last transaction has committed, and on which connection.
+        #: The number of rows that the last transaction committed, and its connection.
         self._rows = 0
         self._driver: sqlite3.Connection | None = None
 
     async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
-        """Run ``work`` in a transaction and commit; whatever it raises undoes all of it.
+        """Run ``work`` in a transaction in the thread, and commit; an exception rolls all of it back.
 
         Args:
             work: Runs in the thread.
-            alone: Try it, even when who was before in the queue has waited for another process in vain.
+            alone: Try even if an earlier transaction in the queue has waited for another process in vain.
         """
         return await self._ask(partial(self._transaction, work), patient=alone)
 
     async def dispose(self) -> None:
-        """Run what was asked for, then close the connection and end the thread."""
+        """Run the queued transactions, then close the connection and end the thread."""
         if self._thread is not None:
             await self._ask(self._close, patient=True)
 
     def run_bare(
         self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
     ) -> "asyncio.Future[_Result]":
-        """Run ``work`` on the driver's connection; it begins and ends the one transaction in it itself.
+        """Run ``work`` on the driver's connection; it begins and ends exactly one transaction.
 
         Args:
-            work: Runs in the thread, past SQLAlchemy, whose part costs as much as a short statement.
-            translate: Returns what is raised for an error.
+            work: Runs in the thread, without SQLAlchemy, whose overhead equals the cost of a short statement.
+            translate: Maps an exception to the one that is raised.
         """
         return self._ask(partial(self._past, work), patient=False, translate=translate)
 
@@ -83,11 +83,12 @@ class WriterThread:
         lockouts = None if patient else self._lockouts
 
         def job() -> bool:
-            """Do the work; tell whether the thread is to go on."""
+            """Do the work; return whether the thread continues."""
             self._rows = 0
             try:
                 if lockouts is not None and lockouts != self._lockouts:
-                    # The one before waited in vain, as long as this one did: a queue must not add its timeouts up.
+                    # The previous transaction waited in vain, and this one for as long: timeouts must not add up along
+                    # the queue.
                     message = "the database was locked by another process"
                     raise StoreUnavailable(message)  # noqa: TRY301  # told like any other
                 told = partial(_tell, answer, work())
@@ -95,7 +96,7 @@ class WriterThread:
                 if isinstance(exc, Exception) and self._is_lockout(exc):
                     self._lockouts += 1
                 told = partial(_refuse, answer, translate(exc) if isinstance(exc, Exception) else exc)
-            # The loop is closed: nobody is there any more who could be told.
+            # The loop may be closed, and then the result has no receiver.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(told)
             if self._rows and self._driver is not None:
@@ -104,7 +105,7 @@ class WriterThread:
 
         self._jobs.put(job)
         if self._thread is None:
-            # A daemon: a file that nobody closed, and that another process has locked, must not keep this one alive.
+            # A daemon: an unclosed file that another process has locked must not keep this process alive.
             self._thread = Thread(target=self._work, name="SQLite writer", daemon=True)
             self._thread.start()
         return answer
@@ -136,7 +137,7 @@ class WriterThread:
         try:
             result = work(driver)
         except BaseException:
-            # Whatever it is, the next one asks the engine for its connection.
+            # After any error, the next transaction asks the engine for its connection.
             self._driver = None
             raise
         self._rows = driver.total_changes - before
@@ -150,25 +151,22 @@ class WriterThread:
 
 @final
 class Bare:
-    """The way to a writer's thread for those who begin and end their transactions themselves, one each time."""
+    """Access to the writer's thread for lanes that begin and end their transactions themselves."""
 
     def __init__(self, writer: WriterThread) -> None:
-        """Take the thread."""
         self._writer = writer
 
     @property
     def sync_engine(self) -> Engine:
-        """Give the thread's engine."""
         return self._writer.sync_engine
 
     def run(
         self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
     ) -> "asyncio.Future[_Result]":
-        """Run ``work``, which begins and ends its transaction itself."""
         return self._writer.run_bare(work, translate)
 
     async def dispose(self) -> None:
-        """Do nothing: the thread is the writer's."""
+        """Do nothing: the thread belongs to the writer."""
 
 
 def _tell(answer: "asyncio.Future[_Result]", result: _Result) -> None:

@@ -1,1 +1,1 @@
-"""How the schema came to be, step by step (Alembic)."""
+"""The migrations of the schema (Alembic)."""

@@ -1,4 +1,4 @@
-"""What Alembic runs: the scripts, on the connection and in the transaction that it is given."""
+"""Entry point of Alembic: runs the scripts on the given connection, in its transaction."""
 
 from alembic import context
 

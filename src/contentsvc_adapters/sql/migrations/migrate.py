@@ -1,4 +1,4 @@
-"""Bringing a database to the schema that this code was written for."""
+"""Migrating a database to the schema of this version."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,42 +11,41 @@ from contentsvc_core.errors import SchemaMismatch
 if TYPE_CHECKING:
     from alembic.config import Config
 
-#: The newest revision; a test compares it with the scripts, which are not read when the database has it already.
+#: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
 HEAD: Final = "0015"
 
 _TABLE: Final = "alembic_version"
 
 
 async def revision(database: Database) -> str | None:
-    """Give the revision of a database's schema; ``None``: it has none yet."""
+    """Return the revision of a database's schema; ``None``: there is no schema yet."""
     return await database.read(_revision)
 
 
 def is_older(found: str | None) -> bool:
-    """Tell whether a schema is older than :data:`HEAD`. A later one only adds: a running process goes on with it."""
-    # Revisions are numbers of four digits, and sort.
+    """Return whether a schema is older than :data:`HEAD`. A newer schema only adds, so a running process continues."""
+    # Revisions are four digits, so they sort as text.
     return found is None or found < HEAD
 
 
 async def upgrade(database: Database) -> bool:
-    """Bring the schema up to :data:`HEAD`, all of it or nothing; tell whether there was anything to do.
+    """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
-    A SQLite file that does not exist yet is created. Of several processes one does it, and the others wait for it, as
-    long as it takes.
+    A missing SQLite file is created. One of several processes migrates, and the others wait without a time limit.
 
     Raises:
-        SchemaMismatch: The database was written by a newer version.
+        SchemaMismatch: A newer version has written the database.
     """
     return await database.write_alone(_upgrade)
 
 
 async def make_ready(database: Database) -> None:
-    """See to it that the schema is at :data:`HEAD`, where an upgrade is nobody else's business; else only look.
+    """Migrate the schema to :data:`HEAD` if the dialect allows that, else only check it.
 
     Raises:
-        SchemaMismatch: It is not; the message says what to do.
+        SchemaMismatch: The schema differs; the message says what to do.
     """
-    # Asked first without a lock, so that a command that only reads never waits for a writer.
+    # Read without a lock first, so that a command that only reads never waits for a writer.
     found = await revision(database)
     if found == HEAD:
         return
@@ -67,13 +66,13 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _upgrade(connection: Connection) -> bool:
-    # Inside the transaction: another process may have been at it until now.
+    # Read again inside the transaction: another process may have migrated meanwhile.
     found = _revision(connection)
     if found == HEAD:
         return False
     if found is not None and found not in _known():
         raise SchemaMismatch(_unknown(found))
-    # Only now: importing it takes longer than everything else that a start does with the database.
+    # Imported late: this import takes longer than all other database work of a start.
     from alembic import command  # noqa: PLC0415
 
     config = _config()

@@ -1,1 +1,1 @@
-"""Webhooks out in SQL: endpoints, the outbox, and how what happens gets into it."""
+"""Outgoing webhooks in SQL: endpoints, the outbox, and the writing of messages."""

@@ -34,18 +34,16 @@ class SqlWebhookEndpoints:
     """The webhook endpoints."""
 
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Take the database, and what seals secrets."""
         self._database = database
         self._sealer = sealer
 
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
-        """Add an endpoint, unless there are too many."""
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id
         mine = select(func.count()).select_from(webhook_endpoints).where(webhook_endpoints.c.organization_id == owner)
 
         def add(connection: Connection) -> WebhookEndpoint | EndpointFault:
-            # Those of one organization are counted one after the other.
+            # The lock serializes the counting of one organization's endpoints.
             connection.execute(select(organizations.c.id).where(organizations.c.id == owner).with_for_update())
             standing = connection.execute(
                 select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)
@@ -63,13 +61,11 @@ class SqlWebhookEndpoints:
         return await self._database.write(add)
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        """Read an endpoint."""
         query = select(webhook_endpoints).where(_is(organization_id, endpoint_id))
         found = await self._database.read(lambda connection: connection.execute(query).first())
         return None if found is None else endpoint_of(found)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
-        """Read an organization's endpoints."""
         query = (
             select(webhook_endpoints)
             .where(webhook_endpoints.c.organization_id == organization_id)
@@ -81,7 +77,6 @@ class SqlWebhookEndpoints:
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        """Change an endpoint."""
         mine = _is(organization_id, endpoint_id)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
@@ -97,7 +92,6 @@ class SqlWebhookEndpoints:
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        """Put a secret before the one that stands."""
         mine = _is(organization_id, endpoint_id)
         sealed = self._sealer.seal(secret)
 
@@ -106,7 +100,7 @@ class SqlWebhookEndpoints:
             if standing is None:
                 return None
             if self._sealer.open(standing.sealed_secret) == secret:
-                # Once more, after an unknown outcome.
+                # Called again after an unknown outcome.
                 return endpoint_of(standing)
             values: dict[str, Any] = {
                 "sealed_secret": sealed,
@@ -120,7 +114,6 @@ class SqlWebhookEndpoints:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        """Delete an endpoint, and whatever is kept for it."""
         mine = _is(organization_id, endpoint_id)
         its = (
             webhook_messages.c.endpoint_id == endpoint_id,
@@ -136,7 +129,8 @@ class SqlWebhookEndpoints:
         def run(connection: Connection) -> bool:
             nonlocal done
             if _locked(connection, mine) is None:
-                # True also when it is begun again after an unknown outcome, and was committed the first time.
+                # ``done`` is true if the transaction runs again after an unknown outcome and was committed the first
+                # time.
                 return done
             cut_off = [
                 {"owner": organization_id, "at": row.logged_at, "entry": row.log_id}
@@ -152,7 +146,6 @@ class SqlWebhookEndpoints:
         return await self._database.write(run)
 
     async def sweep_secrets(self, now: datetime) -> int:
-        """Forget previous secrets."""
         sweeping = (
             update(webhook_endpoints)
             .where(webhook_endpoints.c.previous_until <= to_ms(now))

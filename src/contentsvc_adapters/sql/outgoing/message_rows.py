@@ -1,4 +1,4 @@
-"""Rows of endpoints and messages, and the values that they stand for."""
+"""Mapping between rows and values of endpoints and messages."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from contentsvc_core.timestamps import from_ms, to_ms
 
 
 def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    """Give the row of an endpoint but for its secrets."""
+    """Return the row of an endpoint, without its secrets."""
     until = endpoint.previous_secret_until
     return {
         "id": endpoint.id,
@@ -29,7 +29,7 @@ def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:
 
 
 def endpoint_of(row: AnyRow) -> WebhookEndpoint:
-    """Read an endpoint."""
+    """Return the endpoint of a row."""
     return WebhookEndpoint(
         id=row.id,
         organization_id=row.organization_id,
@@ -45,13 +45,13 @@ def endpoint_of(row: AnyRow) -> WebhookEndpoint:
 
 
 def event_types_of(text: str) -> list[EventType]:
-    """Read event types; those of a newer version, which this one does not know, are left out."""
+    """Return the event types of a JSON text; unknown types of a newer version are left out."""
     known = {kind.value: kind for kind in EventType}
     return [known[name] for name in msgspec.json.decode(text) if name in known]
 
 
 def message_row(message: Message) -> dict[str, Any]:
-    """Give the row of a message."""
+    """Return the row of a message."""
     return {
         "id": message.id,
         "organization_id": message.organization_id,
@@ -70,7 +70,7 @@ def message_row(message: Message) -> dict[str, Any]:
 
 
 def message_of(row: AnyRow) -> Message:
-    """Read a message."""
+    """Return the message of a row."""
     return Message(
         id=row.id,
         organization_id=row.organization_id,

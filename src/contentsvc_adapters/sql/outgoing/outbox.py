@@ -38,7 +38,7 @@ from contentsvc_core.outgoing.messages import (
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
-#: Spelled out: behind a parameter, the planner would not see that the partial index serves.
+#: A literal: the planner cannot match a partial index against a parameter.
 _PENDING: Final = webhook_messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
 
 
@@ -47,17 +47,15 @@ class SqlOutbox:
     """The outbox."""
 
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Take the database, and what opens secrets."""
         self._database = database
         self._sealer = sealer
 
     @cached_property
     def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
-        # Not when it is created: a command that sends nothing needs neither.
+        # Built on first use: a command that sends nothing does not pay for it.
         return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}
 
     async def add(self, message: Message) -> None:
-        """Add a message."""
         adding = self._database.dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
         row = message_row(message)
         await self._database.write(lambda connection: connection.execute(adding, row))
@@ -73,7 +71,6 @@ class SqlOutbox:
         without: Collection[str] = (),
         sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
-        """Read which messages are due: the first ones of each endpoint, whatever the others have."""
         if limit <= 0 or per_endpoint <= 0:
             return ()
         asked = {
@@ -98,19 +95,19 @@ class SqlOutbox:
                         )
                         for row in connection.execute(self._due[is_failing], {**asked, "most": left})
                     ]
-            # The statement knows which organizations are full, and not how many places the others have left. Of each
-            # of those the first message is among these, so that the cut never leaves nothing.
+            # The statement knows which organizations are full, but not how much of its share each other one has left.
+            # The first message of each such organization is in the result, so the cut always leaves some.
             return within_shares(found, per_organization=per_organization, sending=sending)
 
         return await self._database.read(read)
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
-        """Set messages due again when the lease has ended; the update itself is the question."""
+        """Move the due time to the lease's end; the conditional update decides which messages are taken."""
         return await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until)) if ids else ()
 
     def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[LeasedMessage]:
         on = select(webhook_endpoints.c.id).where(webhook_endpoints.c.enabled)
-        # What another process is taking at this moment is passed over, not waited for.
+        # Messages that another process is taking at this moment are skipped, not waited for.
         free = self._database.dialect.locking(
             select(webhook_messages.c.id).where(
                 webhook_messages.c.id.in_(ids),
@@ -156,7 +153,6 @@ class SqlOutbox:
         return LeasedMessage(message=message_of(row), url=row.url, secrets=secrets, is_failing=row.failures > 0)
 
     async def record(self, attempted: Attempted) -> None:
-        """Write an attempt's end."""
         message, log = attempted.taken.message, attempted.log
         ending = _changing(attempted.taken).values(
             status=attempted.status.value,
@@ -169,7 +165,7 @@ class SqlOutbox:
             webhook_endpoints.c.id == message.endpoint_id,
         )
         failures = webhook_endpoints.c.failures
-        # Where nothing changes, its row is left alone.
+        # A statement without an effect would still lock the endpoint's row.
         noting = (
             endpoint.where(failures > 0).values(failures=0)
             if attempted.succeeded
@@ -193,20 +189,17 @@ class SqlOutbox:
         await self._database.write(record)
 
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
-        """Set a message due."""
         back = _changing(taken).values(attempts=webhook_messages.c.attempts - 1, due_at=to_ms(due_at))
         await self._database.write(lambda connection: connection.execute(back))
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
-        """Read a message."""
         query = select(webhook_messages).where(_is(organization_id, message_id))
         found = await self._database.read(lambda connection: connection.execute(query).first())
         return None if found is None else message_of(found)
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
-        """Set a message pending."""
         mine = _is(organization_id, message_id)
-        # Whoever is sending it at this moment has it no more: what becomes of that attempt is not written.
+        # The raised count of takes invalidates a current attempt: its result is not written.
         again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, "due_at": to_ms(due_at)}
         ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None}
 
@@ -218,14 +211,13 @@ class SqlOutbox:
         return await self._database.write(resend)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete the oldest messages."""
         first = (
             select(webhook_messages.c.id)
             .where(webhook_messages.c.organization_id == organization_id, webhook_messages.c.created_at < to_ms(before))
             .order_by(webhook_messages.c.created_at, webhook_messages.c.id)
             .limit(limit)
         )
-        # As with sessions: asked once, and locked.
+        # As with sessions: a CTE, so that the rows are selected once, and locked.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(webhook_messages).where(webhook_messages.c.id.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
@@ -236,7 +228,7 @@ def _is(organization_id: str, message_id: str) -> ColumnElement[bool]:
 
 
 def _changing(taken: LeasedMessage) -> Update:
-    """Begin the change of a message by who took it; once it is done, it finds nothing to change any more."""
+    """Return an update of a message that applies only while its take is the last one and it is pending."""
     message = taken.message
     return update(webhook_messages).where(
         _is(message.organization_id, message.id),
@@ -247,14 +239,14 @@ def _changing(taken: LeasedMessage) -> Update:
 
 
 def _finishing(row: dict[str, Any]) -> Update:
-    """Change an entry that stands; one that was swept stays away."""
+    """Return the update of an existing log entry; an entry that was swept is not written again."""
     ending = {name: row[name] for name in ("status", "status_code", "error_message", "reason")}
     place = ("organization_id", "created_at", "id")
     return update(log_entries).where(*(log_entries.c[name] == row[name] for name in place)).values(ending)
 
 
 def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
-    """Create the query for the first messages of each endpoint that is on, in turns between organizations."""
+    """Create the query for the first messages of each enabled endpoint, in turns between organizations."""
     messages = webhook_messages.alias("mine")
     failures = webhook_endpoints.c.failures
     waiting = _endpoints_with_pending_messages()
@@ -291,7 +283,7 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
 
 
 def _endpoints_with_pending_messages() -> CTE:
-    """Jump from one endpoint to the next in the index: its cost grows with their number, not with the messages'."""
+    """Jump from one endpoint to the next in the index: the cost grows with the endpoints, not with the messages."""
     endpoint = webhook_messages.c.endpoint_id
     wanted = _PENDING & endpoint.not_in(bindparam("without", expanding=True))
     waiting = select(func.min(endpoint).label("endpoint_id")).where(wanted).cte("waiting", recursive=True)

@@ -1,4 +1,4 @@
-"""How what happens gets into the outbox: in the transaction that makes it true."""
+"""Writing messages to the outbox, in the transaction of the event that they report."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -14,7 +14,7 @@ from contentsvc_core.outgoing.messages import message_for
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.workflows.runs import RunStatus
 
-#: How many messages one statement writes: databases take some 32,000 parameters.
+#: The maximum number of rows in one statement: databases limit parameters to about 32,000.
 _AT_ONCE: Final = 500
 _ENDPOINTS: Final[Select[*tuple[Any, ...]]] = select(
     webhook_endpoints.c.id, webhook_endpoints.c.organization_id, webhook_endpoints.c.event_types
@@ -24,7 +24,7 @@ _ENDPOINTS: Final[Select[*tuple[Any, ...]]] = select(
 
 
 def tell(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurrence]) -> None:
-    """Write a message for each endpoint that wants to be told; where there is no endpoint, one look at an index."""
+    """Write a message for each endpoint that subscribes to an event. Without endpoints, this costs one index lookup."""
     told = list(occurrences)
     if not told:
         return
@@ -37,16 +37,16 @@ def tell(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurre
         if each.organization_id == row.organization_id and _wants(row.event_types, each)
     ]
     if values:
-        # In one order for all, so that no two wait for each other.
+        # All transactions insert in the same order, so that they cannot deadlock.
         values.sort(key=lambda row: row["id"])
         adding = dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
         for begin in range(0, len(values), _AT_ONCE):
-            # One statement for many, which can be called off (see completion.py).
+            # One multi-row statement, which can be cancelled (see completion.py).
             connection.execute(adding.values(values[begin : begin + _AT_ONCE]))
 
 
 def fail_runs(connection: Connection, dialect: Dialect, failing: Update, reason: str | None) -> Sequence[str]:
-    """Have runs fail by an update, and tell of them; give their ids."""
+    """Fail runs by an update, and write messages about them; return the ids of the runs."""
     columns = ("id", "organization_id", "trigger_id", "takes", "created_at", "due_at")
     ended = failing.values(status=RunStatus.FAILED.value, error=reason)
     failed = connection.execute(ended.returning(*(workflow_runs.c[name] for name in columns))).all()
@@ -71,5 +71,5 @@ def fail_runs(connection: Connection, dialect: Dialect, failing: Update, reason:
 
 def _wants(event_types: str, occurrence: Occurrence) -> bool:
     wanted = message_rows.event_types_of(event_types)
-    # Not the parsed list: one that names only what this version does not know is no list of all.
+    # Compares the stored text: a list of unknown types only is parsed as empty, but does not mean all types.
     return event_types == "[]" or occurrence.type in wanted

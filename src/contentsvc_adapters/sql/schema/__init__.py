@@ -1,4 +1,4 @@
-"""The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote itself."""
+"""The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote."""
 
 from contentsvc_adapters.sql.schema.columns import metadata
 from contentsvc_adapters.sql.schema.content import (

@@ -1,4 +1,4 @@
-"""What all tables share."""
+"""Columns and options that tables share."""
 
 from typing import Any, Final
 
@@ -13,12 +13,12 @@ metadata: Final = MetaData(
     }
 )
 
-#: What is looked up or ordered by: compared by bytes in every database, as Python does, whatever its locale.
+#: For columns that are looked up or sorted: every database compares them by bytes, as Python does, whatever its locale.
 KEY: Final = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def organization(*, index: bool = False) -> Column[str]:
-    """Give the column that says whose a row is."""
+    """Return the column of a row's organization."""
     return Column("organization_id", KEY, ForeignKey("organizations.id"), nullable=False, index=index)
 
 
@@ -28,7 +28,7 @@ def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool], 
 
 
 def for_postgresql(item: Table | Index, option: str, value: object) -> None:
-    """Set an option of PostgreSQL's when tables are made: set at once, it would load that dialect and its drivers."""
+    """Set an option of PostgreSQL when tables are created: set earlier, it would load that dialect and its drivers."""
 
     @event.listens_for(metadata, "before_create")
     def _set(*_: object, **__: object) -> None:  # pyright: ignore[reportUnusedFunction]  # the listener

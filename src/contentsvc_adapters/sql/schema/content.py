@@ -1,4 +1,4 @@
-"""The posts."""
+"""The tables of posts and public changelogs."""
 
 from typing import Final
 
@@ -18,8 +18,8 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
-# What posts that were deleted had told once, and what a post of several releases tells beside its own key: it is not
-# told again.
+# The once-keys of deleted posts, and the further keys of posts about several releases: their releases are not reported
+# again.
 told_once: Final = Table(
     "told_once",
     metadata,
@@ -42,37 +42,37 @@ posts: Final = Table(
     Column("markdown", Text, nullable=False),
     Column("content_type", KEY, nullable=False),
     Column("source_metadata", Text),
-    # As in the metadata, to be looked for.
+    # A copy of the value in the metadata, for queries.
     Column("brand_identity_id", KEY),
     Column("status", KEY, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # When it was published first, if ever, and the tag of the release that it announces.
+    # The time of the first publication, if any, and the tag of the release that the post announces.
     Column("published_at", BigInteger),
     Column("release_tag", Text),
-    # When its events happened. A trigger fills the column for nodes of a version that does not know it.
+    # The time of its events. A trigger fills the column for nodes of a version that does not know it.
     Column("occurred_at", BigInteger),
-    # The context record of the one push that it reports, by custom id; NULL: it reports something else.
+    # The context record of the only push that the post reports, by custom id; NULL: it reports something else.
     Column("push_id", KEY),
-    # The published post of the release that contains that push. Kept in step by `containment`.
+    # The published post of the release that contains that push. `containment` keeps it current.
     Column("contained_in", KEY),
-    # Its readable address in public changelogs, and what it is found by there: lines of `kind:name`, with a line feed
-    # at both ends. NULL: never published, or not looked at yet. Kept in step by `addressing`.
+    # The readable address of the post in public changelogs, and the terms of filters: lines of `kind:name`, with a line
+    # feed at both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
     Column("path", KEY),
     Column("facets", KEY),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),
-    # With the filters of the list, so that posts which are passed over are not read.
+    # With the filters of the list, so that posts which do not match are not read.
     Index(
         "ix_posts_occurred",
         *("organization_id", "occurred_at", "id", "status", "content_type", "brand_identity_id"),
     ),
 )
-# Public changelogs are read by these: the newest posts of a type, the posts of releases, and the last change.
+# Public changelogs read the newest posts of a type, the posts of releases, and the time of the last change.
 _LISTED: Final = (posts.c.status == "published") & posts.c.contained_in.is_(None)
 partial_index(
     "ix_posts_listed",
-    # With the facets: posts that a filter passes over are not read.
+    # With the facets: posts that do not match a filter are not read.
     *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id, posts.c.facets),
     where=_LISTED,
 )
@@ -109,7 +109,7 @@ released_pushes: Final = Table(
     sqlite_with_rowid=False,
 )
 
-# The paths that posts have or had, so that links to them lead on.
+# The current and earlier paths of posts: old links redirect.
 post_paths: Final = Table(
     "post_paths",
     metadata,
@@ -125,7 +125,7 @@ public_changelogs: Final = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     Column("owner_id", KEY, ForeignKey("organizations.id"), nullable=False, index=True),
-    # Of an organization's first changelog, else NULL: nodes of the version before know one changelog by it.
+    # Set for an organization's first changelog, else NULL: nodes of the previous version find one changelog by it.
     Column("organization_id", KEY, ForeignKey("organizations.id"), unique=True),
     Column("slug", KEY, nullable=False, unique=True),
     Column("title", Text, nullable=False),
@@ -136,15 +136,15 @@ public_changelogs: Final = Table(
     Column("is_public", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # Counts the changes of this row and of posts that are or were public. Triggers, which the migrations make, count
-    # the posts: so a change by a node of another version counts, too.
+    # Counts the changes of this row, and of posts that are or were public. Triggers of the migrations count the posts,
+    # so changes by nodes of other versions count as well.
     Column("revision", BigInteger, nullable=False, server_default="0"),
     # JSON lists; NULL: an empty one.
     Column("repositories", Text),
     Column("scopes", Text),
     Column("accent", Text),
     Column("header_links", Text),
-    # Everything about the pictures but their bytes.
+    # The metadata of the pictures, without their bytes.
     Column("images", Text),
     Column("show_details", Boolean, nullable=False, server_default=false()),
 )
@@ -158,12 +158,12 @@ changelog_images: Final = Table(
     PrimaryKeyConstraint("changelog_id", "kind"),
 )
 
-# The slugs under which a changelog is or was public: each belongs to its organization for good.
+# The current and earlier slugs of public changelogs: each belongs to its organization permanently.
 changelog_slugs: Final = Table(
     "changelog_slugs",
     metadata,
     Column("slug", KEY, primary_key=True),
     organization(index=True),
-    # The changelog that had it; NULL: the first one. A changelog that was deleted stays named.
+    # The changelog that had the slug; NULL: the first one. A deleted changelog stays named.
     Column("changelog_id", KEY),
 )

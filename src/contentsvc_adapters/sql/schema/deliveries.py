@@ -1,4 +1,4 @@
-"""What deliveries leave behind."""
+"""The tables that deliveries are written to."""
 
 from typing import Final
 
@@ -6,23 +6,23 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBina
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
 
-# The only table whose key is random: 16 bytes, and on SQLite a b-tree of its own without a second one beside it.
+# The only table with a random key, of 16 bytes. On SQLite the table is its own b-tree, without a second index.
 claims: Final = Table(
     "claims",
     metadata,
     Column("key", LargeBinary, primary_key=True),
     Column("claimed_at", BigInteger, nullable=False, index=True),
-    # The log entry of the delivery that took it.
+    # The log entry of the delivery that took the claim.
     Column("log_id", KEY, nullable=False),
     sqlite_with_rowid=False,
 )
 
-# What a delivery told of, once: log entry, context record and runs refer to it. What a client or a schedule asked for
-# stands here, too, as what its run was started by.
+# The event of a delivery, stored once; log entry, context record and runs refer to it. Requests by clients and
+# schedules are events, too: they started their runs.
 events: Final = Table(
     "events",
     metadata,
-    # That of the log entry that it came with, or that of the run.
+    # The id of the log entry that came with the event, or the id of the run.
     Column("id", KEY, primary_key=True),
     organization(),
     Column("provider", KEY, nullable=False),
@@ -32,11 +32,11 @@ events: Final = Table(
     Column("type", KEY, nullable=False),
     Column("data", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # What lists show of the event, below 2 KiB. NULL: written by an older version, or something that was asked for.
+    # What lists show of the event, below 2 KiB. NULL: an event of an older version, or a request.
     Column("summary", Text),
 )
 
-# The table is its own newest-first listing.
+# Its primary key is the order of lists, newest first.
 log_entries: Final = Table(
     "log_entries",
     metadata,
@@ -52,7 +52,7 @@ log_entries: Final = Table(
     Column("status", KEY, nullable=False),
     Column("status_code", Integer),
     Column("error_message", Text),
-    # At most one of the two: the payload is made from the event, or it stands here.
+    # At most one of the two is set: the payload is made from the event, or stored here.
     Column("event_id", KEY, ForeignKey("events.id")),
     Column("payload", Text),
     Column("reason", Text),
@@ -71,7 +71,7 @@ context_records: Final = Table(
     Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
     Column("created_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("organization_id", "custom_id"),
-    # Named here: the convention's name is longer than PostgreSQL allows.
+    # Named explicitly: the convention's name is longer than PostgreSQL allows.
     Index("ix_context_records_repository", "organization_id", "provider", "repository_id", "created_at", "id"),
     Index(None, "organization_id", "created_at", "id"),
     sqlite_with_rowid=False,

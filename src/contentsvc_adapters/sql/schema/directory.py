@@ -1,4 +1,4 @@
-"""Who is there, and what they have connected and set up."""
+"""The tables of organizations, their connections and their configuration."""
 
 from typing import Final
 
@@ -24,10 +24,10 @@ organizations: Final = Table(
     Column("slug", KEY, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("retention_days", Integer, nullable=False),
-    # Raised by every change of what deliveries are decided on, in that change's transaction.
+    # Raised by each change of the configuration that decisions on deliveries use, in the transaction of that change.
     Column("version", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # A JSON object of the fields that are set; here, in triggers and in schedules.
+    # A JSON object of the fields that are set; the same in triggers and schedules.
     Column("house_style", Text),
 )
 
@@ -39,7 +39,7 @@ integrations: Final = Table(
     Column("provider", KEY, nullable=False),
     Column("enabled", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # What the code host calls the hook that was created there, and what it was created with, sealed.
+    # The code host's id of the hook that the service created there, and the sealed token used for that.
     Column("hook_id", Text),
     Column("sealed_token", Text),
 )
@@ -51,13 +51,14 @@ repositories: Final = Table(
     Column("provider", KEY, nullable=False),
     Column("repository_id", BigInteger, nullable=False),
     Column("integration_id", KEY, ForeignKey("integrations.id"), nullable=False, index=True),
-    # Where it stands in its integration's list.
+    # The position in its integration's list.
     Column("position", Integer, nullable=False),
     Column("full_name", Text, nullable=False),
     # The name in lower case.
     Column("name_key", KEY, nullable=False),
     Column("branch", Text),
-    # An organization connects a repository once; the indexes say so, since a question before would be a race.
+    # An organization connects a repository once. The unique keys enforce this; a query before the insert would be a
+    # race.
     PrimaryKeyConstraint("organization_id", "provider", "repository_id"),
     UniqueConstraint("organization_id", "provider", "name_key"),
 )
@@ -69,7 +70,7 @@ webhook_secrets: Final = Table(
     Column("integration_id", KEY, ForeignKey("integrations.id"), nullable=False, index=True),
     Column("sealed", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # For a secret that was rotated out: from then on it verifies nothing.
+    # Set for a secret that was rotated out: it verifies nothing from then on.
     Column("expires_at", BigInteger),
 )
 
@@ -81,7 +82,7 @@ triggers: Final = Table(
     Column("name", Text, nullable=False),
     Column("source_type", KEY, nullable=False),
     Column("enabled", Boolean, nullable=False),
-    # JSON lists: they are read whole, and the core does the matching.
+    # JSON lists: they are always read whole, and the core matches them.
     Column("repository_ids", Text, nullable=False),
     Column("event_types", Text, nullable=False),
     Column("output_type", Text, nullable=False),
@@ -107,9 +108,9 @@ schedules: Final = Table(
     Column("lookback", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # The slot that it fires for next; a disabled one has none.
+    # The next slot; NULL for a disabled schedule.
     Column("due_at", BigInteger, index=True),
-    # The slot that it fired for last: none before it fires again, whatever the clock says.
+    # The last slot that it fired for: it never fires for this or an earlier slot again, whatever the clock says.
     Column("last_slot", BigInteger),
     Column("house_style", Text),
 )
@@ -120,7 +121,7 @@ brand_identities: Final = Table(
     Column("id", KEY, primary_key=True),
     organization(),
     Column("name", Text, nullable=False),
-    # The name, case-folded.
+    # The case-folded name.
     Column("name_key", KEY, nullable=False),
     Column("is_default", Boolean, nullable=False),
     Column("website_url", Text, nullable=False),
@@ -135,7 +136,7 @@ brand_identities: Final = Table(
     Column("updated_at", BigInteger, nullable=False),
     UniqueConstraint("organization_id", "name_key"),
 )
-# An organization has one default at most.
+# At most one default per organization.
 partial_index(
     "ix_brand_identities_default",
     brand_identities.c.organization_id,
@@ -143,17 +144,17 @@ partial_index(
     where=brand_identities.c.is_default,
 )
 
-# A sliding log for each bucket: when its admitted requests were, as JSON.
+# A sliding log for each bucket: the times of its admitted requests, as JSON.
 rate_windows: Final = Table(
     "rate_windows",
     metadata,
     Column("bucket", KEY, primary_key=True),
     Column("hits", Text, nullable=False),
-    # When its last request leaves the window: the row says nothing any more.
+    # The time at which the last request leaves the window; the row has no use after that.
     Column("expires_at", BigInteger, nullable=False, index=True),
 )
 
-# Nothing refers to keys here: a session whose key is gone is worth nothing, and keeps nobody from removing it.
+# No foreign key to the API key: a session without its key is invalid, and must not prevent the key's deletion.
 sessions: Final = Table(
     "sessions",
     metadata,
@@ -173,7 +174,7 @@ api_keys: Final = Table(
     # A JSON list, without `admin`: nodes of a version before that scope could not read the row.
     Column("scopes", Text, nullable=False),
     Column("may_issue", Boolean, nullable=False, server_default=false()),
-    # The prefix of another key.
+    # The prefix of the issuer.
     Column("issued_by", KEY, index=True),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),

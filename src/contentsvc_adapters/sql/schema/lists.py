@@ -1,7 +1,7 @@
-"""How many rows of a list lie in which stretch of time: what pages are found by.
+"""Counts of a list's rows by stretches of time, for finding pages.
 
-Triggers, which the migrations make, change them in the transaction of whatever is counted: every writer is right, that
-of another version, too. Nothing else may add to them.
+Triggers of the migrations change the counts in the transaction of the counted row. So the counts are right with every
+writer, including nodes of other versions. Nothing else may add to them.
 """
 
 from typing import Final
@@ -10,20 +10,20 @@ from sqlalchemy import BigInteger, Column, Integer, PrimaryKeyConstraint, Table
 
 from contentsvc_adapters.sql.schema.columns import KEY, for_postgresql, metadata
 
-#: Room for new versions of a row on its own page: they are changed far more often than added.
+#: Free space in each page for new versions of rows: rows are updated far more often than inserted.
 _ROOM: Final = {"fillfactor": 50}
 
-# No foreign keys: the rows that are counted have them.
+# No foreign keys: the counted rows have them.
 log_counts: Final = Table(
     "log_counts",
     metadata,
     Column("organization_id", KEY, nullable=False),
-    # How long the stretch is, in milliseconds; it begins at a multiple of that.
+    # The length of the stretch in milliseconds; the stretch begins at a multiple of the length.
     Column("span", BigInteger, nullable=False),
     Column("starts_at", BigInteger, nullable=False),
     Column("integration_id", KEY, nullable=False),
     Column("status", KEY, nullable=False),
-    # Who writes at the same time changes different rows. Only the sum says something: a part may be negative.
+    # Concurrent writers use different shards. Only the sum is meaningful: one shard's number may be negative.
     Column("shard", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),
     PrimaryKeyConstraint("organization_id", "span", "starts_at", "integration_id", "status", "shard"),
@@ -38,7 +38,7 @@ post_counts: Final = Table(
     Column("starts_at", BigInteger, nullable=False),
     Column("status", KEY, nullable=False),
     Column("content_type", KEY, nullable=False),
-    # Empty where the post has none.
+    # Empty if the post has none.
     Column("brand_identity_id", KEY, nullable=False),
     Column("shard", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),

@@ -1,4 +1,4 @@
-"""Subscribers by e-mail, and what waits to be sent to them."""
+"""The tables of e-mail subscribers and their mails."""
 
 from typing import Final
 
@@ -11,11 +11,11 @@ subscribers: Final = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     organization(),
-    # A changelog that is deleted takes its subscribers along.
+    # Deleting a changelog deletes its subscribers.
     Column("changelog_id", KEY, ForeignKey("public_changelogs.id", ondelete="CASCADE"), nullable=False),
     Column("address", KEY, nullable=False),
     Column("status", KEY, nullable=False),
-    # Of the token in links; the mails are written with the token itself.
+    # The digest of the token in links; mails contain the token itself.
     Column("digest", KEY, nullable=False, unique=True),
     Column("sealed_token", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
@@ -35,9 +35,9 @@ announced_posts: Final = Table(
     metadata,
     Column("post_id", KEY, primary_key=True),
     organization(),
-    # The publication.
+    # The time of the publication.
     Column("created_at", BigInteger, nullable=False),
-    # The mails that have the post; NULL: none yet.
+    # The batch of mails with the post; NULL: none yet.
     Column("batch_id", KEY, index=True),
     Index(None, "organization_id", "created_at", "post_id"),
 )
@@ -54,13 +54,13 @@ mails: Final = Table(
     organization(),
     Column("subscriber_id", KEY, ForeignKey("subscribers.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("kind", KEY, nullable=False),
-    # NULL: of a confirmation.
+    # NULL for a confirmation.
     Column("batch_id", KEY),
     Column("status", KEY, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("takes", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # Of a mail that was taken: the end of the lease.
+    # For a mail that was taken: the end of the lease.
     Column("due_at", BigInteger, nullable=False),
     Column("error", Text),
     Index(None, "organization_id", "created_at", "id"),

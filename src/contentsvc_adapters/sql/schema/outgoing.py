@@ -1,4 +1,4 @@
-"""Webhooks out: where they go, and what waits to be sent."""
+"""The tables of outgoing webhooks: endpoints and messages."""
 
 from typing import Final
 
@@ -13,21 +13,21 @@ webhook_endpoints: Final = Table(
     organization(index=True),
     Column("url", Text, nullable=False),
     Column("description", Text, nullable=False),
-    # A JSON list: it is read whole, and the core does the matching.
+    # A JSON list: it is always read whole, and the core matches it.
     Column("event_types", Text, nullable=False),
     Column("enabled", Boolean, nullable=False),
     Column("disabled_reason", Text),
     Column("sealed_secret", Text, nullable=False),
-    # The one before, as long as it signs, too.
+    # The previous secret, while it still signs.
     Column("sealed_previous", Text),
     Column("previous_until", BigInteger),
-    # Attempts in a row that have failed.
+    # The number of failed attempts in a row.
     Column("failures", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
 )
 
-# No foreign key to the endpoint: whoever tells of something must not wait for, or fail at, who deletes an endpoint at
-# the same moment. What belongs to none is never sent, and is swept in time.
+# No foreign key to the endpoint: writing a message must not wait for, or fail because of, a concurrent deletion of the
+# endpoint. A message without an endpoint is never sent, and swept later.
 webhook_messages: Final = Table(
     "webhook_messages",
     metadata,
@@ -36,22 +36,22 @@ webhook_messages: Final = Table(
     Column("endpoint_id", KEY, nullable=False),
     Column("type", KEY, nullable=False),
     Column("data", Text, nullable=False),
-    # Told by who has no clock: set when it is first taken.
+    # NULL until the first take, if the writer of the message has no clock.
     Column("occurred_at", BigInteger),
     Column("status", KEY, nullable=False),
     Column("attempts", Integer, nullable=False),
-    # Whoever took it last may say how it ended, and nobody else: the number tells.
+    # Only the last take may write the result of an attempt (a fencing token).
     Column("takes", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # Of one that was taken: when the lease ends.
+    # For a message that was taken: the end of the lease.
     Column("due_at", BigInteger, nullable=False),
-    # Where its log entry is.
+    # The key of its log entry.
     Column("log_id", KEY),
     Column("logged_at", BigInteger),
     Index(None, "organization_id", "created_at", "id"),
     Index(None, "endpoint_id"),
 )
-# Those that have ended are many, and never looked for by when they were due.
+# Finished messages are many, and never queried by due time.
 partial_index(
     "ix_webhook_messages_pending",
     webhook_messages.c.endpoint_id,

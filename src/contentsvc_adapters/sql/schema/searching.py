@@ -1,7 +1,7 @@
-"""What has been looked at for searches, and what is to be looked at.
+"""The tables of search: indexed documents, and documents that wait for indexing.
 
-The words stand in ``search_words``, which each database keeps in its own way (FTS5, ``tsvector``): it is in the
-migrations alone, and its rows have the ids of ``search_documents``.
+The words are in ``search_words``, which differs between databases (FTS5, ``tsvector``): only the migrations define it.
+Its rows have the ids of ``search_documents``.
 """
 
 from typing import Final
@@ -10,30 +10,30 @@ from sqlalchemy import BigInteger, Column, Index, Integer, PrimaryKeyConstraint,
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata
 
-# No foreign keys: what it tells of is written by others, and asked for with every answer.
+# No foreign keys: other code deletes the documents, and each search joins them.
 search_documents: Final = Table(
     "search_documents",
     metadata,
-    # SQLite's own row number, by this very type.
+    # This type makes the column SQLite's own row id.
     Column("id", Integer().with_variant(BigInteger(), "postgresql"), primary_key=True),
     Column("organization_id", KEY, nullable=False),
-    # That of a DocumentKind.
+    # The value of a DocumentKind.
     Column("kind", KEY, nullable=False),
     # A context record's custom id, or a post's id.
     Column("document_id", KEY, nullable=False),
-    # Where it stands in a list.
+    # The sort key of lists.
     Column("created_at", BigInteger, nullable=False),
     Column("place_id", KEY, nullable=False),
-    # With small letters for ASCII's capitals; null: it has none.
+    # ASCII capitals are lowered; NULL: no repository.
     Column("repository", KEY),
-    # The event's type, or the content's.
+    # The type of the event or of the content.
     Column("type", KEY, nullable=False),
     UniqueConstraint("organization_id", "kind", "document_id"),
     Index("ix_search_documents_place", "organization_id", "kind", "created_at", "place_id"),
 )
 
-# Triggers, which the migrations make, write it in the transaction of whatever is written. Who has looked at a document
-# takes it out if its version is the one that was there before the look.
+# Triggers of the migrations insert rows in the transaction of the document's change. After indexing a document, its row
+# is deleted if the version is unchanged.
 search_pending: Final = Table(
     "search_pending",
     metadata,
@@ -41,8 +41,8 @@ search_pending: Final = Table(
     Column("kind", KEY, nullable=False),
     Column("document_id", KEY, nullable=False),
     Column("version", BigInteger, nullable=False),
-    # How often the processing of ``begun_version`` began, and when it began last, in milliseconds of the database's
-    # clock. Of another version it never began.
+    # The number of attempts to index ``begun_version``, and the start of the last attempt, in milliseconds of the
+    # database's clock. Other versions have no attempts.
     Column("begun", Integer, nullable=False, server_default="0"),
     Column("begun_version", BigInteger),
     Column("begun_at", BigInteger),

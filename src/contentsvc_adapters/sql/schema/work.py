@@ -1,4 +1,4 @@
-"""The runs, who works on them, and the jobs beside them."""
+"""The tables of runs, executors and jobs."""
 
 from typing import Final
 
@@ -11,14 +11,14 @@ workflow_runs: Final = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     organization(),
-    # What started it: a trigger, a job or a schedule.
+    # The trigger, job or schedule that started the run.
     Column("trigger_id", KEY, nullable=False),
     Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
     Column("replayed", Boolean, nullable=False, server_default=false()),
     Column("status", KEY, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("kills", Integer, nullable=False),
-    # Whoever took it last may change it, and nobody else: the number tells.
+    # Only the last take may change the run (a fencing token).
     Column("takes", Integer, nullable=False, server_default="0"),
     Column("executor", KEY),
     Column("error", Text),
@@ -27,7 +27,7 @@ workflow_runs: Final = Table(
     Column("due_at", BigInteger, nullable=False),
     Index(None, "organization_id", "created_at", "id"),
 )
-# Ended runs are many and never looked for by status: the indexes hold only those that work is left for.
+# Ended runs are many and never queried by status: the partial indexes hold only unfinished runs.
 partial_index(
     "ix_workflow_runs_pending",
     workflow_runs.c.organization_id,
@@ -47,7 +47,7 @@ executors: Final = Table(
     "executors",
     metadata,
     Column("id", KEY, primary_key=True),
-    # Counted, not timed: whether an executor lives is told by whether this grows, and no two clocks need to agree.
+    # A counter, not a time: an executor is alive while its counter grows, so clocks need not agree.
     Column("beats", BigInteger, nullable=False),
 )
 
@@ -70,7 +70,7 @@ run_drafts: Final = Table(
     Column("markdown", Text, nullable=False),
 )
 
-# What clients follow; where a job stands is told by its run.
+# Jobs that clients follow. The state of a job is the state of its run.
 jobs: Final = Table(
     "jobs",
     metadata,
@@ -83,7 +83,7 @@ jobs: Final = Table(
 job_events: Final = Table(
     "job_events",
     metadata,
-    # They are read in the order in which they were written.
+    # Events are read in the order of writing.
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("id", KEY, nullable=False, unique=True),
     Column("job_id", KEY, ForeignKey("jobs.id"), nullable=False, index=True),

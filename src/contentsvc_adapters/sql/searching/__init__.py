@@ -1,1 +1,1 @@
-"""Searching in a database: the words that the core gives, in the index that the database has for words."""
+"""Search in a database: the core's words, in the full-text index of the database."""

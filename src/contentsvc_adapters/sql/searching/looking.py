@@ -1,12 +1,12 @@
-"""Looking at what was written since: its words are read beside everything else, and not while a delivery waits.
+"""Indexing documents for search, apart from the write path of deliveries.
 
-A document that is to be looked at stands in ``search_pending`` with a version. Its words are read and made without a
-lock; then, in one transaction, it is taken out if that version is there still, and only what was taken out is written.
-So of two that look at once the later look is kept, and a change that comes in between is looked at again.
+A document that waits for indexing has a row with a version in ``search_pending``. Its words are read and computed
+without a lock. One transaction then deletes the row if its version is unchanged, and writes the words of the deleted
+rows only. So the later of two concurrent runs wins, and a document that changes in between is indexed again.
 
-Before its words are made, it is noted that this began. A document whose processing ended a process (or failed) is
-processed alone from then on, and given up after :data:`TRIES` times, until it changes. Otherwise it would end
-every process that looks at it, on every node.
+Before words are computed, the row notes this attempt. A document whose attempt ended its process (or failed) is indexed
+alone from then on. After :data:`TRIES` attempts it is given up until it changes. Otherwise it would end every process
+that indexes it, on every node.
 """
 
 import asyncio
@@ -27,18 +27,18 @@ from contentsvc_core.search.documents import DocumentKind, post_words, record_wo
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
-#: How many documents are written together, and how much their events have together, as they are stored.
+#: The maximum number of documents in a batch, and the maximum size of their events in bytes, as stored.
 _BATCH: Final = 100
 _BATCH_BYTES: Final = 8 * 1024 * 1024
-#: How often the processing of a document begins without an end before it is given up.
+#: The number of unfinished attempts after which a document is given up.
 TRIES: Final = 3
-#: A beginning that is no older, in milliseconds, may still come to its end, here or on another node: it is not counted
-#: again. A batch takes a second of a processor, and one document alone less.
+#: In milliseconds. A younger attempt may still finish, here or on another node, so no further attempt is counted. A
+#: batch takes a second of processor time, a single document less.
 _LEASE_MS: Final = 10_000
 _KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
 _DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
 
-#: How often the processing of a document as it is now began.
+#: The number of attempts to index the current version of a document.
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 #: The condition that a document was not given up.
 WAITS: Final = _BEGUN <= TRIES
@@ -50,10 +50,10 @@ _Key: TypeAlias = tuple[str, str, str]
 @final
 @frozen(kw_only=True)
 class GivenUp:
-    """A document that is not searched, because its processing never ended."""
+    """A document that is not searchable, because its indexing never finished."""
 
     organization_id: str
-    #: That of a :class:`~contentsvc_core.search.documents.DocumentKind`.
+    #: The value of a :class:`~contentsvc_core.search.documents.DocumentKind`.
     kind: str
     #: A context record's custom id, or a post's id.
     document_id: str
@@ -62,28 +62,27 @@ class GivenUp:
 @final
 @frozen(kw_only=True)
 class _Look:
-    """What has been seen of a document."""
+    """A document as it was read for indexing."""
 
     key: _Key
     version: int
-    #: ``None``: it is gone.
+    #: ``None``: the document was deleted.
     row: dict[str, Any] | None
     words: tuple[str, ...] = ()
 
 
 @final
 class Looker:
-    """Keeps the index."""
+    """Maintains the index."""
 
     def __init__(self, database: Database, words: WordIndex) -> None:
-        """Take the database and its index of words."""
         self._database = database
         self._words = words
         #: Called for each document that is given up.
         self.on_given_up: Callable[[GivenUp], None] = _nothing
 
     async def look(self, *, limit: int, organization_id: str | None = None) -> int:
-        """Look at documents of one organization, or of any; give how many, at most ``limit``."""
+        """Index at most ``limit`` documents of one organization, or of any; return their number."""
         done = 0
         while done < limit:
             pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
@@ -105,14 +104,14 @@ class Looker:
     async def _pending(
         self, limit: int, organization_id: str | None
     ) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
-        """Read the next documents that wait: several new ones, or a single suspect.
+        """Read the next waiting documents: several new ones, or a single suspect.
 
-        A suspect's processing began before and should have ended, or began twice.
+        A suspect has two unfinished attempts, or one whose lease has expired.
         """
         has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
         suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
         asked = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)
-        # After the last try, its end is waited for before it is given up.
+        # After the last attempt, its lease must expire before the document is given up.
         asked = asked.where(or_(_BEGUN < TRIES, and_(WAITS, has_expired)))
         if organization_id is not None:
             asked = asked.where(search_pending.c.organization_id == organization_id)
@@ -130,7 +129,7 @@ class Looker:
         return self._database.dialect.now_ms() - _LEASE_MS
 
     def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
-        """Note that the processing of documents begins; return how many of them were noted."""
+        """Note an attempt for each document; return the number of documents noted."""
         beginning = (
             update(search_pending)
             .where(
@@ -139,7 +138,7 @@ class Looker:
             )
             .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=self._database.dialect.now_ms())
         )
-        # One by one, in the order of their keys, as they are taken out.
+        # One by one in the order of keys, the same order as when they are removed.
         return sum(
             connection.execute(
                 beginning,
@@ -166,7 +165,7 @@ class Looker:
         return how_many_fit((sizes.get((row.organization_id, row.document_id), 0) for row in pending), _BATCH_BYTES)
 
     def _keep(self, connection: Connection, looks: Sequence[_Look]) -> None:
-        # In the order of their keys: two that look at once wait for each other in no circle.
+        # In the order of keys, so that concurrent transactions cannot deadlock.
         taken = [look for look in looks if _take(connection, look)]
         gone = [look.key for look in taken if look.row is None]
         if gone:

@@ -1,4 +1,4 @@
-"""Finding context records and posts (port :class:`~contentsvc_core.ports.Search`)."""
+"""Search for context records and posts (port :class:`~contentsvc_core.ports.Search`)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 _Found: TypeAlias = tuple[Sequence[rows.AnyRow], bool, int]
 
-#: How many documents a search looks at by itself before it answers.
+#: The maximum number of waiting documents that a search indexes before it answers.
 _AT_ONCE: Final = 2_000
 _NEWEST_FIRST: Final = (search_documents.c.created_at.desc(), search_documents.c.place_id.desc())
 _OF_RECORD: Final = and_(
@@ -35,19 +35,18 @@ _OF_POST: Final = and_(
 
 @final
 class SqlSearch:
-    """The search. What was written since is looked at before an answer is given."""
+    """The search. It indexes waiting documents before it answers."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
         self._words = word_index(database)
-        #: Looks at what is pending; tells of documents that it gives up.
+        #: Indexes waiting documents, and reports documents that it gives up.
         self.looker: Final = Looker(database, self._words)
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
-        """Find context records; the sizes of their events are asked for first, since one may have 25 MiB."""
+        """Find context records. The sizes of their events are read first, because an event can have 25 MiB."""
         conditions = self._conditions(organization_id, DocumentKind.CONTEXT, search.terms, before)
         if search.repository:
             conditions.append(search_documents.c.repository == search.repository)
@@ -71,14 +70,13 @@ class SqlSearch:
 
         await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
-        # Not on the loop: a hundred records may hold two hundred thousand commits.
+        # In a thread: a hundred records may hold two hundred thousand commits.
         found = await asyncio.to_thread(lambda: [rows.context_record(row) for row in listed])
         return Hits(found=found, has_more=has_more, behind=behind)
 
     async def posts(
         self, organization_id: str, search: PostSearch, *, limit: int, before: Cursor | None = None
     ) -> Hits[Post]:
-        """Find posts."""
         conditions = self._conditions(organization_id, DocumentKind.POST, search.terms, before)
         if search.statuses:
             conditions.append(posts.c.status.in_([status.value for status in search.statuses]))
@@ -97,7 +95,6 @@ class SqlSearch:
         return Hits(found=[rows.post_of(row) for row in listed], has_more=has_more, behind=behind)
 
     async def catch_up(self, *, limit: int) -> int:
-        """Look at documents of any organization."""
         return await self.looker.look(limit=limit)
 
     def _conditions(

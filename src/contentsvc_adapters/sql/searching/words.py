@@ -1,6 +1,7 @@
-"""The index of words: FTS5 in SQLite, ``tsvector`` in PostgreSQL, both with words that the core has made.
+"""The full-text index: FTS5 in SQLite, ``tsvector`` in PostgreSQL.
 
-A word has letters and digits alone, and what is not ASCII is a letter to both: nothing is parted, folded or left out.
+The core supplies the words. A word consists of letters and digits, and both databases treat non-ASCII characters as
+letters. So no database splits, folds or drops a word.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from contentsvc_adapters.sql.schema import search_documents
 from contentsvc_core.search.documents import DocumentKind
 from contentsvc_core.search.terms import Term
 
-#: Begins the word that says whose and of what kind a document is: for private use, so that no text's word has it.
+#: The prefix of the word that names organization and kind of a document: a private-use character, which no text
+#: contains.
 _OURS: Final = "\ue000"
 
 #: A document's number in the index, and its words.
@@ -23,34 +25,37 @@ Indexed: TypeAlias = tuple[int, Sequence[str]]
 
 
 class WordIndex(Protocol):
-    """Which documents have which words."""
+    """The words of each document."""
 
     def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None:
-        """Write the words of documents in the place of those that they had."""
+        """Replace the words of documents."""
         ...
 
     def drop(self, connection: Connection, documents: Sequence[int]) -> None:
-        """Forget documents."""
+        """Delete documents."""
         ...
 
     def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
-        """Give the condition that a document of ``scope`` is found by all terms."""
+        """Return the condition that a document of ``scope`` matches all terms."""
         ...
 
 
 def scope_word(organization_id: str, kind: DocumentKind) -> str:
-    """Give the word that all documents of one kind of one organization have, and no others."""
+    """Return the word that all documents of one kind of one organization share, and no others."""
     return _OURS + blake2b(f"{kind.value} {organization_id}".encode(), digest_size=12).hexdigest()
 
 
 def word_index(database: Database) -> WordIndex:
-    """Give the index of a database."""
+    """Return the index of a database."""
     return _Fts5() if isinstance(database.dialect, Sqlite) else _Tsvector()
 
 
 @final
 class _Fts5:
-    """SQLite's, with the tokenizer ``ascii``: letters are ASCII's letters and digits, and all that is not ASCII."""
+    """SQLite's index.
+
+    Its tokenizer ``ascii`` forms words of ASCII letters and digits and of all non-ASCII characters.
+    """
 
     _DROP: Final = text("DELETE FROM search_words WHERE rowid = :id")
     _KEEP: Final = text("INSERT INTO search_words (rowid, words) VALUES (:id, :words)")
@@ -75,9 +80,9 @@ class _Fts5:
 
 @final
 class _Tsvector:
-    """PostgreSQL's, from an array of words: none of its dictionaries and parsers has a say."""
+    """PostgreSQL's index, from an array of words: its dictionaries and parsers are not used."""
 
-    # One statement for all of them: of many that are sent at once, the driver waits for ever when it has to give up.
+    # One statement for all documents: if the driver has to cancel a batch of statements, it waits forever.
     _KEEP: Final = text(
         "INSERT INTO search_words (id, words) "
         "SELECT id, array_to_tsvector(string_to_array(words, ' ')) FROM unnest(:ids, :words) AS given (id, words) "
@@ -103,7 +108,7 @@ class _Tsvector:
 
 
 def _fts5(term: Term) -> str:
-    # In quotes, a word is a word, whatever FTS5 would read in it.
+    # FTS5 does not interpret a quoted word.
     words = [f'"{word}"' for word in term.words]
     return f"({' AND '.join(words)}{' *' if term.is_prefix else ''})"
 

@@ -1,1 +1,1 @@
-"""The write path of deliveries: what waits at the same time is written in one transaction (group commit)."""
+"""The write path of deliveries: waiting settlements share one transaction (group commit)."""

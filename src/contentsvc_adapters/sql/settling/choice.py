@@ -1,4 +1,4 @@
-"""Which lanes a database's settlements are written by."""
+"""The choice of the lanes that write a database's settlements."""
 
 from typing import Final
 
@@ -9,13 +9,14 @@ from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_adapters.sql.settling.sqlite import SqliteLane
 
-#: How many settlements a batch holds at most. With more, PostgreSQL waits while this process prepares the next one.
+#: The maximum number of settlements in a batch. With larger ones, PostgreSQL idles while this process prepares the
+#: next.
 _POSTGRESQL_BATCH: Final = 32
 _SQLITE_BATCH: Final = 128
 
 
 def settlement_queue(database: Database) -> SettlementQueue:
-    """Make the queue of a database, with its lanes."""
+    """Create the queue of a database, with its lanes."""
     if isinstance(database.dialect, Sqlite):
         lane, batch_items = SqliteLane, _SQLITE_BATCH
     else:

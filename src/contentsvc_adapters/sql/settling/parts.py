@@ -1,4 +1,4 @@
-"""The rows of one settlement, and what a lane has to know of it before it writes them."""
+"""The rows of one settlement, and the properties that a lane needs before it writes them."""
 
 from typing import Any, Final, TypeAlias
 
@@ -11,22 +11,23 @@ from contentsvc_core.workflows.causes import Delivered
 #: Values by column.
 Row: TypeAlias = dict[str, Any]
 
-#: About what a settlement's rows take beside the texts that a sender chose, and what each commit and run adds.
+#: The approximate size of a settlement's rows in characters, without the sender's texts; and of each commit and each
+#: run.
 _ROWS: Final = 1024
 _COMMIT: Final = 128
 _RUN: Final = 256
 
 
 def looked_at(settlement: Settlement) -> bytes | None:
-    """Give the key of the claim that a settlement takes or checks; ``None``: it does not look."""
+    """Return the key of the claim that a settlement takes or checks; ``None``: it uses no claim."""
     return None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
 
 
 def event_row(settlement: Settlement) -> Row | None:
-    """Give the one row that context record, runs and log entry refer to; ``None``: there is no event.
+    """Return the row of the event that context record, runs and log entry refer to; ``None``: there is no event.
 
     Raises:
-        Unstorable: The parts of the settlement tell of different events or deliveries.
+        Unstorable: The parts of the settlement belong to different events or deliveries.
     """
     log = settlement.log
     causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
@@ -35,7 +36,7 @@ def event_row(settlement: Settlement) -> Row | None:
     for carrier in carriers:
         if event is None:
             event = carrier.event
-        # Nearly always it is the very same one; to compare all of it takes far longer.
+        # Nearly always the same object; a full comparison takes far longer.
         elif event is not carrier.event and event != carrier.event:
             message = "the parts of one settlement tell of different events"
             raise Unstorable(message)
@@ -48,29 +49,29 @@ def event_row(settlement: Settlement) -> Row | None:
 
 
 def log_row(settlement: Settlement) -> Row:
-    """Give the log entry of what was decided."""
+    """Return the log entry of the decision."""
     return rows.log_row(settlement.log)
 
 
 def duplicate_row(settlement: Settlement) -> Row:
-    """Give the log entry that is written alone, when the claim is held."""
+    """Return the log entry that is written alone if the claim is held."""
     return rows.log_row(settlement.duplicate_log)
 
 
 def context_row(settlement: Settlement) -> Row | None:
-    """Give the context record, which replaces the event of an older one; ``None``: there is none."""
+    """Return the context record, which replaces the event of an older one; ``None``: there is no context record."""
     if settlement.context is None:
         return None
     return rows.context_row(settlement.context, event_id=settlement.log.id)
 
 
 def run_rows(settlement: Settlement) -> list[Row]:
-    """Give the runs."""
+    """Return the rows of the runs."""
     return [rows.run_row(run, event_id=settlement.log.id) for run in settlement.runs]
 
 
 def size_of(settlement: Settlement) -> int:
-    """Give about how many characters a settlement holds while it waits, without writing them out."""
+    """Return the approximate number of characters that a waiting settlement holds, without encoding it."""
     log = settlement.log
     size = _ROWS + _RUN * len(settlement.runs) + len(log.reason or "") + len(log.reference_id or "")
     if settlement.event_json is not None:

@@ -19,17 +19,17 @@ from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement
 from contentsvc_core.workflows.runs import RunStatus
 
-#: How often what is left of a batch is looked at. The first look may lose a claim to another process, the second finds
-#: it held, and the third writes the duplicate's log entry, unless another process has written that meanwhile.
+#: The maximum number of statements for a batch. The first may lose a claim to another process, the second finds the
+#: claim held, and the third writes the duplicate's log entry, unless another process has written that entry meanwhile.
 _LOOKS: Final = 5
 _WINDOW_MS: Final = DEDUPE_WINDOW // timedelta(milliseconds=1)
 
-#: Columns, and their types.
+#: Column names and their types.
 _Types: TypeAlias = Mapping[str, str]
 #: The values of a row, in the order of its columns.
 _Values: TypeAlias = tuple[Any, ...]
 
-#: Columns of ``log_entries`` that deliveries of one hook with one ending share.
+#: Columns of ``log_entries`` with equal values for deliveries of one hook with one outcome.
 _LOG: Final[_Types] = {
     "integration_id": "text",
     "repository_id": "bigint",
@@ -42,9 +42,9 @@ _LOG: Final[_Types] = {
     "payload": "text",
     "reason": "text",
 }
-#: Columns of ``events`` that they share. All are NULL where there is no event.
+#: Columns of ``events`` with equal values for these deliveries. All are NULL if there is no event.
 _ORIGIN: Final[_Types] = {"provider": "text", "origin_id": "bigint", "repository": "text", "type": "text"}
-#: What deliveries of one hook with one ending share. It is sent once.
+#: The values that deliveries of one hook with one outcome share. They are sent once.
 _SHARED: Final[_Types] = {
     "organization_id": "text",
     "version": "bigint",
@@ -52,7 +52,7 @@ _SHARED: Final[_Types] = {
     **_LOG,
     **_ORIGIN,
 }
-#: What each delivery has of its own. ``place`` is the place of what it shares, from 0.
+#: The values of each single delivery. ``place`` is the index of its shared values, from 0.
 _ITEM: Final[_Types] = {
     "place": "bigint",
     "looked_at": "bytea",
@@ -63,7 +63,7 @@ _ITEM: Final[_Types] = {
     "context_id": "text",
     "context_at": "bigint",
 }
-#: The texts of events. They are long, so that nothing else carries them along.
+#: The texts of events. They are long, so no other table of the statement carries them.
 _TEXTS: Final[_Types] = {"data": "text", "summary": "text"}
 _RUN: Final[_Types] = {
     "id": "text",
@@ -77,20 +77,20 @@ _STARTED: Final[_Types] = {"number": "bigint", **_RUN}
 
 
 def _statement() -> str:
-    """Return the statement that writes a batch. Its rows are the items that it did not write as they were decided.
+    """Return the statement that writes a batch. It returns the items that it did not write as decided.
 
-    It sees the database as it was when it began. What another transaction has written since shows at the unique keys,
-    which wait for that transaction's end: then a claim is not taken, or all of it fails.
+    The statement sees the database as of its start. Later writes of other transactions show at the unique keys, where
+    it waits for those transactions to end: then a claim is not taken, or the whole statement fails.
 
-    Several of these run at once. Rows that they might wait for are written in the same order everywhere, stage by
-    stage: all claims, by key; then all events; then all context records, by key; and so on. The counting of a stage's
-    rows, which means nothing, has the next stage wait until it has ended.
+    Several of these statements run at once. All of them write in the same order, so that they cannot deadlock: all
+    claims by key, then all events, then all context records by key, and so on. Each stage counts the rows of the stage
+    before. The count is not used; it only makes the stage wait for the previous one.
 
-    An item that was written before is known by its claim, or else by its log entry. The log entry is looked for where
-    the claim cannot tell, and for every item once a key was taken (the last parameter).
+    An item that was written before is found by its claim or its log entry. The log entry is looked up if the claim is
+    not sufficient, and for every item once a key was already taken (the last parameter).
 
-    Several hooks of one repository may be told the same at once: of their context records, which are one, the last is
-    kept. A statement cannot write a row twice.
+    Several hooks of one repository may deliver the same event at once. They share one context record, and the last one
+    is kept: a statement cannot write a row twice.
     """
     parameters = count(2)
 
@@ -99,7 +99,7 @@ def _statement() -> str:
 
     shared = ", ".join(f"{name} {each}" for name, each in _SHARED.items())
     log = ", ".join(_LOG)
-    # Nothing in it comes from a client: names of this module's, and numbers of parameters.
+    # No part comes from a client: only names of this module and numbers of parameters.
     return f"""
         WITH shared AS MATERIALIZED (
             SELECT shared.*, organizations.version IS NOT DISTINCT FROM shared.version AS is_current
@@ -177,18 +177,16 @@ _NO_EVENT: Final[parts.Row] = dict.fromkeys(("provider", "repository_id", "repos
 
 @final
 class PostgresqlLane:
-    """Writes batches. Lanes of one process and of others are in nobody's way, whatever they write."""
+    """Writes batches. Lanes can run at the same time, in one process and in several, whatever they write."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
-        """Write a batch, and answer once it is durable."""
         return await self._database.execute(partial(self.settled, batch))
 
     async def settled(self, batch: Sequence[BatchItem], fetch: Fetch) -> Sequence[Settled]:
-        """Write a batch: in one statement, and one more for those that it does not write as decided."""
+        """Write a batch in one statement, and one more for items that it does not write as decided."""
         answers: dict[int, Settled] = {}
         left = dict(enumerate(batch))
         refused = False
@@ -200,7 +198,8 @@ class PostgresqlLane:
             except Exception as exc:
                 if refused or len(left) > 1 or self._database.dialect.fault(exc) is not Fault.VALUE:
                     raise
-                # A key that is taken, perhaps: by the same settlement, sent twice at once. The next look finds that.
+                # A key is taken already, perhaps by the same settlement, delivered twice at once. The next statement
+                # finds that.
                 refused = True
                 continue
             again: dict[int, BatchItem] = {}
@@ -219,19 +218,19 @@ class PostgresqlLane:
 
 
 def _answer(item: BatchItem, told: Record | None) -> Settled | None:
-    """Tell what became of an item, by what was told of it; ``None``: it has to be looked at again."""
-    # Only of what was not written as it was decided.
+    """Return the answer for an item from its row of the result; ``None``: the item needs another statement."""
+    # The statement returns only items that it did not write as decided.
     if told is None:
         return Settled.ALREADY_CLAIMED if item.is_duplicate else Settled.AS_DECIDED
     if told["known"] is not None:
-        # Sent again after an unknown outcome. Whatever has changed meanwhile, which of its two log entries was written
-        # tells what the first answer was.
+        # The settlement was sent again after an unknown outcome. Its stored log entry shows the first answer, even if
+        # the configuration or the claim has changed since.
         return Settled.AS_DECIDED if told["known"] == item.settlement.log.title else Settled.ALREADY_CLAIMED
     return None if told["is_current"] else Settled.STALE
 
 
 def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[object]:
-    """Return the arguments of the statement that writes items, numbered from 1."""
+    """Return the arguments of the statement for items, numbered from 1."""
     places: dict[_Values, int] = {}
     given, texts, started = list[_Values](), list[_Values](), list[_Values]()
     for number, item in enumerate(items, start=1):

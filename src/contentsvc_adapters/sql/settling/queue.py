@@ -1,4 +1,4 @@
-"""The queue in front of a database: what waits at the same time is written in one transaction."""
+"""The queue before a database, which writes waiting settlements in one transaction."""
 
 import asyncio
 from collections import deque
@@ -15,39 +15,39 @@ from contentsvc_adapters.sql.settling.lane import BatchItem, Lane
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
-#: How many turns of the event loop a batch is gathered for at most, while each turn brings more.
+#: The maximum number of event loop turns for which a batch is gathered, while each turn adds entries.
 _GATHERED_TURNS: Final = 16
-#: Who has waited for this long in vain, in seconds, is not asked to wait for one more timeout.
+#: In seconds. An entry that has waited this long without success does not wait for one more timeout.
 _WAITED_S: Final = 2.0
 _MIB: Final = 1024 * 1024
 
-#: Called once with what became of a settlement.
+#: Called once with the result of a settlement.
 Told: TypeAlias = Callable[[Settled | Exception], object]
 
 
 @final
 @define(eq=False)
 class _Entry:
-    """One settlement, from when it was accepted until its write has ended."""
+    """One settlement, from its acceptance until its write has ended."""
 
     settlement: Settlement
-    #: ``None``: it was called.
+    #: ``None``: it was called already.
     told: Told | None
     size: int
-    #: When it was, by a clock that is not set.
+    #: The time of acceptance, on a monotonic clock.
     accepted_s: float
     is_duplicate: bool = False
 
     @property
     def item(self) -> BatchItem:
-        """Give what a lane writes."""
+        """Return the item that a lane writes."""
         return BatchItem(settlement=self.settlement, is_duplicate=self.is_duplicate)
 
 
 @final
 @define
 class _Limits:
-    """What fits."""
+    """Limits of the queue and of a batch."""
 
     items: int
     size: int
@@ -57,17 +57,18 @@ class _Limits:
 
 @final
 class SettlementQueue:
-    """Writes settlements in batches, and calls each one's callback once its batch is durable.
+    """Writes settlements in batches, and calls each callback once its batch is durable.
 
-    There is no timer: a batch is what waits when a lane is free. While the event loop brings more with each of its
-    turns it is gathered for a few turns longer, so that those that arrived together are written together.
+    There is no timer: when a lane is free, a batch is made of the waiting entries. While each turn of the event loop
+    adds entries, the batch is gathered for a few more turns, so that deliveries that arrive together are written
+    together.
 
-    Of settlements that look at one claim, at most one that takes it is in a lane at a time, whatever lane: it leads,
-    and the others wait for what becomes of it. Neither are two with the same log entry, which are one settlement, sent
-    twice. So no lane ever waits for another, and no batch holds a key twice.
+    Of the settlements that check one claim, only one that takes it is in a lane at a time. The others wait for its
+    result. Two entries with the same log entry are one settlement, delivered twice, and are handled alike. So no lane
+    waits for another, and no batch holds a key twice.
 
-    What was accepted is written, whether or not somebody still waits for the answer. It counts against the bounds
-    until its write has ended.
+    An accepted settlement is written even if its caller has gone. It counts against the limits until its write has
+    ended.
     """
 
     def __init__(
@@ -80,23 +81,23 @@ class SettlementQueue:
         max_items: int = 2048,
         max_size: int = 32 * _MIB,
     ) -> None:
-        """Take the lanes, all of one database.
+        """Create the queue over the lanes of one database.
 
         Args:
             lanes: Each writes one batch at a time.
-            size_of: Tells how large a settlement is, in whatever unit the other sizes have.
-            batch_items: How many settlements a batch holds at most.
-            batch_size: How large a batch of more than one is at most.
-            max_items: How many settlements may wait or be written at a time.
-            max_size: How large they may be together. One that is larger is accepted when it is the only one.
+            size_of: Returns the size of a settlement, in the unit of the other sizes.
+            batch_items: The maximum number of settlements in a batch.
+            batch_size: The maximum size of a batch of several settlements.
+            max_items: The maximum number of settlements that wait or are being written.
+            max_size: The maximum total size. A larger settlement is accepted if it is alone.
         """
         self._idle: Final = deque(lanes)
         self._size_of = size_of
         self._limits = _Limits(items=max_items, size=max_size, batch_items=batch_items, batch_size=batch_size)
         self._waiting: Final[deque[_Entry]] = deque()
-        #: Who waits for the end of what is in a lane, by the names that this one holds: its key and its log entry.
+        #: Entries that wait for an entry in a lane, by the names that the latter locks: its key and its log entry.
         self._followers: Final[dict[Hashable, list[_Entry] | None]] = {}
-        #: All whose write has not ended.
+        #: All entries whose write has not ended.
         self._entries: Final[set[_Entry]] = set()
         self._size = 0
         self._gathering = False
@@ -104,16 +105,16 @@ class SettlementQueue:
         self._batches: Final[set[asyncio.Future[Sequence[Settled]]]] = set()
         self._closed = False
         self._drained: asyncio.Event | None = None
-        #: Told how many settlements each batch holds, for whoever counts.
+        #: Receives the size of each batch, for metrics.
         self.on_batch: Callable[[int], object] = _nobody
-        #: Called with each settlement that is stale, before its own callback.
+        #: Called with each stale settlement, before its own callback.
         self.on_stale: Callable[[Settlement], object] = _nobody
 
     def put(self, settlement: Settlement, told: Told) -> None:
-        """Accept a settlement; ``told`` is called once it is durable, or with the exception that :meth:`settle` raises.
+        """Accept a settlement; call ``told`` once it is durable, or with the exception that :meth:`settle` would raise.
 
         Raises:
-            StoreUnavailable: Too much waits already, or the queue is closed: ``told`` is not called.
+            StoreUnavailable: The queue is full or closed; ``told`` is not called.
         """
         if self._closed:
             message = "the service is stopping"
@@ -132,8 +133,7 @@ class SettlementQueue:
         """Write a settlement, and return once it is durable.
 
         Raises:
-            StoreUnavailable: Too much waits already, or the queue is closed, and nothing was written; or the database
-                does not answer.
+            StoreUnavailable: The queue is full or closed, and nothing was written; or the database does not answer.
             Unstorable: The database refuses the value; nothing was written.
         """
         answer: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
@@ -150,9 +150,9 @@ class SettlementQueue:
         return await answer
 
     async def close(self, within_s: float) -> None:
-        """Accept nothing more and write what was accepted; what is left when the time is over is unavailable.
+        """Refuse new settlements and write the accepted ones; those left when the time is over fail as unavailable.
 
-        A batch that is in a lane by then is not cut off: whether it was written is unknown to who asked for it.
+        A batch in a lane is not cancelled then: its outcome is unknown to its callers.
         """
         self._closed = True
         if self._entries:
@@ -171,7 +171,7 @@ class SettlementQueue:
         if self._gathering or not self._waiting or not self._idle:
             return
         if self._was_alone and len(self._waiting) == 1:
-            # As the one before: nobody is to be waited for.
+            # The previous batch had one entry as well: do not gather.
             self._cut()
             return
         self._gathering = True
@@ -186,7 +186,7 @@ class SettlementQueue:
         self._cut()
 
     def _cut(self) -> None:
-        """Give the next batch to a lane that is free."""
+        """Pass the next batch to a free lane."""
         limits, batch, size = self._limits, list[_Entry](), 0
         while self._waiting and len(batch) < limits.batch_items:
             entry = self._waiting[0]
@@ -203,13 +203,13 @@ class SettlementQueue:
             return
         self._was_alone = len(batch) == 1
         self.on_batch(len(batch))
-        # In the next turn: those that ask in this one have asked before it was in the lane.
+        # In the next turn: entries of this turn were submitted before the batch is in the lane.
         asyncio.get_running_loop().call_soon(self._write, self._idle.popleft(), [batch], None)
-        # Another lane may be free, and more may wait than one batch holds.
+        # Another lane may be free, and more entries may wait than one batch holds.
         self._wake()
 
     def _follows(self, entry: _Entry) -> bool:
-        """Let an entry wait for the end of what is in a lane, if it has to."""
+        """Park an entry that has to wait for an entry in a lane; return whether it was parked."""
         for name in _looked_at(entry):
             if name in self._followers:
                 followers = self._followers[name]
@@ -224,11 +224,11 @@ class SettlementQueue:
         return [entry for followers in self._followers.values() for entry in followers or ()]
 
     def _write(self, lane: Lane, parts: list[list[_Entry]], began_s: float | None) -> None:
-        """Write the last one of the parts of a batch."""
+        """Write the last of the parts of a batch."""
         began_s = monotonic() if began_s is None else began_s
         part = parts.pop()
         writing = asyncio.ensure_future(lane.write([entry.item for entry in part]))
-        # The loop itself keeps only a weak reference.
+        # The event loop keeps only a weak reference.
         self._batches.add(writing)
         writing.add_done_callback(partial(self._written, lane, part, parts, began_s))
 
@@ -242,7 +242,7 @@ class SettlementQueue:
     ) -> None:
         self._batches.discard(writing)
         if writing.cancelled():
-            # The event loop is taken down, and nothing more may begin.
+            # The event loop is being closed, and no write may begin.
             return
         match writing.exception() or _miscounted(part, writing.result()):
             case None:
@@ -251,7 +251,7 @@ class SettlementQueue:
                 self._give_up([*part, *chain.from_iterable(parts)], exc, began_s)
                 parts.clear()
             case Exception() if len(part) > 1:
-                # One of them is the reason: only that one is to fail.
+                # One entry is at fault, and only that one must fail: write the halves.
                 half = len(part) // 2
                 parts += [part[half:], part[:half]]
             case Exception() as exc:
@@ -277,7 +277,7 @@ class SettlementQueue:
             _tell(entry, answer)
 
     def _give_up(self, batch: Sequence[_Entry], exc: StoreUnavailable, began_s: float) -> None:
-        """Let a batch fail, and with it all who have waited for long, too: timeouts must not add up along the queue."""
+        """Fail a batch, and all entries that have waited for long: timeouts must not add up along the queue."""
         for entry in batch:
             self._fail(entry, exc)
             self._lead_on(entry, None)
@@ -290,13 +290,13 @@ class SettlementQueue:
                 self._waiting.append(entry)
 
     def _lead_on(self, leader: _Entry, answer: Settled | None) -> None:
-        """Put those in front who waited for what became of an entry; ``None``: it failed."""
+        """Requeue the entries that waited for ``leader``, ahead of new ones; ``answer`` is ``None`` if it failed."""
         settlement = leader.settlement
         copies = self._followers.pop(settlement.log.id, None) or []
         followers = (self._followers.pop(settlement.key, None) if _takes(leader) else None) or []
         if answer is Settled.ALREADY_CLAIMED:
-            # Until when the claim is held is not known, only that it is when this one asks. Whoever asks latest is to
-            # lead next: the answer holds for all the others.
+            # The claim is held at the time of this entry; until when is unknown. The latest entry goes first: a held
+            # claim at its time is held for all earlier entries.
             followers.sort(key=lambda entry: entry.settlement.at, reverse=True)
         for entry in followers:
             at = entry.settlement.at
@@ -323,7 +323,7 @@ def _tell(entry: _Entry, answer: Settled | Exception) -> None:
     if told is None:
         return
     if isinstance(answer, StoreUnavailable):
-        # One for each: a traceback grows wherever its exception is raised.
+        # A new exception for each caller: raising an exception again extends its traceback.
         own = StoreUnavailable(*answer.args)
         own.__cause__ = answer
         answer = own
@@ -344,13 +344,13 @@ def _takes(entry: _Entry) -> bool:
 
 
 def _held(entry: _Entry) -> Sequence[Hashable]:
-    """Give the names that nobody else who is in a lane may look at while this one is there."""
+    """Return the names that this entry locks while it is in a lane."""
     settlement = entry.settlement
     return (settlement.log.id, settlement.key) if _takes(entry) else (settlement.log.id,)
 
 
 def _looked_at(entry: _Entry) -> Sequence[Hashable]:
-    """Give the names for which an entry may have to wait."""
+    """Return the names for which an entry may have to wait."""
     settlement = entry.settlement
     if entry.is_duplicate or settlement.claim is Claim.NONE:
         return (settlement.log.id,)

@@ -1,4 +1,4 @@
-"""SQLite: a batch of settlements is one transaction of the one connection that writes."""
+"""SQLite: a batch of settlements is one transaction of the writing connection."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -20,12 +20,12 @@ from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
 _DIALECT: Final = sqlite.dialect()
-#: With the write lock: what begins with reading alone, and writes later, fails when somebody has written in between.
+#: With the write lock: a transaction that reads first fails at its first write if another one has written in between.
 _BEGIN: Final = "BEGIN IMMEDIATE"
 
 
 class _KeyTaken(Exception):
-    """Something of a batch is there already, or cannot be there: all of it was undone."""
+    """A row of a batch exists already, or is invalid; the whole batch was rolled back."""
 
 
 @final
@@ -34,17 +34,16 @@ class _Insertion:
     """Adds rows to a table."""
 
     sql: str
-    #: Brings a row's values into the order of the statement.
+    #: Returns a row's values in the order of the statement's parameters.
     in_order: Callable[[parts.Row], tuple[Any, ...]]
 
     @classmethod
     def of(cls, statement: Insert) -> Self:
-        """Take a statement of SQLAlchemy's."""
+        """Compile a statement of SQLAlchemy."""
         compiled = statement.compile(dialect=_DIALECT)
         return cls(sql=str(compiled), in_order=itemgetter(*(compiled.positiontup or ())))
 
     def add(self, rows: Iterable[parts.Row], cursor: sqlite3.Cursor) -> None:
-        """Add rows; none is no harm."""
         cursor.executemany(self.sql, map(self.in_order, rows))
 
 
@@ -68,14 +67,12 @@ _KNOWN: Final = str(
 
 @final
 class SqliteLane:
-    """Writes batches, in the thread that writes."""
+    """Writes batches in the writer's thread."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database."""
         self._database = database
 
     def write(self, batch: Sequence[BatchItem]) -> Awaitable[Sequence[Settled]]:
-        """Write a batch, and answer once it is durable."""
         return self._database.settle(partial(_settled, batch))
 
 
@@ -83,12 +80,13 @@ def _settled(batch: Sequence[BatchItem], driver: sqlite3.Connection) -> Sequence
     try:
         return _committed(batch, driver, known=False)
     except _KeyTaken:
-        # Some of it was sent before, perhaps, and the answer was lost. It is not asked first: it hardly ever is so.
+        # Part of the batch may have been written before, and its answer was lost. This is rare, so it is not checked
+        # first.
         return _committed(batch, driver, known=True)
 
 
 def _committed(batch: Sequence[BatchItem], driver: sqlite3.Connection, *, known: bool) -> Sequence[Settled]:
-    """Write a batch in one transaction; ``known``: some of it may be there already, and is looked for."""
+    """Write a batch in one transaction; ``known``: look for items that were written before."""
     cursor = driver.cursor()
     cursor.execute(_BEGIN)
     try:
@@ -103,7 +101,7 @@ def _committed(batch: Sequence[BatchItem], driver: sqlite3.Connection, *, known:
 
 
 def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool) -> Sequence[Settled]:
-    # Nobody else can write now: what is read here stays so until the commit.
+    # The transaction holds the write lock: these reads stay valid until the commit.
     asked = [parts.looked_at(item.settlement) for item in batch]
     versions = _found(
         organizations.c.id, organizations.c.version, {e.settlement.organization_id for e in batch}, cursor
@@ -114,11 +112,12 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
     for item, key in zip(batch, asked, strict=True):
         settlement = item.settlement
         version = versions.get(settlement.organization_id)
-        # What is written again shows itself at the key of its log entry; what is stale is not written.
+        # An item that was written before shows at the key of its log entry. A stale one is not written, so it is
+        # checked.
         title = _title(settlement, cursor) if known or version != settlement.version else None
         if title is not None and version is not None:
-            # Sent again after an unknown outcome. Whatever has changed meanwhile, which of its two log entries was
-            # written tells what the first answer was.
+            # The settlement was sent again after an unknown outcome. Its stored log entry shows the first answer, even
+            # if the configuration or the claim has changed since.
             answers.append(Settled.AS_DECIDED if title == settlement.log.title else Settled.ALREADY_CLAIMED)
         elif version != settlement.version:
             answers.append(Settled.STALE)
@@ -135,7 +134,7 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
 @final
 @define
 class _Left:
-    """What a batch leaves behind, by tables."""
+    """The rows of a batch, by table."""
 
     claims: list[parts.Row] = field(factory=list[parts.Row])
     events: list[parts.Row] = field(factory=list[parts.Row])
@@ -144,7 +143,7 @@ class _Left:
     log: list[parts.Row] = field(factory=list[parts.Row])
 
     def add(self, settlement: Settlement, key: bytes | None) -> None:
-        """Add what a settlement leaves when it is written as decided."""
+        """Add the rows of a settlement that is written as decided."""
         if settlement.claim is Claim.TAKE:
             self.claims.append({"key": key, "claimed_at": to_ms(settlement.at), "log_id": settlement.log.id})
         if (event := parts.event_row(settlement)) is not None:
@@ -155,7 +154,7 @@ class _Left:
         self.log.append(parts.log_row(settlement))
 
     def write(self, cursor: sqlite3.Cursor) -> None:
-        """Write it, in the order in which one refers to the other."""
+        """Write the rows in the order of their foreign keys."""
         _TAKE.add(self.claims, cursor)
         _ADD_EVENTS.add(self.events, cursor)
         _KEEP.add(self.contexts, cursor)
@@ -164,11 +163,11 @@ class _Left:
 
 
 def _found(key: Column[Any], value: Column[Any], keys: Collection[Any], cursor: sqlite3.Cursor) -> Mapping[Any, Any]:
-    """Give the values of those keys that are there."""
+    """Return the values of the existing keys."""
     if not keys:
         return {}
     size = 1 << (len(keys) - 1).bit_length()
-    # Filled up with one of them: so there are few statements, however many sizes of batches there are.
+    # Padded with a repeated key to a power of two, so that batches of all sizes share few statements.
     filled = [*keys, *repeat(next(iter(keys)), size - len(keys))]
     return dict(cursor.execute(_question(key, value, size), filled).fetchall())
 

@@ -70,7 +70,7 @@ def _show(found: Sequence[Finding]) -> None:
         table.add_row(Text(word, style=look("state", word)), Text(finding.check), said)
         terminal.print(table)
         if finding.advice is not None:
-            # One line, however narrow the terminal is: a command in it can be copied.
+            # One line even on a narrow terminal, so that commands in it can be copied.
             terminal.print(Text(f"  → {finding.advice}", style="bold"), soft_wrap=True)
 
 

@@ -27,7 +27,7 @@ from contentsvc_http.wiring.looking import (
 
 #: Oldest supported version (docs/operations.md).
 _OLDEST_POSTGRESQL: Final = (15,)
-#: First version that releases the locks of a stalled process (docs/operations.md).
+#: The first version that releases the locks of a suspended process (docs/operations.md).
 _ENDS_WHAT_STANDS: Final = (17,)
 #: Warning size of the write-ahead log, in bytes; long readers keep it from being checkpointed (`checkpoints.py`).
 _LARGE_LOG: Final = 64 * 1024 * 1024
@@ -54,7 +54,7 @@ async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str |
     if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
         return [warning(name, said, "use PostgreSQL 15 or newer; older versions are not tested")], None
     if server.kind == "PostgreSQL" and server.numbers < _ENDS_WHAT_STANDS:
-        # Not a warning: the version is supported, and permanent warnings are ignored.
+        # Not a warning: the version is supported, and permanent warnings would be ignored.
         said = f"{said}; version 17 and newer release the locks of a stalled process"
     return [ok(name, said)], None
 
@@ -127,7 +127,7 @@ async def _closed_to_others(settings: Settings) -> Findings:
     names = [file.name for files in found.values() for file in files]
     if not names:
         return []
-    # With the logs, which come and go.
+    # With the logs, which are temporary.
     commands = [f"{shlex.quote(str(each))}*" for each, files in found.items() if files]
     said = f"other users of this machine can read {', '.join(names)}"
     return [warning("access", said, f"chmod 600 {' '.join(commands)}")]

@@ -20,7 +20,7 @@ from contentsvc_http.wiring.looking import LookedAt
 _NAME: Final = "deliveries"
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-#: Maximum number of integrations to check: each takes a few short queries, and the check has seconds.
+#: The maximum number of checked integrations: each takes a few short queries, and the check has seconds.
 _LOOKED_AT: Final = 100
 #: Maximum number of findings to print, worst first.
 _SHOWN: Final = 20
@@ -137,7 +137,6 @@ class _One:
     """The check of one integration."""
 
     def __init__(self, database: LookedAt, organization: Organization, integration: Integration, now: datetime) -> None:
-        """Create the check of an integration."""
         self._database = database
         self._organization = organization
         self._integration = integration

@@ -71,14 +71,7 @@ def skipped(check: str, found: str) -> Finding:
 
 
 async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: str | None = None) -> Findings:
-    """Run a check with a timeout; turn failures into faults.
-
-    Args:
-        name: Name of the check.
-        check: The check.
-        limit_s: Timeout, in seconds.
-        advice: Suggested fix if the check fails.
-    """
+    """Run a check with a timeout; turn failures into faults. ``advice`` is the suggested fix for a failure."""
     try:
         async with asyncio.timeout(limit_s):
             return await check()

@@ -176,7 +176,7 @@ def hosts_to_ask(settings: Settings, given: Collection[str], providers: Collecti
 
 def _ahead_s(answered: Asked) -> float | None:
     try:
-        # The header has whole seconds: add half a second on average.
+        # The header has whole seconds: add half a second, the average error.
         said = parsedate_to_datetime(answered.headers.get("Date", "")).timestamp() + 0.5
     except ValueError:
         return None

@@ -11,7 +11,7 @@ from contentsvc_http.wiring.looking import LookedAt, engine_tables
 
 #: Warning limit for the age of a due run, in seconds: no executor takes it.
 _LONG_S: Final = 60.0
-#: How long to watch heartbeats, in seconds: one every 2 seconds, later under load.
+#: The time for observing heartbeats, in seconds: one every 2 seconds, later under load.
 WATCHED_S: Final = 4.5
 _LOOK_EVERY_S: Final = 0.25
 _MS: Final = 1000

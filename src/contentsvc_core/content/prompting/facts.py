@@ -1,4 +1,4 @@
-"""Whether a model's text keeps to its material: versions, numbers, addresses and accounts can be looked up."""
+"""Checks a model's text against its material: versions, numbers, addresses and accounts."""
 
 import re
 from typing import Final
@@ -11,14 +11,14 @@ _NUMBER: Final = re.compile(r"(?<![\w.])#?([0-9]+(?:[.,\u202f'\u2019 ][0-9]{3})*
 _ACCOUNT: Final = re.compile(r"(?<![\w/.])@([A-Za-z0-9][\w-]{0,38})")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _SEPARATORS: Final = re.compile(r"[.,\u202f'\u2019 ]")
-#: Longer numbers are no counts.
+#: Longer numbers are not counts.
 _COUNT_DIGITS: Final = 6
 
 
 def unfounded(text: str, material: str) -> str | None:
-    """Return the first version, number, address or account of a text that its material does not hold.
+    """Return the first version, number, address or account of a text that is missing in its material.
 
-    Numbers up to the number of things in the material are counts, and always allowed.
+    Numbers up to the number of items in the material are counts, and always allowed.
     """
     material = material.replace("&amp;", "&")
     text = text.replace("&amp;", "&").replace("\\", "")

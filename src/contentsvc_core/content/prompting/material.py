@@ -140,7 +140,7 @@ def _entries(part: Part) -> list[_Entry]:
 
 def _told(release: Release, notes_limit: int) -> dict[str, Any]:
     body = release.body or ""
-    # More is not read anyway, and a body may have megabytes.
+    # Longer notes are not used, and a body may have megabytes.
     notes, cut = clean(_CONTROLS.sub(" ", body[: 5 * notes_limit]), notes_limit) if notes_limit else ("", bool(body))
     told = {
         "tag": masked_line(release.tag_name, _NAME_LIMIT),
@@ -181,5 +181,5 @@ def _details(message: str) -> str:
 
 def _people(changes: Iterable[Change]) -> list[str]:
     names = contributors(author for change in changes for author in change.authors)
-    # They come as Markdown, which is what a changelog wants; here they are plain.
+    # The names are Markdown for changelogs; here they are unescaped.
     return [_ESCAPE.sub("", name) for name in names[:_PEOPLE_NAMED]]

@@ -69,11 +69,9 @@ class Prompt:
 
 
 def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
-    """Return the prompt of a brief; the same brief has the same prompt.
+    """Return the prompt of a brief; equal briefs have equal prompts.
 
-    Args:
-        brief: The input of the content.
-        limit: The longest material, in characters; at least ``SMALLEST_LIMIT``.
+    ``limit`` is the maximum length of the material in characters, at least ``SMALLEST_LIMIT``.
     """
     material = gather(brief, max(limit, SMALLEST_LIMIT))
     voice = _voice(brief.brand)
@@ -103,7 +101,7 @@ def _voice(brand: BrandIdentity | None) -> str:
 def _left_out(material: Material) -> list[str]:
     if not material.left_out:
         return []
-    # Honest towards the model, so that the model can be it towards readers.
+    # The model gets this note, so that its text can mention the omission.
     note = f"{material.left_out} further changes or releases of less weight are left out here for length."
     return [json_line({"kind": "note", "note": note})]
 

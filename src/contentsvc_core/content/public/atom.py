@@ -16,7 +16,7 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 def atom_document(feed: Feed) -> bytes:
     """Write a feed as an Atom document in UTF-8; equal feeds have equal bytes."""
-    # As an attribute: with the library's own namespaces, each name would get a prefix that some readers do not know.
+    # As an attribute: with ElementTree's namespaces, each name would get a prefix that some readers do not know.
     root = ET.Element("feed", {"xmlns": _NAMESPACE})
     _text(root, "id", feed.id)
     _text(root, "title", feed.title)
@@ -25,7 +25,7 @@ def atom_document(feed: Feed) -> bytes:
     _time(root, "updated", feed.updated_at)
     _link(root, "self", feed.links.labelled(feed.links.atom, feed.label), ATOM_TYPE)
     _link(root, "alternate", feed.links.labelled(feed.links.home, feed.label), "text/html")
-    # Section 4.1.1: a feed without it needs one in each entry.
+    # Section 4.1.1: a feed without an author needs one in each entry.
     _text(ET.SubElement(root, "author"), "name", feed.title)
     _text(root, "generator", "contentsvc")
     for entry in feed.entries:

@@ -154,12 +154,12 @@ class Exposure:
 
     #: The number of posts.
     posts: int
-    #: By repository, in alphabetical order: the number of these posts that name it. A post may name several, or none.
+    #: By repository, in alphabetical order: the number of posts that name it. A post may name several, or none.
     repositories: tuple[tuple[str, int], ...] = field(converter=_by_name)
 
 
-#: The most slugs of an organization that are or were public. Each is held for good: without a bound, one organization
-#: could hold every name. Ten changelogs may each change theirs twice.
+#: The maximum number of current and earlier public slugs of an organization. Each is reserved permanently: without a
+#: limit, one organization could reserve every name. Ten changelogs may each change theirs twice.
 MAX_SLUGS: Final = 30
 #: The message for every slug that another organization holds: it does not reveal a changelog that is not public.
 SLUG_TAKEN: Final = InvalidChangelog(reason="slug is not available: choose another one")
@@ -173,7 +173,7 @@ TOO_MANY_CHANGELOGS: Final = InvalidChangelog(
 
 
 def too_many_slugs(at_most: int = MAX_SLUGS) -> InvalidChangelog:
-    """Return why a changelog cannot be public under one more slug."""
+    """Return the refusal of one more slug."""
     return InvalidChangelog(
         reason=f"slug must be one that was public before: an organization keeps at most {at_most} of them, for good"
     )

@@ -35,10 +35,7 @@ def changed_changelog(
 ) -> PublicChangelog | InvalidChangelog:
     """Check a change, and return the changed changelog.
 
-    Args:
-        standing: The current changelog.
-        given: New values by the attributes of :class:`PublicChangelog`: texts, tuples, ``is_public``.
-        at: The time of the change.
+    ``given`` has new values by the attributes of :class:`PublicChangelog`: texts, tuples, ``is_public``.
     """
     values: dict[str, Any] = {}
     for attribute, value in given.items():

@@ -6,7 +6,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: The grounds that the accent is read on, in the stylesheet's light and dark colours.
+#: The backgrounds of the accent, in the stylesheet's light and dark colours.
 LIGHT_GROUND: Final = "fdfdfc"
 DARK_GROUND: Final = "121416"
 #: The contrast of text (WCAG 2.2, 1.4.3), with some room for the tinted ground of badges.
@@ -16,7 +16,7 @@ _COLOUR: Final = re.compile("#?([0-9a-fA-F]{6})", re.ASCII)
 _LIGHT_TINT: Final = 0.1
 _DARK_TINT: Final = 0.18
 _STEPS: Final = 200
-#: Where the linear part of sRGB ends.
+#: The end of the linear part of sRGB.
 _LINEAR: Final = 0.04045
 
 
@@ -44,7 +44,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def shades_of(accent: str) -> Shades:
-    """Return the shades of an accent that have the contrast of text: the accent itself where it has the contrast."""
+    """Return the shades of an accent that are readable as text; an accent that is readable stays the same."""
     light, light_ground = _readable(accent, LIGHT_GROUND, _LIGHT_TINT, darker=True)
     dark, dark_ground = _readable(accent, DARK_GROUND, _DARK_TINT, darker=False)
     return Shades(light=light, light_ground=light_ground, dark=dark, dark_ground=dark_ground)
@@ -59,7 +59,7 @@ def _readable(accent: str, ground: str, tint: float, *, darker: bool) -> tuple[s
         shade = accent if not step else _written(hls_to_rgb(hue, now, saturation))
         if min(contrast(shade, ground), contrast(shade, tinted)) >= _CONTRAST:
             return shade, tinted
-    # Black on a light ground and white on a dark one have the contrast.
+    # Black on a light background and white on a dark one are readable.
     return ("000000" if darker else "ffffff"), tinted
 
 

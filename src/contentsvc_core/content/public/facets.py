@@ -39,7 +39,7 @@ _LABELS: Final = {
     Section.PERFORMANCE: Label.IMPROVED,
     Section.FIXED: Label.FIXED,
 }
-#: By a heading in lower case: the writer's headings in each language, and usual ones of human authors.
+#: By a heading in lower case: the writer's headings in each language, and common ones of human authors.
 _HEADINGS: Final = {
     **{
         heading.casefold(): section

@@ -1,4 +1,4 @@
-"""Why a change of a public changelog is refused."""
+"""The refusal of a change of a public changelog."""
 
 from typing import final
 

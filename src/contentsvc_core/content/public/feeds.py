@@ -15,7 +15,7 @@ from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
 
-#: How many posts a feed holds: the newest ones.
+#: The number of posts in a feed, the newest ones.
 FEED_LENGTH: Final = 20
 
 
@@ -35,7 +35,7 @@ class FeedEntry:
     content: str
     #: The time of the post's events: feeds are sorted by it.
     occurred_at: datetime
-    #: The later one of the last change and the publication.
+    #: The time of the last change or of the publication, whichever is later.
     updated_at: datetime
     #: Plain words: the type of content, the labels, and the tag of the release.
     tags: tuple[str, ...] = field(converter=tuple)
@@ -69,12 +69,8 @@ def feed_of(
 ) -> Feed:
     """Return the feed of a changelog.
 
-    Args:
-        changelog: The changelog.
-        posts: Its newest posts, newest first; posts that it does not list are left out.
-        links: Its addresses, with a host.
-        updated_at: Its last change.
-        label: The label that all posts of the feed have; ``None``: the feed of all posts.
+    Posts that the changelog does not list are left out. ``links`` have a host. With ``label``, it is the feed of that
+    label.
     """
     own = [
         post if changelog.show_details else evolve(post, content=trimmed(post.content))
@@ -83,7 +79,7 @@ def feed_of(
     ]
     whole = shown_whole(own)
     entries = [_entry(post, links, whole) for post in own]
-    # The id of the first changelog's feed was published before changelogs had ids of their own.
+    # The feed id of the first changelog was public before changelogs had ids.
     name = changelog.organization_id if changelog.is_first else changelog.id
     return Feed(
         id=permanent_id(name if label is None else f"{name}:{label.value}"),

@@ -1,4 +1,4 @@
-"""Long posts among others: their beginning, and the rest folded away. The content is our own, well-formed HTML."""
+"""Long posts in lists: their beginning, and the rest in a fold. The content is the service's own, well-formed HTML."""
 
 import re
 from typing import Final, final
@@ -8,7 +8,7 @@ from attrs import field, frozen
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:[^">]|"[^"]*")*+>')
 _VOID: Final = frozenset({"br", "hr"})
 _LISTS: Final = frozenset({"ul", "ol"})
-#: A post with more entries than this is folded, and how many it shows then: a fold hides five or more.
+#: Posts with more entries than this are folded to this number, so that a fold hides five or more.
 MOST_ENTRIES: Final = 12
 SHOWN_ENTRIES: Final = 8
 
@@ -16,12 +16,12 @@ SHOWN_ENTRIES: Final = 8
 @final
 @frozen
 class _Block:
-    """An element that no other element of a post holds."""
+    """A top-level element of a post."""
 
     name: str
     start: int
     end: int
-    #: Where the entries of a list begin.
+    #: The positions of a list's entries.
     entries: tuple[int, ...] = field(converter=tuple)
 
 
@@ -42,7 +42,7 @@ def folded(content: str) -> str:
         if block.name == "ul" and here:
             cut = block.entries[here]
             return f"{content[:cut]}</ul>\n{_fold(total, f'<ul>{content[cut:]}')}"
-        # A heading belongs to what follows.
+        # A heading belongs to the following block.
         before = blocks[number - 1] if number and blocks[number - 1].name[0] == "h" else block
         return content[: before.start] + _fold(total, content[before.start :])
     return content

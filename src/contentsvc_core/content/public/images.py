@@ -17,14 +17,14 @@ _PNG: Final = re.compile(rb"\x89PNG\r\n\x1a\n....IHDR(....)(....)", re.DOTALL)
 _JPEG: Final = b"\xff\xd8\xff"
 #: The segments of a JPEG that hold its size (ITU T.81, table B.1): SOF0 to SOF15 without DHT, JPG and DAC.
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-#: The byte before each marker of a JPEG, and the bytes of a WebP that hold its size.
+#: The marker byte of a JPEG, and the bytes of a WebP that hold its size.
 _MARKER: Final = 0xFF
 _WEBP_HEAD: Final = 30
 _WEBP: Final = re.compile(rb"RIFF....WEBP(VP8 |VP8L|VP8X)", re.DOTALL)
 
 
 class ImageKind(Enum):
-    """What a picture is for."""
+    """The use of a picture."""
 
     LOGO = "logo"
     ICON = "icon"

@@ -97,9 +97,5 @@ class ChangelogLinks:
 
 
 def permanent_id(name: str) -> str:
-    """Return the permanent id of an entry or feed: a URN of a UUID (RFC 9562, section 4).
-
-    Args:
-        name: The internal id.
-    """
+    """Return the permanent id of an entry or feed from its internal id: a URN of a UUID (RFC 9562, section 4)."""
     return f"urn:uuid:{uuid5(_NAMESPACE, name)}"

@@ -14,9 +14,10 @@ from contentsvc_core.content.public.releases import repository_of
 _NAME_LIMIT: Final = 80
 #: The longest path that is looked up, in characters: a month, a name with a suffix, and room to spare.
 PATH_LIMIT: Final = 200
-#: A title without a letter or digit, such as one of emoji alone.
+#: The name for a title without letters and digits, such as emoji.
 _UNNAMED: Final = "post"
-#: How many posts of a month have a number behind the same name; others have the end of their id, so many characters.
+#: Up to this many posts of a month with the same name get a number; further ones get this many last characters of their
+#: id.
 _NUMBERED: Final = 5
 _OWN: Final = 12
 _DASHES: Final = re.compile("-{2,}")
@@ -41,7 +42,7 @@ def post_paths(post: Post) -> Iterator[str]:
         best = [tag, f"{project}-{tag}"] if project else [tag]
     yield from (f"{start}/{name}" for name in best)
     yield from (f"{start}/{best[0]}-{number}" for number in range(2, _NUMBERED + 1))
-    # So that the thousandth post of a title is not asked a thousand times whether it is free.
+    # The id avoids a lookup for each of a thousand posts with the same title.
     own = f"{start}/{best[0]}-{readable(post.id)[-_OWN:]}"
     yield own
     yield from (f"{own}-{number}" for number in count(2))
@@ -50,11 +51,8 @@ def post_paths(post: Post) -> Iterator[str]:
 def readable(text: str, *, keep: str = "") -> str:
     """Return a text as a part of an address; empty: the text has no letter and no digit.
 
-    Latin letters lose their accents. Letters of other scripts stay: browsers show them as they are.
-
-    Args:
-        text: The text.
-        keep: The characters that stay beside letters and digits.
+    Latin letters lose their accents. Letters of other scripts stay, because browsers show them. The characters of
+    ``keep`` stay as well.
     """
     kept = "".join(_kept(character, keep) for character in unicodedata.normalize("NFKC", text).casefold())
     name = _DASHES.sub("-", unicodedata.normalize("NFC", kept)).strip(f"-{keep}")

@@ -1,6 +1,6 @@
-"""Trims posts for public pages: removes hashes of commits, contributors, internal changes, and the counted upkeep.
+"""Removes details for teams from posts on public pages: hashes, contributors, internal changes and upkeep counts.
 
-Posts for the public have none of these since the house style; other posts do. The content is our own HTML.
+Posts for the public lack these since the house style; others have them. The content is the service's own HTML.
 """
 
 import re
@@ -15,15 +15,15 @@ from contentsvc_core.content.sections import Section
 #: ``(6662648, abc1234)`` behind an entry, with links or without.
 _HASH: Final = r"(?:<a [^>]*>[0-9a-f]{7,64}</a>|[0-9a-f]{7,40})"
 _HASHES: Final = re.compile(rf" \({_HASH}(?:, {_HASH})*(?:,? [^()<]{{1,40}})?\)")
-#: The date and the counts that a changelog of the writer begins with: pages say both beside the title. The longest
-#: date has 25 characters; without a bound, a row of digits costs the square of its length.
+#: The date and the counts at the beginning of the writer's changelogs: pages show both beside the title. The longest
+#: date has 25 characters; without a limit, a row of digits would take quadratic time.
 _LEAD: Final = re.compile(r"<p><strong>[^<]{0,40}[0-9]{4}[^<]{0,40}</strong> · (?:[^<]|<(?!/p>))*</p>")
 _BOOKS: Final = tuple(PHRASEBOOKS.values())
 _LEFT_OUT: Final = frozenset(
     name.casefold() for book in _BOOKS for name in (book.contributors, book.headings[Section.INTERNAL])
 )
 _UPKEEP: Final = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
-#: A sanitizer writes a no-break space as a reference.
+#: The sanitizer writes a no-break space as a reference.
 _ALSO: Final = "|".join(
     re.escape(book.also_upkeep.of(tone).partition("{")[0].strip()).replace("\N{NO-BREAK SPACE}", "&nbsp;")
     for book in _BOOKS
@@ -40,7 +40,7 @@ _FOLDED: Final = re.compile(rf"<p>(?:{_ALSO}) [0-9][0-9.,]* (?:{_COUNTED})(?:[^<
 
 
 def trimmed(content: str) -> str:
-    """Return a post's content without what only its team reads; all of it, where nothing else would be left."""
+    """Return a post's content without details for its team; unchanged, if nothing else would be left."""
     kept = _FOLDED.sub("", _HASHES.sub("", _LEAD.sub("", _without_sections(content), count=1)))
     return kept if kept.strip() else content
 

@@ -1,4 +1,4 @@
-"""What other sites show of a changelog: the data of the widget, and the badge for READMEs."""
+"""Data for embedding a changelog in other sites: the widget, and the badge for READMEs."""
 
 from collections.abc import Iterable
 from html import escape
@@ -11,7 +11,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import to_ms
 
-#: The posts that the widget shows: what fits into its panel.
+#: The number of posts in the widget's panel.
 WIDGET_LENGTH: Final = 10
 #: The default colour: that of the changelog's pages.
 DEFAULT_ACCENT: Final = "0b6b63"
@@ -48,7 +48,7 @@ _BADGE: Final = """\
 
 
 def widget_data(changelog: PublicChangelog, posts: Iterable[Post], links: ChangelogLinks) -> dict[str, Any]:
-    """Return what the widget's script shows: titles, addresses and times in milliseconds, and its style sheet."""
+    """Return the data of the widget's script: titles, addresses, times in milliseconds, and the style sheet."""
     return {
         "title": changelog.title,
         "home": links.home,
@@ -92,5 +92,5 @@ def badge_svg(changelog: PublicChangelog, value: str) -> bytes:
 
 
 def _accent(changelog: PublicChangelog) -> str:
-    # White text is on it.
+    # The badge has white text.
     return shades_of(changelog.accent or DEFAULT_ACCENT).light

@@ -1,4 +1,4 @@
-"""The providers that ship; a new one is a file beside this one and a line in the tuple."""
+"""The shipped providers; a new provider is a file in this package and a line in the tuple."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.github import GITHUB
 from contentsvc_core.webhooks.providers.provider import Provider
 
-#: Every provider that can receive.
+#: All providers.
 PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB)
 
 _BY_SLUG: Final = {provider.slug: provider for provider in PROVIDERS}

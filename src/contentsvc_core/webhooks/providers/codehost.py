@@ -1,4 +1,4 @@
-"""The provider ``codehost``: the one that the specification names."""
+"""The provider ``codehost`` of the specification."""
 
 from typing import Final
 

@@ -25,15 +25,15 @@ from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
 
 _BRANCH: Final = "refs/heads/"
-#: How much of a repository's name is kept, in characters; both parts have at most 100.
+#: The maximum length of a stored repository name, in characters; both parts have at most 100.
 _NAME_LENGTH: Final = 255
-#: How much of an action is kept, in characters.
+#: The maximum length of a stored action, in characters.
 _ACTION_LENGTH: Final = 64
 _BOM: Final = b"\xef\xbb\xbf"
-#: How much of a body is looked at as text at a time, in bytes, and how many of them a character has at most.
+#: The size of a piece of a body for decoding as text, in bytes; and the maximum number of bytes of a character.
 _PIECE: Final = 1024 * 1024
 _LONGEST: Final = 4
-#: A byte 10xxxxxx goes on with a character (RFC 3629, section 3).
+#: A byte 10xxxxxx continues a character (RFC 3629, section 3).
 _HIGHEST_TWO: Final = 0b1100_0000
 _GOES_ON: Final = 0b1000_0000
 
@@ -44,18 +44,18 @@ class Malformed(ValueError):
 
 @final
 class Reading(Value, frozen=True, kw_only=True):
-    """What a native body says, in the domain's words."""
+    """The content of a native body in normalized form."""
 
     event: Event
     repository_id: int
     #: ``owner/name``.
     repository: str
-    #: The branch that releases are made from; ``None`` where the event does not say.
+    #: The branch of releases; ``None``: the event does not include it.
     default_branch: str | None = None
 
 
-# The classes below spell their fields as the code host does. Unknown fields are skipped without being built. They
-# refer to nothing that could refer back, so that the garbage collector need not look at thousands of them.
+# The fields have the code host's spelling, and unknown fields are skipped. The structs cannot take part in reference
+# cycles, so the garbage collector need not track thousands of them.
 
 
 _TRUE: Final = msgspec.Raw(b"true")
@@ -78,7 +78,7 @@ class _Commit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     author: _Author
     timestamp: str
     url: str
-    # Not specified, so that nothing in them can be wrong: kept as written, and read as far as they can be.
+    # Unspecified fields, which cannot be invalid: stored as written, and read as far as possible.
     distinct: msgspec.Raw = _TRUE
     added: msgspec.Raw = _EMPTY
     modified: msgspec.Raw = _EMPTY
@@ -117,7 +117,7 @@ class _ReleaseFields(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     draft: bool
     published_at: str | None
     html_url: str
-    # Not specified either.
+    # Unspecified as well.
     target_commitish: msgspec.Raw = _EMPTY
 
 
@@ -133,11 +133,11 @@ _RELEASE: Final = msgspec.json.Decoder(_Release)
 
 #: The whole hash of a commit in JSON, SHA-1 or SHA-256.
 _HASH: Final = re.compile(rb'"([0-9a-f]{40}(?:[0-9a-f]{24})?)"')
-#: A string in JSON, whole; possessive, so that each byte is looked at once.
+#: A complete JSON string; possessive, so that each byte is read once.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 _NAMES: Final = msgspec.json.Decoder(list[str])
-#: The longest list, in bytes, that is decoded whole.
+#: The maximum length of a list that is decoded at once, in bytes.
 _LIST: Final = 16 * 1024
 
 _T = TypeVar("_T")
@@ -147,7 +147,7 @@ def read_object(body: bytes) -> None:
     """Check that ``body`` is one JSON object in UTF-8.
 
     Raises:
-        Malformed: It is not.
+        Malformed: The body is something else.
     """
     decode(body, _ANY)
 
@@ -156,7 +156,7 @@ def read_push(body: bytes) -> Reading:
     """Read a push.
 
     Raises:
-        Malformed: A field that is used is missing or of the wrong type, or the body is no JSON at all.
+        Malformed: A required field is missing or has the wrong type, or the body is not JSON.
     """
     native = decode(body, _PUSH)
     paths = _Paths()
@@ -185,7 +185,7 @@ def read_release(body: bytes) -> Reading:
     release = native.release
     return Reading(
         event=Release(
-            # A word, in practice; as one it is shown, logged and compared.
+            # One line: the action is shown, logged and compared.
             action=one_line(native.action, _ACTION_LENGTH),
             tag_name=_storable(release.tag_name),
             name=_optional(release.name),
@@ -207,13 +207,13 @@ def _hash(target: msgspec.Raw) -> str:
 
 
 class _Paths:
-    """The paths of one push: bounded in number and length, and all together."""
+    """The paths of one push, bounded in number and length."""
 
     def __init__(self) -> None:
         self._room = MAX_PUSH_PATHS
 
     def of(self, lists: "tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw]") -> "tuple[list[tuple[str, ...]], int]":
-        """Return the added, modified and removed paths of one commit, and how many were left out."""
+        """Return the added, modified and removed paths of one commit, and the number of omitted ones."""
         kept: list[tuple[str, ...]] = []
         left, cut = MAX_PATHS, 0
         for raw in lists:
@@ -231,14 +231,14 @@ class _Paths:
 
 
 def _names(text: bytes) -> Iterable[str] | Iterable[bytes]:
-    """Return the strings in a list, as JSON where the list is long."""
+    """Return the strings of a list; for a long list, in their JSON form."""
     if text == b"[]" or not text.startswith(b"["):
         return ()
     if len(text) <= _LIST:
         try:
             return _NAMES.decode(text)
         except msgspec.MsgspecError:
-            # Not specified, so that nothing in it can be wrong.
+            # An unspecified field cannot be invalid.
             pass
     # One by one: as a list, millions of short paths would take many times the size of the body.
     return (found[0] for found in _STRING.finditer(text))
@@ -248,7 +248,7 @@ def _name(text: bytes) -> str | None:
     try:
         return msgspec.json.decode(text, type=str)
     except msgspec.MsgspecError:
-        # A lone surrogate, which no store takes.
+        # A lone surrogate, which no store accepts.
         return None
 
 
@@ -276,18 +276,18 @@ def _optional(text: str | None) -> str | None:
 
 
 def _storable(text: str) -> str:
-    # The decoder has refused lone surrogates: to look for those, too, would cost more than all the rest.
+    # The decoder has refused lone surrogates, and checking for them again would cost more than all the rest.
     return storable(text) if "\x00" in text else text
 
 
 def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
-    """Decode a body, whatever it is: for readers of other bodies, too.
+    """Decode a body; also for readers of other bodies.
 
     Raises:
-        Malformed: It does not fit; the message names the first fault in the sender's terms.
+        Malformed: The body does not fit; the message names the first fault in the sender's terms.
     """
     body = body.removeprefix(_BOM)
-    # The decoder does not look at the encoding of strings that it skips.
+    # The decoder does not check the encoding of skipped strings.
     if (at := _misencoded_at(body)) is not None:
         message = f"the body is not UTF-8 (byte {at})"
         raise Malformed(message)
@@ -320,11 +320,11 @@ def _misencoded_at(body: bytes) -> int | None:
 
 
 def _between_characters(body: bytes, end: int) -> int:
-    """Return the last position up to ``end`` that is no middle of a character."""
+    """Return the last position up to ``end`` that is not inside a character."""
     for at in range(end, end - _LONGEST, -1):
         if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
             return at
-    # So many bytes in a row go on with a character that none of them can be of one that is whole.
+    # More continuation bytes in a row than any valid character has.
     return end
 
 
@@ -344,7 +344,6 @@ _TYPES: Final = {
 
 
 def _fault(message: str) -> str:
-    """Return the decoder's first finding in the sender's terms."""
     at = _AT.search(message)
     path = at["path"] if at else ""
     if missing := _MISSING.match(message):

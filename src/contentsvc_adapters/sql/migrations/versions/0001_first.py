@@ -1,7 +1,6 @@
 """The first tables.
 
-A script is never changed once it has been released, and imports nothing that may change: the tables stand here as they
-were then.
+A released script is never changed and imports nothing that may change: it repeats the tables as they were then.
 """
 
 from typing import Final
@@ -18,7 +17,7 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     op.create_table(
         "claims",
         sa.Column("key", sa.LargeBinary(), nullable=False),

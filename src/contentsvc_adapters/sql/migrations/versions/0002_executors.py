@@ -1,6 +1,6 @@
-"""Several processes work on runs: who does, who took what, and what finished steps have given.
+"""Runs in several processes: executors, takes, and the results of finished steps.
 
-Runs that are running while this is done belong to nobody that is registered: they are recovered.
+Runs that are running during this migration have no registered executor, so they are recovered.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add the columns and tables, and lead the pending runs' index by organization."""
+    """Add the columns and tables; begin the pending runs' index with the organization."""
     op.add_column("workflow_runs", sa.Column("takes", sa.Integer(), server_default="0", nullable=False))
     op.add_column("workflow_runs", sa.Column("executor", _KEY, nullable=True))
     op.drop_index("ix_workflow_runs_pending", table_name="workflow_runs")

@@ -1,8 +1,9 @@
 # Nothing that a client sends is in these statements: names of tables, columns and triggers.
 # ruff: noqa: S608
-"""Lists whose pages are found by counts: how many log entries, and how many posts, lie in which stretch of time.
+"""Counts of log entries and posts by stretches of time, for finding pages.
 
-While this runs, nobody writes log entries or posts: what is there is counted, and the triggers count what comes.
+Nothing can write log entries or posts during this migration: it counts the existing rows, and the triggers count later
+ones.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS
 #: 30 days: posts are kept for years.
 _LONG_MS: Final = 30 * _DAY_MS
-#: PostgreSQL: connections that write at the same time seldom share one, and so seldom wait for each other's end.
+#: PostgreSQL: concurrent connections seldom share a shard, and so seldom wait for each other.
 _SHARD: Final = "pg_backend_pid() & 15"
 
 
@@ -33,30 +34,30 @@ class _List:
     table: str
     counts: str
     spans: Sequence[int]
-    #: What the list can be asked for: the column of the counts, and what it is made from.
+    #: The filters of the list: the column of the counts, and the expression of its value.
     filters: dict[str, str]
 
     @property
     def key(self) -> str:
-        """Give the key of the counts."""
+        """Return the key columns of the counts."""
         return ", ".join(["organization_id", "span", "starts_at", *self.filters, "shard"])
 
     @property
     def watched(self) -> str:
-        """Give the columns whose change moves a row from one count to another."""
+        """Return the columns whose change moves a row from one count to another."""
         return self.columns.format("created_at")
 
     @property
     def columns(self) -> str:
-        """Give what a row is counted by, with a place for what tells its time."""
+        """Return the columns that a row is counted by, with a placeholder for its time."""
         return ", ".join(["organization_id", "{}", *self.filters])
 
     def values(self, row: str) -> str:
-        """Give what a row is counted by."""
+        """Return the expressions of the filters for a row."""
         return ", ".join(expression.format(row) for expression in self.filters.values())
 
     def added(self, row: str, number: int) -> str:
-        """Give SQLite's statement that adds ``number`` for one row."""
+        """Return SQLite's statement that adds ``number`` for one row."""
         starts = f"{row}.created_at - {row}.created_at %"
         rows = ", ".join(
             f"({row}.organization_id, {span}, {starts} {span}, {self.values(row)}, 0, {number})" for span in self.spans
@@ -67,9 +68,9 @@ class _List:
         )
 
     def summed(self, source: str, spans: Sequence[int], shard: str) -> str:
-        """Give the statement that adds the rows of ``source``, which have a sign each."""
+        """Return the statement that adds the rows of ``source``, each with a sign."""
         lengths = " UNION ALL ".join(f"SELECT {span} AS span" for span in spans)
-        # In the order of their keys: whoever adds to several counts waits for others in no circle.
+        # In the order of keys, so that concurrent writers cannot deadlock.
         return (
             f"INSERT INTO {self.counts} ({self.key}, number) "
             f"SELECT row.organization_id, spans.span, row.created_at - row.created_at % spans.span, "
@@ -79,7 +80,7 @@ class _List:
         )
 
     def filled(self) -> Sequence[str]:
-        """Give the statements that count what is there: the shortest stretches from the rows, the others from those."""
+        """Return the statements that count existing rows: the shortest stretches from rows, longer ones from those."""
         *longer, shortest = self.spans
         counted = f"SELECT {self.columns.format('starts_at AS created_at')}, number AS sign FROM {self.counts}"
         return [
@@ -92,7 +93,7 @@ class _List:
         return ", ".join(str(number) for number in range(1, 4 + len(self.filters)))
 
     def rows(self, source: str, sign: str) -> str:
-        """Give rows with the sign that they count with."""
+        """Return a query for rows, with the sign of their count."""
         return f"SELECT {self.watched}, {sign} AS sign FROM {source}"
 
 
@@ -117,14 +118,14 @@ _LISTS: Final = (
 
 
 def upgrade() -> None:
-    """Add the tables, have the database keep them, and count what is there."""
+    """Add the tables and triggers, and count the existing rows."""
     for each in _LISTS:
         _table(each)
         if op.get_bind().dialect.name == "postgresql":
             _postgresql(each)
         else:
             _sqlite(each)
-        # The triggers stand: from here on nobody else writes until all of this is committed.
+        # The triggers exist: from here on nothing else can write until this transaction commits.
         for statement in each.filled():
             op.execute(statement)
 

@@ -1,4 +1,4 @@
-"""Sessions: who is signed in, and until when."""
+"""Sessions of the dashboard."""
 
 from typing import Final
 

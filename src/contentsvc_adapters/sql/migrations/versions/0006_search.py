@@ -1,9 +1,9 @@
 # Nothing that a client sends is in these statements: names of tables, columns and triggers.
 # ruff: noqa: S608
-"""Search: what has been looked at of context records and posts, and what is to be looked at.
+"""Search: the index, and the documents that wait for indexing.
 
-While this runs, nobody writes context records or posts: what is there is listed, and the triggers list what comes. The
-words themselves are read later, by whoever works, beside everything else.
+Nothing can write context records or posts during this migration: it lists the existing rows, and the triggers list
+later ones. Workers index the words later.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _KEYS: Final = "organization_id, kind, document_id"
-#: A number that no earlier change of the document has had: who has read an earlier one finds another one there.
+#: A random number, which no earlier change of the document had: a concurrent indexer notices the change.
 _SQLITE_VERSION: Final = "random()"
 _POSTGRESQL_VERSION: Final = "(random() * 9007199254740991)::bigint"
 
@@ -31,23 +31,23 @@ class _Searched:
 
     table: str
     kind: str
-    #: What names a row, and what of a row is searched.
+    #: The id column of a row, and its searched columns.
     id: str
     watched: str
-    #: Whether a row may go.
+    #: Whether rows can be deleted.
     is_removed: bool
 
     def changes(self) -> Sequence[tuple[str, str, str]]:
-        """Give what happens to the rows: the trigger's name, when it fires, and the row that tells of it."""
+        """Return the changes of rows: the trigger's name, its event, and the row that it reads."""
         changes = [("added", "INSERT", "NEW"), ("changed", f"UPDATE OF {self.watched}", "NEW")]
         return [*changes, ("removed", "DELETE", "OLD")] if self.is_removed else changes
 
     def listed(self, source: str, version: str) -> str:
-        """Give the statement that lists the rows of ``source``, in the order of their keys."""
+        """Return the statement that lists the rows of ``source``, in the order of their keys."""
         return (
             f"INSERT INTO search_pending ({_KEYS}, version) "
             f"SELECT organization_id, '{self.kind}', {self.id}, {version} FROM {source} "
-            # SQLite would take the conflict's ON for that of a join.
+            # Without WHERE, SQLite parses ON CONFLICT as the ON of a join.
             f"WHERE true ORDER BY organization_id, {self.id} "
             f"ON CONFLICT ({_KEYS}) DO UPDATE SET version = excluded.version"
         )
@@ -60,7 +60,7 @@ _TABLES: Final = (
 
 
 def upgrade() -> None:
-    """Add the tables, have the database list what is written, and list what is there."""
+    """Add the tables and triggers, and list the existing rows."""
     op.create_table(
         "search_documents",
         sa.Column("id", sa.Integer().with_variant(sa.BigInteger(), "postgresql"), nullable=False),
@@ -96,7 +96,7 @@ def upgrade() -> None:
         op.execute("CREATE TABLE search_words (id bigint PRIMARY KEY, words tsvector NOT NULL)")
         op.execute("CREATE INDEX ix_search_words_words ON search_words USING gin (words)")
     else:
-        # The words come ready, with spaces between them: nothing but ASCII's signs parts them, and there are none.
+        # The words are separated by spaces. The tokenizer splits at ASCII punctuation only, and words contain none.
         op.execute(
             "CREATE VIRTUAL TABLE search_words USING fts5(words, tokenize = 'ascii', detail = 'none', columnsize = 0)"
         )
@@ -129,7 +129,7 @@ def _postgresql(each: _Searched) -> None:
         f"{each.listed(row, _POSTGRESQL_VERSION)}; RETURN NULL; END $$"
     )
     for name, when, table in each.changes():
-        # PostgreSQL gives no list of changed rows where the columns are named.
+        # PostgreSQL provides no transition table to a trigger with a list of columns.
         function, rows = (
             (f"search_{each.table}_row", "FOR EACH ROW")
             if when.startswith("UPDATE")

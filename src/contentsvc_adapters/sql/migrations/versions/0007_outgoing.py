@@ -1,4 +1,4 @@
-"""Webhooks out: where they go, and what waits to be sent."""
+"""Outgoing webhooks: endpoints and messages."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""Public changelogs: who has one, when posts were published, and which releases they announce.
+"""Public changelogs: their settings, publication times, and tags of releases.
 
-What was published before this is taken to have been published when it was written.
+Posts published before this migration get their creation time as publication time.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ _PUBLISHED: Final = ["organization_id", "content_type", "published_at", "id"]
 
 
 def upgrade() -> None:
-    """Add the table, the columns and their indexes, and fill the columns from what is known."""
+    """Add the table, the columns and their indexes; fill the columns from existing data."""
     op.create_table(
         "public_changelogs",
         sa.Column("organization_id", _KEY, nullable=False),
@@ -48,7 +48,7 @@ def upgrade() -> None:
 
 
 def _tags() -> None:
-    """Take the tags from the events that the runs of the posts were started by."""
+    """Set the tags from the release events that started the runs of the posts."""
     is_postgresql = op.get_bind().dialect.name == "postgresql"
     tag = "events.data::json ->> 'tagName'" if is_postgresql else "json_extract(events.data, '$.tagName')"
     of_post = "workflow_runs.id = posts.run_id AND events.id = workflow_runs.event_id AND events.type = 'release'"
@@ -57,7 +57,7 @@ def _tags() -> None:
 
 
 def _keep() -> None:
-    """Have nodes of the version before, which serve until the last one is replaced, note when they publish, too."""
+    """Add a trigger that notes publications by nodes of the previous version, which serve until all are replaced."""
     op.execute(
         "CREATE FUNCTION note_publication() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "NEW.published_at := NEW.updated_at; RETURN NEW; END $$"

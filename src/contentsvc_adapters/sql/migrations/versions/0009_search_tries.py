@@ -1,4 +1,4 @@
-"""Search: how often the processing of a document was begun, so that one that ends its process is given up."""
+"""Search: the number of indexing attempts, so that a document that ends its process is given up."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ depends_on: Final = None
 
 
 def upgrade() -> None:
-    """Add the columns. Nodes of the version before leave them as they are."""
+    """Add the columns. Nodes of the previous version do not change them."""
     op.add_column("search_pending", sa.Column("begun", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("search_pending", sa.Column("begun_version", sa.BigInteger(), nullable=True))
     op.add_column("search_pending", sa.Column("begun_at", sa.BigInteger(), nullable=True))

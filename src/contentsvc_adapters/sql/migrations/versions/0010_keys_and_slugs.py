@@ -1,7 +1,7 @@
-"""Keys that issue keys, the slugs that organizations hold, and a count of what changes in a public changelog.
+"""API keys that issue keys, slugs of organizations, and revisions of public changelogs.
 
-Keys that may read and write today may issue keys, too: they could until now. Every slug that is in use is held by its
-organization, since nothing says whether it was public before. Conflicts that exist already stay as they are.
+Keys with the scopes to read and write get the permission to issue keys, which they had implicitly. Every slug in use is
+held by its organization, because nothing records whether it was public before. Existing conflicts remain.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ branch_labels: Final = None
 depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-#: By what happens to a post: the row that names the organization, and when the post may have been public.
+#: For each event on posts: the row that names the organization, and the condition that the post may have been public.
 _WATCHED: Final = {
     "INSERT": ("NEW", "NEW.published_at IS NOT NULL"),
     "UPDATE": ("NEW", "NEW.published_at IS NOT NULL OR OLD.published_at IS NOT NULL"),

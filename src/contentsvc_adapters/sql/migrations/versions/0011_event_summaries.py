@@ -1,6 +1,6 @@
-"""Event summaries: what lists show of an event, so that they need not read it.
+"""Summaries of events, so that lists need not read the events.
 
-No row is filled in: entries of the log live for 7 or 30 days, and a small event is read for its line until then.
+No row is filled: log entries are kept for 7 or 30 days, and until then lists read small events instead.
 """
 
 from typing import Final

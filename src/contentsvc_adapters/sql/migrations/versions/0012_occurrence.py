@@ -1,8 +1,7 @@
-"""Posts: when their events happened, which push they report, and which pushes the posts of releases contain.
+"""Posts: the time of their events, the push that they report, and the pushes that releases contain.
 
-A post that is there already happened when it was published first, or else when it was written: that is where public
-changelogs have shown it. Its push is filled in, so that the next release contains it. Releases that are there already
-contain nothing.
+Existing posts get their first publication or creation time, where public changelogs have shown them. Their pushes are
+filled in, so that the next release contains them. Existing releases contain nothing.
 """
 
 from typing import Final
@@ -21,7 +20,7 @@ _LISTED: Final = "status = 'published' AND contained_in IS NULL"
 
 
 def upgrade() -> None:
-    """Add the table, the columns and their indexes, and fill the columns from what is known."""
+    """Add the table, the columns and their indexes; fill the columns from existing data."""
     op.create_table(
         "released_pushes",
         sa.Column("organization_id", _KEY, nullable=False),
@@ -45,7 +44,7 @@ def upgrade() -> None:
         "JOIN events ON events.id = workflow_runs.event_id AND events.type = 'push' "
         "WHERE workflow_runs.id = posts.run_id"
     )
-    # In one statement: each row is written once.
+    # In one statement, so that each row is written once.
     op.execute(f"UPDATE posts SET occurred_at = coalesce(published_at, created_at), push_id = ({push})")  # noqa: S608  # nothing that a client sends
     op.drop_index("ix_posts_published", table_name="posts")
     op.drop_index("ix_posts_released", table_name="posts")
@@ -62,7 +61,7 @@ def upgrade() -> None:
 
 
 def _fill_for_older_nodes() -> None:
-    """Add a trigger for the posts of nodes of the version before, which serve until the last of them is replaced."""
+    """Add a trigger for posts of nodes of the previous version, which serve until all are replaced."""
     op.execute(
         "CREATE FUNCTION note_occurrence() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "NEW.occurred_at := NEW.created_at; RETURN NEW; END $$"

@@ -1,6 +1,6 @@
-"""House style: what an organization, a trigger or a schedule wants differently in its changelogs.
+"""House style: the formatting of changelogs, for organizations, triggers and schedules.
 
-No row is filled in: without a house style the defaults hold, as before.
+No row is filled: without a house style, the defaults apply as before.
 """
 
 from typing import Final

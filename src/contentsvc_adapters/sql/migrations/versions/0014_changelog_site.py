@@ -1,7 +1,7 @@
-"""Several public changelogs of an organization with an identity of their own, and readable addresses of posts.
+"""Several public changelogs per organization, and readable addresses of posts.
 
-The changelog of an organization becomes its first one, with the same address. Posts get their paths and facets by the
-server, in small batches: until then, pages link to them by their ids.
+An existing changelog becomes its organization's first one, with the same address. The server computes the paths and
+facets of posts in small batches; until then, pages link to posts by id.
 """
 
 from typing import Final
@@ -18,18 +18,18 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _TABLE: Final = "public_changelogs"
 _LISTED: Final = "status = 'published' AND contained_in IS NULL"
 _UNADDRESSED: Final = "published_at IS NOT NULL AND path IS NULL"
-#: As the core derives it: the ids of organizations are ``org_`` and a UUID.
+#: Equal to the derivation in the core: ids of organizations are ``org_`` and a UUID.
 _FIRST: Final = (
     "'chl_' || CASE WHEN substr({0}, 1, 4) = 'org_' THEN substr({0}, 5) ELSE {0} END"  # nothing that a client sends
 )
 _LISTS: Final = ("repositories", "scopes", "accent", "header_links", "images")
-#: By what happens to a post: the row that names the organization, and when the post may have been public.
+#: For each event on posts: the row that names the organization, and the condition that the post may have been public.
 _WATCHED: Final = {
     "INSERT": ("NEW", "NEW.published_at IS NOT NULL"),
     "UPDATE": ("NEW", "NEW.published_at IS NOT NULL OR OLD.published_at IS NOT NULL"),
     "DELETE": ("OLD", "OLD.published_at IS NOT NULL"),
 }
-#: Without the path and the facets: they change with one of these, or are counted by who fills them in.
+#: Without path and facets: they change with one of these columns, or the code that fills them counts the change.
 _CHANGED: Final = (
     "UPDATE OF title, content, markdown, content_type, source_metadata, status, updated_at, published_at, "
     "release_tag, occurred_at, contained_in"
@@ -37,7 +37,7 @@ _CHANGED: Final = (
 
 
 def upgrade() -> None:
-    """Key the changelogs by ids of their own, and add the tables, the columns and their indexes."""
+    """Set ids for changelogs ids of their own, and add the tables, the columns and their indexes."""
     if op.get_bind().dialect.name == "postgresql":
         _key_on_postgresql()
     else:
@@ -77,8 +77,9 @@ def upgrade() -> None:
 
 
 def _key_on_postgresql() -> None:
-    """Change the table in place: nodes of the version before write the first changelog of an organization."""
-    # In the order of those nodes, which publish a post and count it in the changelog: a deadlock would end either.
+    """Change the table in place: nodes of the previous version write the first changelog of an organization."""
+    # In the order of those nodes, which publish a post and then count it in the changelog; another order could
+    # deadlock.
     op.execute(f"LOCK TABLE posts, {_TABLE}, changelog_slugs IN ACCESS EXCLUSIVE MODE")
     op.add_column(_TABLE, sa.Column("id", _KEY, nullable=True))
     op.add_column(_TABLE, sa.Column("owner_id", _KEY, nullable=True))
@@ -106,7 +107,7 @@ def _key_on_postgresql() -> None:
     for event, (row, _) in _WATCHED.items():
         op.execute(
             f"CREATE OR REPLACE FUNCTION count_public_{event.lower()}() RETURNS trigger LANGUAGE plpgsql AS "
-            # In one order for all, so that no two transactions wait for each other.
+            # All transactions lock in the same order, so that they cannot deadlock.
             f"$$ BEGIN PERFORM id FROM {_TABLE} WHERE owner_id = {row}.organization_id ORDER BY id FOR NO KEY UPDATE; "
             f"{_counting(row)}; RETURN NULL; END $$"
         )
@@ -118,7 +119,7 @@ def _key_on_postgresql() -> None:
 
 
 def _forget_on_postgresql() -> None:
-    """Add a trigger for older nodes, which change a title without a thought of the path."""
+    """Add a trigger for older nodes, which change a title without the path."""
     op.execute(
         "CREATE FUNCTION forget_path() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "NEW.path := NULL; NEW.facets := NULL; RETURN NEW; END $$"
@@ -131,7 +132,7 @@ def _forget_on_postgresql() -> None:
 
 
 def _key_on_sqlite() -> None:
-    """Copy the table, which SQLite cannot change so: no other node uses the file meanwhile."""
+    """Copy the table, because SQLite cannot alter its key. No other node uses the file meanwhile."""
     for event in _WATCHED:
         op.execute(f"DROP TRIGGER count_public_{event.lower()}")
     op.rename_table(_TABLE, "changelogs_before")

@@ -1,4 +1,4 @@
-"""Subscribers by e-mail, and what waits to be sent to them."""
+"""E-mail subscribers, announced posts and mails."""
 
 from typing import Final
 
