@@ -27,8 +27,8 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
     @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
     async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
         key = await caller(request, app.authenticator, None)
-        # A browser names the page that sends; a page that a name has been turned to us for (DNS rebinding) is none
-        # of ours (MCP, Streamable HTTP, security warning).
+        # Browsers send the origin of the calling page. Refuse other origins, against DNS rebinding (MCP, Streamable
+        # HTTP, security warning).
         origin = request.headers.get("Origin")
         if origin is not None and origin.lower() != ours:
             raise Refused(403, {"error": "Requests of other sites' pages are not answered"})

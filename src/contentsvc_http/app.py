@@ -103,7 +103,7 @@ def create_app(services: Services) -> ASGIApp:
         exception_handlers={Exception: refuse if front is None or front.public is None else _refuse},
         request_max_body_size=_MAX_API_BODY,
         openapi_config=None if front is None else openapi(running, hosted=front.hosted),
-        # Our own configuration of logging stands (logs.py).
+        # Keep the logging configuration of logs.py.
         logging_config=None,
         template_config=None if front is None or front.dashboard is None else template_config(),
     )

@@ -31,9 +31,9 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 @contextlib.asynccontextmanager
 async def open_engine(settings: Settings, app: Application, watch: Watch) -> "AsyncGenerator[Worker]":
-    """Perform runs; in the end, finish what was begun or give it back."""
+    """Perform runs; at the end, finish the runs in progress or give them back."""
     stores, clock, ids = app.stores, app.clock, app.ids
-    # Here and not above: a process that only receives does not pay for it.
+    # Imported here: a process that only receives deliveries does not need the engine.
     from contentsvc_adapters.engine.execution import Pace  # noqa: PLC0415
     from contentsvc_adapters.engine.membership import Membership  # noqa: PLC0415
     from contentsvc_adapters.engine.worker import Worker  # noqa: PLC0415

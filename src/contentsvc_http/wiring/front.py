@@ -23,7 +23,7 @@ def front_of(
     *,
     settled: Callable[[], Sequence[tuple[float, float]]] | None = None,
 ) -> Front:
-    """Return what is served over the use cases of a process.
+    """Return the drivers over the use cases of a process.
 
     Args:
         settings: The settings of the process.
