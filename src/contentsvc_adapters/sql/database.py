@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.pool import Pool
 
-from contentsvc_adapters.sql.dialects import Dialect, Fault, Record, Statements, dialect_of
+from contentsvc_adapters.sql.dialects import DatabaseFault, Dialect, Record, Statements, dialect_of
 from contentsvc_adapters.sql.dialects.writer_thread import Bare
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
@@ -189,7 +189,7 @@ class Database:
                 return await run()
             except Exception as exc:
                 turn += 1
-                if turn == _TURNS or self.dialect.fault(exc) not in {Fault.CONFLICT, Fault.LOST}:
+                if turn == _TURNS or self.dialect.fault(exc) not in {DatabaseFault.CONFLICT, DatabaseFault.LOST}:
                     self._raise_for(exc)
                     raise
             # A random pause, so that conflicting transactions do not meet again.
@@ -207,11 +207,11 @@ class Database:
         """Raise the core's error for a database error; other errors are left to the caller."""
         fault = self.dialect.fault(exc)
         match fault:
-            case Fault.VALUE:
+            case DatabaseFault.VALUE:
                 raise Unstorable(self.dialect.explain(exc)) from exc
-            case Fault.STATEMENT:
+            case DatabaseFault.STATEMENT:
                 raise ContentServiceError(self.dialect.explain(exc)) from exc
-            case Fault.LOCKED | Fault.CONFLICT | Fault.LOST | Fault.AWAY:
+            case DatabaseFault.LOCKED | DatabaseFault.CONFLICT | DatabaseFault.LOST | DatabaseFault.AWAY:
                 raise StoreUnavailable(self.dialect.explain(exc)) from exc
             case None:
                 _raise_for_any_database(exc)

@@ -11,7 +11,7 @@ import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.sql.database import Database, Fetch
-from contentsvc_adapters.sql.dialects import Fault, Record
+from contentsvc_adapters.sql.dialects import DatabaseFault, Record
 from contentsvc_adapters.sql.settling import parts
 from contentsvc_adapters.sql.settling.lane import BatchItem
 from contentsvc_core.errors import StoreUnavailable, Unstorable
@@ -196,7 +196,7 @@ class PostgresqlLane:
                     row["number"]: row for row in await fetch(STATEMENT, _arguments(left.values(), any_known=refused))
                 }
             except Exception as exc:
-                if refused or len(left) > 1 or self._database.dialect.fault(exc) is not Fault.VALUE:
+                if refused or len(left) > 1 or self._database.dialect.fault(exc) is not DatabaseFault.VALUE:
                     raise
                 # A key is taken already, perhaps by the same settlement, delivered twice at once. The next statement
                 # finds that.

@@ -38,7 +38,7 @@ class _Gate:
     why_not: str | None
 
 
-async def examine(examined: Examined, place: network.Place, told: Callable[[str], None]) -> list[Finding]:
+async def examine(examined: Examined, place: network.BindAddress, told: Callable[[str], None]) -> list[Finding]:
     """Run all checks; return the findings in display order.
 
     Args:
@@ -54,7 +54,9 @@ async def examine(examined: Examined, place: network.Place, told: Callable[[str]
 class _Examination:
     """One run of all checks."""
 
-    def __init__(self, examined: Examined, place: network.Place, opened: LookedAt, told: Callable[[str], None]) -> None:
+    def __init__(
+        self, examined: Examined, place: network.BindAddress, opened: LookedAt, told: Callable[[str], None]
+    ) -> None:
         self._examined = examined
         self._settings = examined.settings
         self._place = place
