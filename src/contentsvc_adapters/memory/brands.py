@@ -5,12 +5,12 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.schedules import disable_schedules
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandChange, BrandFault, name_key
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Removed
+from contentsvc_core.workflows.removals import removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
@@ -78,17 +78,9 @@ class MemoryBrandIdentities:
             return BrandFault.UNKNOWN
         if standing.is_default:
             return BrandFault.DELETES_DEFAULT
-        off = disable_schedules(self._state, organization_id, lambda each: each.brand_identity_id == brand_id)
-        named = [
-            each
-            for each in self._state.triggers.values()
-            if each.organization_id == organization_id and each.enabled and each.brand_identity_id == brand_id
-        ]
-        for trigger in named:
-            self._state.triggers[trigger.id] = evolve(trigger, enabled=False)
         del self._state.brands[brand_id]
         self._state.versions[organization_id] += 1
-        return Removed(disabled_schedules=off, disabled_events=named)
+        return self._state.disable(organization_id, removal_of_brand(brand_id))
 
     def _namesake(self, brand: BrandIdentity) -> BrandIdentity | None:
         others = (

@@ -6,7 +6,6 @@ from typing import TypeVar, final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.schedules import disable_schedules
 from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault, stands
 from contentsvc_core.content.brand import UnknownBrand
@@ -15,7 +14,8 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault, source_type
+from contentsvc_core.workflows.removals import removal_of_integration
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
 
 _Value = TypeVar("_Value", Organization, Integration, Trigger)
 
@@ -84,25 +84,9 @@ class MemoryDirectory:
             return None
         for kept in (self._state.integrations, self._state.secrets, self._state.hooks, self._state.tokens):
             kept.pop(integration_id, None)
-        gone = {repository.id for repository in integration.repositories}
-        used = [
-            trigger
-            for trigger in await self.triggers(organization_id)
-            if trigger.enabled
-            and trigger.source_type == source_type(integration.provider)
-            and not gone.isdisjoint(trigger.repository_ids)
-        ]
-        for trigger in used:
-            self._state.triggers[trigger.id] = evolve(trigger, enabled=False)
-        # A schedule's targets name no provider.
-        nowhere = gone.difference(
-            repository.id for each in await self.integrations(organization_id) for repository in each.repositories
-        )
-        schedules = disable_schedules(
-            self._state, organization_id, lambda schedule: not nowhere.isdisjoint(schedule.repository_ids)
-        )
+        left = [repository.id for each in await self.integrations(organization_id) for repository in each.repositories]
         self._raise_version(organization_id)
-        return Removed(disabled_events=used, disabled_schedules=schedules)
+        return self._state.disable(organization_id, removal_of_integration(integration, left))
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         if await self.integration(organization_id, integration_id) is None:

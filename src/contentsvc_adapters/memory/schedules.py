@@ -16,7 +16,6 @@ from contentsvc_core.workflows.schedules import (
     DuplicateSchedule,
     Firing,
     Schedule,
-    disabled,
 )
 
 
@@ -108,12 +107,3 @@ class MemorySchedules:
         return any(
             each.id != schedule.id and each.does_the_same_as(schedule) for each in self._state.schedules.values()
         )
-
-
-def disable_schedules(state: State, organization_id: str, uses: Callable[[Schedule], bool]) -> list[Schedule]:
-    """Disable the enabled schedules that use a removed resource; return them, oldest first."""
-    mine = of_organization(state.schedules.values(), organization_id, newest_first=False)
-    found = [each for each in mine if each.enabled and uses(each)]
-    for each in found:
-        state.schedules[each.id] = disabled(each)
-    return found

@@ -17,12 +17,13 @@ from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.paths import post_paths
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
-from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.messages import Message, MessageStatus
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.jobs import Job
+from contentsvc_core.workflows.removals import Removal
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
@@ -198,6 +199,16 @@ class State:
         found = None if brand_id is None else self.brands.get(brand_id)
         is_there = found is not None and found.organization_id == organization_id
         return None if brand_id is None or is_there else UnknownBrand(brand_id)
+
+    def disable(self, organization_id: str, rule: Removal) -> Removed:
+        """Disable the triggers and schedules that a removed resource leaves behind."""
+        found = rule(
+            of_organization(self.triggers.values(), organization_id),
+            of_organization(self.schedules.values(), organization_id),
+        )
+        self.triggers.update((trigger.id, trigger) for trigger in found.triggers)
+        self.schedules.update((schedule.id, schedule) for schedule in found.schedules)
+        return found.removed
 
     def refuse_stranger(self, organization_id: str) -> None:
         """Refuse an unknown organization, as a foreign key of a database does.

@@ -13,15 +13,16 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.lookup import RowLoader
+from contentsvc_adapters.sql.removals import disable
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.runs import changing, forget
-from contentsvc_adapters.sql.schedules import disable_schedules
-from contentsvc_adapters.sql.schema import brand_identities, organizations, triggers
+from contentsvc_adapters.sql.schema import brand_identities, organizations
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import BrandChange, BrandFault, name_key
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Disabled, Removed
+from contentsvc_core.organizations import Removed
 from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.removals import removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
@@ -104,12 +105,6 @@ class SqlBrandIdentities:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
-        uses = (
-            (triggers.c.organization_id == organization_id)
-            & (triggers.c.brand_identity_id == brand_id)
-            & triggers.c.enabled
-        )
-
         removed: list[Removed] = []
 
         def remove(connection: Connection) -> Removed | BrandFault:
@@ -123,11 +118,8 @@ class SqlBrandIdentities:
             # Decisions on deliveries depend on triggers, so the version is raised.
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
-            off = disable_schedules(connection, organization_id, lambda each: each.brand_identity_id == brand_id)
-            disabling = update(triggers).where(uses).values(enabled=False).returning(triggers.c.id, triggers.c.name)
-            events = [Disabled(*row) for row in connection.execute(disabling)]
+            removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
             connection.execute(delete(brand_identities).where(_named(organization_id, brand_id)))
-            removed[:] = [Removed(disabled_schedules=off, disabled_events=events)]
             return removed[0]
 
         return await self._database.write(remove)

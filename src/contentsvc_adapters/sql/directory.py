@@ -34,7 +34,7 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault, source_type
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
 
 _FIRST_VERSION: Final = 1
 
@@ -237,7 +237,8 @@ def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
 
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> list[Removed]:
     """Delete an integration; return the disabled triggers and schedules. An unknown integration gives an empty list."""
-    from contentsvc_adapters.sql.schedules import disable_schedules  # noqa: PLC0415  # a list needs none of it
+    from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list needs none of it
+    from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
     found = _integrations(connection, _is(organization_id, integration_id))
     if not found:
@@ -246,23 +247,9 @@ def _remove(connection: Connection, organization_id: str, integration_id: str) -
     for table in (webhook_secrets, repositories):
         connection.execute(delete(table).where(table.c.integration_id == integration_id))
     connection.execute(delete(integrations).where(integrations.c.id == integration_id))
-    gone = {repository.id for repository in integration.repositories}
-    at_its_provider = select(triggers).where(
-        triggers.c.organization_id == organization_id,
-        triggers.c.source_type == source_type(integration.provider),
-        triggers.c.enabled,
-    )
-    enabled = [directory_rows.trigger_of(row) for row in connection.execute(at_its_provider)]
-    events = [each for each in enabled if not gone.isdisjoint(each.repository_ids)]
-    ids = [each.id for each in events]
-    connection.execute(update(triggers).where(triggers.c.id.in_(ids)).values(enabled=False))
-    # Schedules name no provider: a repository id may still be connected elsewhere.
     left = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
-    nowhere = gone.difference(connection.scalars(left))
-    schedules = disable_schedules(
-        connection, organization_id, lambda schedule: not nowhere.isdisjoint(schedule.repository_ids)
-    )
-    return [Removed(disabled_events=events, disabled_schedules=schedules)]
+    rule = removal_of_integration(integration, connection.scalars(left).all())
+    return [disable(connection, organization_id, rule)]
 
 
 def _has_an_effect(change: Update) -> Callable[[Connection], bool]:

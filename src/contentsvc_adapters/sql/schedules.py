@@ -29,7 +29,6 @@ from contentsvc_core.workflows.schedules import (
     DuplicateSchedule,
     Firing,
     Schedule,
-    disabled,
 )
 from contentsvc_core.workflows.slots import cron_body, cron_of
 
@@ -46,7 +45,7 @@ class SqlSchedules:
     ) -> bool | UnknownBrand | TooMany:
         def add(connection: Connection) -> bool | UnknownBrand | TooMany:
             _lock(connection, schedule.organization_id)
-            others = [each for each in _all(connection, schedule.organization_id) if each.id != schedule.id]
+            others = [each for each in all_schedules(connection, schedule.organization_id) if each.id != schedule.id]
             if _is_among(others, schedule):
                 return False
             standing = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
@@ -70,7 +69,7 @@ class SqlSchedules:
         return await self._database.read(lambda connection: _one(connection, organization_id, schedule_id))
 
     async def schedules(self, organization_id: str) -> Sequence[Schedule]:
-        return await self._database.read(lambda connection: _all(connection, organization_id))
+        return await self._database.read(lambda connection: all_schedules(connection, organization_id))
 
     async def change(
         self,
@@ -87,12 +86,12 @@ class SqlSchedules:
             if standing is None:
                 return None
             changed = change(standing)
-            if _is_among(_all(connection, organization_id), changed):
+            if _is_among(all_schedules(connection, organization_id), changed):
                 return DuplicateSchedule()
             unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
             if checks_brand and unknown is not None:
                 return unknown
-            _put(connection, changed)
+            put_schedule(connection, changed)
             return changed
 
         return await self._database.write(run)
@@ -156,17 +155,6 @@ class SqlSchedules:
         return await self._database.write(fire)
 
 
-def disable_schedules(connection: Connection, organization_id: str, uses: Callable[[Schedule], bool]) -> list[Schedule]:
-    """Disable the enabled schedules for which ``uses`` is true; return them, oldest first.
-
-    The transaction must hold the lock of the organization's row, as each change of the directory does.
-    """
-    found = [each for each in _all(connection, organization_id) if each.enabled and uses(each)]
-    for each in found:
-        _put(connection, disabled(each))
-    return found
-
-
 def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> bool:
     """Lock out other changes of an organization until the transaction ends; False: it does not exist.
 
@@ -182,7 +170,8 @@ def _lock(connection: Connection, organization_id: str, *, may_miss: bool = Fals
     return locked
 
 
-def _all(connection: Connection, organization_id: str) -> list[Schedule]:
+def all_schedules(connection: Connection, organization_id: str) -> list[Schedule]:
+    """Read an organization's schedules, oldest first."""
     query = (
         select(schedules)
         .where(schedules.c.organization_id == organization_id)
@@ -205,7 +194,8 @@ def _is_among(standing: Sequence[Schedule], schedule: Schedule) -> bool:
     return any(each.id != schedule.id and each.does_the_same_as(schedule) for each in standing)
 
 
-def _put(connection: Connection, schedule: Schedule) -> None:
+def put_schedule(connection: Connection, schedule: Schedule) -> None:
+    """Store a changed schedule."""
     connection.execute(update(schedules).where(schedules.c.id == schedule.id).values(_row(schedule)))
 
 

@@ -50,7 +50,7 @@ def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_mos
             raise Unstorable(message)
         # The same trigger again, after an unknown outcome.
         return False
-    others = _all(connection, trigger.organization_id)
+    others = all_triggers(connection, trigger.organization_id)
     if any(other.does_the_same_as(trigger) for other in others):
         raise _Double
     if len(others) >= at_most:
@@ -75,7 +75,7 @@ async def change_trigger(
 
     def run(connection: Connection) -> bool:
         # If the transaction runs twice, the last result counts: that transaction was committed.
-        changed = _changed(_all(connection, organization_id), trigger_id, change)
+        changed = _changed(all_triggers(connection, organization_id), trigger_id, change)
         answer[:] = [changed]
         if isinstance(changed, TriggerFault):
             return False
@@ -119,6 +119,7 @@ async def remove_trigger(database: Database, organization_id: str, trigger_id: s
     return removed
 
 
-def _all(connection: Connection, organization_id: str) -> list[Trigger]:
+def all_triggers(connection: Connection, organization_id: str) -> list[Trigger]:
+    """Read an organization's triggers."""
     mine = select(triggers).where(triggers.c.organization_id == organization_id)
     return [trigger_of(row) for row in connection.execute(mine)]

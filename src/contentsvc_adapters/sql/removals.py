@@ -1,0 +1,19 @@
+"""Disables the triggers and schedules that a removed resource leaves behind."""
+
+from sqlalchemy import Connection, update
+
+from contentsvc_adapters.sql.schedules import all_schedules, put_schedule
+from contentsvc_adapters.sql.schema import triggers
+from contentsvc_adapters.sql.triggers import all_triggers
+from contentsvc_core.organizations import Removed
+from contentsvc_core.workflows.removals import Removal
+
+
+def disable(connection: Connection, organization_id: str, rule: Removal) -> Removed:
+    """Disable what the rule says, in a transaction that has locked the organization's row."""
+    found = rule(all_triggers(connection, organization_id), all_schedules(connection, organization_id))
+    ids = [trigger.id for trigger in found.triggers]
+    connection.execute(update(triggers).where(triggers.c.id.in_(ids)).values(enabled=False))
+    for schedule in found.schedules:
+        put_schedule(connection, schedule)
+    return found.removed

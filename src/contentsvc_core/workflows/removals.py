@@ -1,0 +1,78 @@
+"""Removed integrations and brand identities: the triggers and schedules that are disabled with them."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.organizations import Integration, Removed
+from contentsvc_core.workflows.schedules import Schedule, disabled
+from contentsvc_core.workflows.triggers import Trigger, source_type
+
+
+@final
+@frozen(kw_only=True)
+class Disabling:
+    """The triggers and schedules that a removal disables, in their new state."""
+
+    triggers: tuple[Trigger, ...] = field(converter=tuple)
+    schedules: tuple[Schedule, ...] = field(converter=tuple)
+
+    @property
+    def removed(self) -> Removed:
+        """Return what the removal reports."""
+        return Removed(disabled_events=self.triggers, disabled_schedules=self.schedules)
+
+
+class Removal(Protocol):
+    """The rule of a removal."""
+
+    def __call__(self, triggers: Sequence[Trigger], schedules: Sequence[Schedule], /) -> Disabling:
+        """Return which of an organization's triggers and schedules the removal disables."""
+        ...
+
+
+def removal_of_integration(integration: Integration, still_connected: Collection[int]) -> Removal:
+    """Return the rule for the removal of an integration.
+
+    A trigger that names one of its repositories at its provider is disabled. A schedule names no provider: it is
+    disabled if it names a repository that no other integration connects.
+
+    Args:
+        integration: The removed integration.
+        still_connected: The repositories of the organization's other integrations.
+    """
+    gone = {repository.id for repository in integration.repositories}
+    nowhere = gone.difference(still_connected)
+
+    def rule(triggers: Sequence[Trigger], schedules: Sequence[Schedule], /) -> Disabling:
+        return _disabling(
+            [
+                trigger
+                for trigger in triggers
+                if trigger.source_type == source_type(integration.provider)
+                and not gone.isdisjoint(trigger.repository_ids)
+            ],
+            [schedule for schedule in schedules if not nowhere.isdisjoint(schedule.repository_ids)],
+        )
+
+    return rule
+
+
+def removal_of_brand(brand_id: str) -> Removal:
+    """Return the rule for the removal of a brand identity: triggers and schedules that name it are disabled."""
+
+    def rule(triggers: Sequence[Trigger], schedules: Sequence[Schedule], /) -> Disabling:
+        return _disabling(
+            [trigger for trigger in triggers if trigger.brand_identity_id == brand_id],
+            [schedule for schedule in schedules if schedule.brand_identity_id == brand_id],
+        )
+
+    return rule
+
+
+def _disabling(triggers: Sequence[Trigger], schedules: Sequence[Schedule]) -> Disabling:
+    return Disabling(
+        triggers=[evolve(trigger, enabled=False) for trigger in triggers if trigger.enabled],
+        schedules=[disabled(schedule) for schedule in schedules if schedule.enabled],
+    )
