@@ -108,4 +108,4 @@ async def _read(look: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> S
     if settings.is_sqlite and not settings.database_file.exists():
         return ()
     async with open_as_it_is(settings, patience_s=_TIMEOUT_S) as database, asyncio.timeout(_TIMEOUT_S):
-        return await look(database.directory)
+        return await look(database.stores.directory)

@@ -7,7 +7,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
 from contentsvc_core.content.public.changes import changed_changelog
 from contentsvc_core.content.public.faults import InvalidChangelog
-from contentsvc_core.content.public.images import Image, ImageKind, read_image
+from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource
@@ -95,10 +95,6 @@ class ChangelogEditor:
     async def page(self, standing: PublicChangelog, length: int) -> tuple[Sequence[Post], Sequence[Month]]:
         """Return the newest posts that a changelog shows, public or not, and the months of all."""
         return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing)
-
-    async def image(self, standing: PublicChangelog, kind: ImageKind) -> Image | None:
-        """Return a picture of a changelog."""
-        return await self._changelogs.image(standing, kind)
 
     async def remove(self, standing: PublicChangelog) -> InvalidChangelog | None:
         """Delete a changelog that is not the first one of its organization."""

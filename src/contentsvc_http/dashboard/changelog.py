@@ -163,7 +163,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
         standing = await which(found)
-        image = await dashboard.app.changelog_editor.image(standing, named(ImageKind, kind))
+        image = await dashboard.app.stores.changelogs.image(standing, named(ImageKind, kind))
         if image is None:
             raise Refused(404, {"error": "There is no such picture."})
         headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}

@@ -13,15 +13,11 @@ from attrs import frozen
 
 from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
-from contentsvc_adapters.sql import HEAD, Database, is_older, revision
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, backlog, given_up
 from contentsvc_adapters.sql.condition import Server, beats, providers, sealed_secrets, server
-from contentsvc_adapters.sql.directory import SqlDirectory
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
-from contentsvc_adapters.sql.insights import SqlInsights
-from contentsvc_adapters.sql.schedules import SqlSchedules
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.ports import Directory, Insights, Schedules
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.stores import NO_KEY
 
@@ -69,21 +65,8 @@ class LookedAt:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-
-    @property
-    def directory(self) -> Directory:
-        """Return the directory for reading; it cannot open secrets."""
-        return SqlDirectory(self._database, _Unsealed())
-
-    @property
-    def insights(self) -> Insights:
-        """Return the counts and entries of logs."""
-        return SqlInsights(self._database)
-
-    @property
-    def schedules(self) -> Schedules:
-        """Return the schedules."""
-        return SqlSchedules(self._database)
+        #: For reading; they cannot open secrets.
+        self.stores: Final = SqlStores(database, _Unsealed())
 
     async def server(self) -> Server:
         """Read the kind, version and settings of the database."""

@@ -95,8 +95,8 @@ async def deliveries(database: LookedAt, now: datetime | None = None) -> Finding
     now = now or datetime.now(UTC)
     found: list[Finding] = []
     left = _LOOKED_AT
-    for organization in await database.directory.organizations():
-        integrations = await database.directory.integrations(organization.id)
+    for organization in await database.stores.directory.organizations():
+        integrations = await database.stores.directory.integrations(organization.id)
         if integrations and left:
             found += await _of_organization(database, organization, integrations[:left], now)
         left -= min(left, len(integrations))
@@ -112,11 +112,11 @@ async def deliveries(database: LookedAt, now: datetime | None = None) -> Finding
 async def _of_organization(
     database: LookedAt, organization: Organization, integrations: Sequence[Integration], now: datetime
 ) -> list[Finding]:
-    newest = await database.insights.newest_entries(organization.id)
+    newest = await database.stores.insights.newest_entries(organization.id)
     since = stretch_at(now - _DAY, _HOUR)
-    counts = await database.insights.log_counts(organization.id, since=since, span=_HOUR)
-    triggers = await database.directory.triggers(organization.id)
-    schedules = await database.schedules.schedules(organization.id)
+    counts = await database.stores.insights.log_counts(organization.id, since=since, span=_HOUR)
+    triggers = await database.stores.directory.triggers(organization.id)
+    schedules = await database.stores.schedules.schedules(organization.id)
     written = {(each.source_type, id_) for each in triggers if each.enabled for id_ in each.repository_ids}
     reported = {id_ for each in schedules if each.enabled for id_ in each.repository_ids}
     found: list[Finding] = []
@@ -191,7 +191,7 @@ class _One:
         if newest is None or newest.direction is Direction.INCOMING:
             return newest
         search = LogSearch(integration_ids=[self._integration.id])
-        before = await self._database.insights.log(
+        before = await self._database.stores.insights.log(
             self._organization.id, search, limit=_BEHIND, before=Cursor.of(newest)
         )
         return next((entry for entry in before if entry.direction is Direction.INCOMING), None)
@@ -202,7 +202,7 @@ class _One:
         if not hours:
             return None
         search = LogSearch(integration_ids=[self._integration.id], statuses=[LogStatus.FAILED])
-        found = await self._database.insights.log(
+        found = await self._database.stores.insights.log(
             self._organization.id,
             search,
             limit=_SAMPLED,
