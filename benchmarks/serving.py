@@ -24,7 +24,7 @@ from litestar.types import Receive, Scope, Send
 
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_core.ports import DeliveryStore
-from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_http.logs import configure_logging
 from contentsvc_http.protocol import BoundedHttp
@@ -40,23 +40,23 @@ _OK: Final = b'{"message":"Processed push event (pushed)"}'
 
 @final
 class NullStore:
-    """A delivery store that reads each endpoint once, and writes nothing."""
+    """A delivery store that reads each configuration once, and writes nothing."""
 
     def __init__(self, store: DeliveryStore) -> None:
         self._store = store
-        self._endpoints: dict[Address, Endpoint | None] = {}
+        self._configurations: dict[Address, HookConfiguration | None] = {}
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Return the endpoint as it was read the first time."""
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+        """Return the configuration of the first read."""
         _ = recall
-        if address not in self._endpoints:
-            self._endpoints[address] = await self._store.endpoint(address, now)
-        return self._endpoints[address]
+        if address not in self._configurations:
+            self._configurations[address] = await self._store.configuration(address, now)
+        return self._configurations[address]
 
-    def recall(self, address: Address, now: datetime) -> Endpoint | None:
-        """Return the endpoint of the first read."""
+    def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
+        """Return the configuration of the first read."""
         _ = now
-        return self._endpoints.get(address)
+        return self._configurations.get(address)
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Do nothing."""

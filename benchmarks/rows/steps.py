@@ -17,7 +17,7 @@ from contentsvc_adapters.ids import RandomIds
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.webhooks.decision import admit, decide, preflight
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Processed, answer
 from contentsvc_core.webhooks.settlement import settlement
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
@@ -76,7 +76,7 @@ def _steps() -> Mapping[str, Callable[[], object]]:
         output_type=ContentType.CHANGELOG,
         created_at=_NOW,
     )
-    endpoint = Endpoint(
+    endpoint = HookConfiguration(
         address=address,
         enabled=True,
         secrets=[_SECRET],

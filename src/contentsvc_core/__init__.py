@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.triggers import TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
-    from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+    from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
     from contentsvc_core.webhooks.outcomes import (
         Duplicate,
         Fault,
@@ -122,7 +122,6 @@ __all__ = [
     "Draft",
     "Duplicate",
     "DuplicateSchedule",
-    "Endpoint",
     "EndpointEditor",
     "Event",
     "EventType",
@@ -133,6 +132,7 @@ __all__ = [
     "GenerationRequest",
     "Generator",
     "HeadCommit",
+    "HookConfiguration",
     "HostCalls",
     "Ignored",
     "Integration",
@@ -267,7 +267,7 @@ _HOMES: Final = {
     "usecases.triggers": "TriggerEditor",
     "usecases.webhook_endpoints": "EndpointEditor",
     "webhooks.decision": "BODY_TOO_LARGE MAX_BODY admit decide locate preflight",
-    "webhooks.delivery": "Address Belonging Delivery Endpoint VerifiedDelivery",
+    "webhooks.delivery": "Address Belonging Delivery HookConfiguration VerifiedDelivery",
     "events.normalized": "Author Commit Event HeadCommit Push Release",
     "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
     "webhooks.providers": "PROVIDERS Provider",

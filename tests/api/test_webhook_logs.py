@@ -181,10 +181,10 @@ async def test_when_the_configuration_changes_meanwhile_a_replay_is_decided_anew
     await acme.push("d-1", "feat: a lamp")
     (entry,) = await logs(acme)
     deliveries = world.stores.deliveries
-    read = deliveries.endpoint
+    read = deliveries.configuration
     left = times
 
-    async def endpoint(*arguments: Any) -> Any:
+    async def configuration(*arguments: Any) -> Any:
         nonlocal left
         found = await read(*arguments)
         if left:
@@ -195,7 +195,7 @@ async def test_when_the_configuration_changes_meanwhile_a_replay_is_decided_anew
             )
         return found
 
-    monkeypatch.setattr(deliveries, "endpoint", endpoint)
+    monkeypatch.setattr(deliveries, "configuration", configuration)
     answer = await acme("POST", f"{PATH}/{entry['id']}/replay")
 
     assert answer.status_code == (202 if times == 3 else 503)

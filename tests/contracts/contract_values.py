@@ -37,7 +37,7 @@ from contentsvc_core.ports import (
     WebhookEndpoints,
 )
 from contentsvc_core.testing import START, CountingIds
-from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Settlement, settlement
 from contentsvc_core.workflows.runs import WorkflowRun
@@ -210,8 +210,8 @@ class Tenant:
             repository_id=self.repository.id,
         )
 
-    async def endpoint(self, now: datetime = START) -> Endpoint:
-        endpoint = await self.stores.deliveries.endpoint(self.address, now)
+    async def endpoint(self, now: datetime = START) -> HookConfiguration:
+        endpoint = await self.stores.deliveries.configuration(self.address, now)
         assert endpoint is not None
         return endpoint
 

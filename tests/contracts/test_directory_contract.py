@@ -1,4 +1,4 @@
-"""``DeliveryStore.endpoint`` and ``Directory``: the endpoint at an address, and its changes."""
+"""``DeliveryStore.configuration`` and ``Directory``: the endpoint at an address, and its changes."""
 
 import asyncio
 
@@ -10,16 +10,16 @@ from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.delivery import Belonging, Endpoint
+from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.triggers import TriggerFault
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
-    endpoint = await acme.stores.deliveries.endpoint(acme.address, START)
+    endpoint = await acme.stores.deliveries.configuration(acme.address, START)
 
     assert endpoint is not None
-    assert endpoint == Endpoint(
+    assert endpoint == HookConfiguration(
         address=acme.address,
         enabled=True,
         secrets=(SECRET,),
@@ -35,7 +35,7 @@ async def test_nothing_is_known_elsewhere(acme: Tenant, part: str) -> None:
     others = {"organization_id": zenith.id, "integration_id": zenith.integration.id, "provider": "github"}
 
     for value in (others[part], "unknown", ""):
-        assert await acme.stores.deliveries.endpoint(evolve(acme.address, **{part: value}), START) is None
+        assert await acme.stores.deliveries.configuration(evolve(acme.address, **{part: value}), START) is None
 
 
 async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: Tenant) -> None:
@@ -45,7 +45,7 @@ async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: T
     assert await directory.add_integration(an_integration(acme.id, (3, "acme/mast"), provider="github"), "third")
 
     known = {
-        id_: await acme.stores.deliveries.endpoint(evolve(acme.address, repository_id=id_), START)
+        id_: await acme.stores.deliveries.configuration(evolve(acme.address, repository_id=id_), START)
         for id_ in (1, 2, 3, 4, 2**63 - 1)
     }
 

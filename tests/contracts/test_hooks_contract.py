@@ -158,7 +158,7 @@ async def test_removing_an_integration_switches_off_what_used_it_and_keeps_what_
     assert await directory.integration(acme.id, acme.integration.id) is None
     assert await directory.secrets(acme.id, acme.integration.id, START) == ()
     assert await acme.stores.hooks.access(acme.id, acme.integration.id) is None
-    assert await acme.stores.deliveries.endpoint(acme.address, START) is None
+    assert await acme.stores.deliveries.configuration(acme.address, START) is None
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert await acme.left() == left
     assert await schedules.schedules(acme.id) == [reported]
@@ -192,7 +192,7 @@ async def test_what_was_removed_may_be_connected_again(acme: Tenant) -> None:
     assert await directory.add_integration(again, "new")
 
     assert await directory.integrations(acme.id) == [again]
-    found = await acme.stores.deliveries.endpoint(evolve(acme.address, integration_id=again.id), START)
+    found = await acme.stores.deliveries.configuration(evolve(acme.address, integration_id=again.id), START)
     assert found is not None
     assert (found.secrets, found.repository) == (("new",), Belonging.OURS)
     # Runs that were waiting are performed, or skipped, as their trigger says.

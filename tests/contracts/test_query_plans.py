@@ -281,7 +281,7 @@ def _searching(shelf: Shelf) -> LogSearch:
 
 _DEEP: Final = PageRequest(limit=10, page=60)
 _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
-    "endpoint": lambda shelf: shelf.stores.deliveries.endpoint(shelf.acme.address, later()),
+    "endpoint": lambda shelf: shelf.stores.deliveries.configuration(shelf.acme.address, later()),
     "settle": _settling,
     "first page of the log": lambda shelf: shelf.stores.journal.page(
         shelf.acme.id, LogQuery(), PageRequest(), max_bytes=ALL_BYTES

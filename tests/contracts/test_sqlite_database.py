@@ -116,7 +116,7 @@ async def test_an_unreadable_secret_is_an_error_of_its_own(database: Database, a
     await database.write(lambda connection: connection.execute(text("UPDATE webhook_secrets SET sealed = 'x:y'")))
 
     with pytest.raises(SecretUnreadable):
-        await acme.stores.deliveries.endpoint(acme.address, START)
+        await acme.stores.deliveries.configuration(acme.address, START)
 
 
 async def test_a_full_disk_is_unavailable_and_leaves_nothing(database: Database, acme: Tenant) -> None:

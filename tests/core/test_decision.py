@@ -14,9 +14,9 @@ from contentsvc_core import (
     Address,
     Belonging,
     Delivery,
-    Endpoint,
     Fault,
     Filtered,
+    HookConfiguration,
     Ignored,
     Outcome,
     Pong,
@@ -40,11 +40,11 @@ from contentsvc_core.webhooks import decision
 from contentsvc_core.webhooks.providers import CODEHOST
 
 AT = address()
-ENDPOINT = Endpoint(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
+ENDPOINT = HookConfiguration(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
 PUSH = signed(push_body("feat: x"), at=AT, secret="secret")
 
 
-def decided(delivery: Delivery, endpoint: Endpoint | None = ENDPOINT) -> Outcome:
+def decided(delivery: Delivery, endpoint: HookConfiguration | None = ENDPOINT) -> Outcome:
     admission = admit(delivery, endpoint)
     return decide(admission) if isinstance(admission, VerifiedDelivery) else admission
 

@@ -1,13 +1,13 @@
 import pytest
 from tests.golden import DELIVERY_ID, GOLDEN, REPOSITORY_ID, Golden, golden_address
 
-from contentsvc_core import Belonging, Endpoint, VerifiedDelivery, admit, answer, decide, settlement
+from contentsvc_core import Belonging, HookConfiguration, VerifiedDelivery, admit, answer, decide, settlement
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.journal import log_body
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.workflows.triggers import Trigger
 
-ENDPOINT = Endpoint(
+ENDPOINT = HookConfiguration(
     address=golden_address(),
     enabled=True,
     secrets=("secret",),

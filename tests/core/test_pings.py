@@ -4,7 +4,7 @@ import pytest
 
 from contentsvc_core.testing import address
 from contentsvc_core.webhooks.decision import admit, decide
-from contentsvc_core.webhooks.delivery import Belonging, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Fault, Pong, Rejected
 from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -13,7 +13,7 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 @pytest.mark.parametrize("provider", [provider.slug for provider in PROVIDERS])
 def test_it_is_admitted_and_answered_and_only_with_the_right_secret(provider: str) -> None:
     at = address(provider)
-    endpoint = Endpoint(address=at, enabled=True, secrets=("whsec_1",), repository=Belonging.OURS, version=1)
+    endpoint = HookConfiguration(address=at, enabled=True, secrets=("whsec_1",), repository=Belonging.OURS, version=1)
 
     admitted = admit(made_ping(at, secret="whsec_1", delivery_id="d-1"), endpoint)
     refused = admit(made_ping(at, secret="whsec_2", delivery_id="d-1"), endpoint)

@@ -12,9 +12,9 @@ from contentsvc_core import (
     ClaimKey,
     Delivery,
     Duplicate,
-    Endpoint,
     Fault,
     Filtered,
+    HookConfiguration,
     Processed,
     Rejected,
     Settlement,
@@ -45,7 +45,7 @@ def trigger(number: int, *event_types: str) -> Trigger:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = HookConfiguration(
     address=AT,
     enabled=True,
     secrets=("secret",),
@@ -55,7 +55,7 @@ ENDPOINT = Endpoint(
 )
 
 
-def settled(delivery: Delivery, endpoint: Endpoint = ENDPOINT, note: str | None = None) -> Settlement:
+def settled(delivery: Delivery, endpoint: HookConfiguration = ENDPOINT, note: str | None = None) -> Settlement:
     admission = admit(delivery, endpoint)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     made = settlement(outcome, endpoint, at=START, mint=CountingIds().mint, note=note)
@@ -112,7 +112,7 @@ def test_what_has_no_effects_looks_at_the_claim_and_leaves_it(event: str, body: 
         evolve(ENDPOINT, repository=Belonging.ANOTHERS),
     ],
 )
-def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(endpoint: Endpoint) -> None:
+def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(endpoint: HookConfiguration) -> None:
     made = settled(signed(push_body("x"), at=AT, secret="secret"), endpoint)
 
     assert made.claim is Claim.NONE

@@ -27,7 +27,7 @@ from tests.contracts.contract_values import RotatingSealer, Tenant, push, tenant
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.delivery import Endpoint
+from contentsvc_core.webhooks.delivery import HookConfiguration
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, Settlement, settlement
 
@@ -58,7 +58,7 @@ class _Place:
     file: Path
     ledger: Path
     acme: Tenant
-    endpoint: Endpoint
+    endpoint: HookConfiguration
 
 
 @final
@@ -121,7 +121,7 @@ def run_store_campaign(
     return report
 
 
-async def _made(file: Path) -> tuple[Tenant, Endpoint]:
+async def _made(file: Path) -> tuple[Tenant, HookConfiguration]:
     database = Database(f"sqlite+aiosqlite:///{file}")
     await upgrade(database)
     stores = sql_stores(database, RotatingSealer())

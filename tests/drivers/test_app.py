@@ -23,7 +23,7 @@ from contentsvc_core import (
     Address,
     Connection,
     Delivery,
-    Endpoint,
+    HookConfiguration,
     IssuedKey,
     Operator,
     Organization,
@@ -52,10 +52,10 @@ class FailingStore:
         self.in_endpoint: Exception | None = None
         self.in_settle: Exception | None = None
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         if self.in_endpoint is not None:
             raise self.in_endpoint
-        return await self.store.endpoint(address, now, recall=recall)
+        return await self.store.configuration(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.in_settle is not None:

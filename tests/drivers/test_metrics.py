@@ -32,7 +32,7 @@ from contentsvc_core import (
     Address,
     Connection,
     Delivery,
-    Endpoint,
+    HookConfiguration,
     Operator,
     Organization,
     Receiver,
@@ -71,8 +71,8 @@ class FailingStore:
         self.stores = stores
         self.fails: Exception | None = None
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        return await self.stores.deliveries.endpoint(address, now, recall=recall)
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+        return await self.stores.deliveries.configuration(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.fails is not None:

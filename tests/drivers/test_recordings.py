@@ -20,7 +20,7 @@ from contentsvc_cli.develop.recordings import (
     read_recording,
 )
 from contentsvc_core.webhooks.decision import admit, decide
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Pong
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 
@@ -160,7 +160,9 @@ def test_the_headers_are_those_that_the_core_admits(provider: Provider) -> None:
     delivery = RecordedDelivery(event="ping", delivery="d-1", body='{"zen":"ü"}'.encode())
     headers = headers_for(delivery, provider, "geheim-ü")
     address = Address(provider=provider.slug, organization_id="o", integration_id="i", repository_id=1)
-    endpoint = Endpoint(address=address, enabled=True, secrets=("geheim-ü",), repository=Belonging.OURS, version=1)
+    endpoint = HookConfiguration(
+        address=address, enabled=True, secrets=("geheim-ü",), repository=Belonging.OURS, version=1
+    )
     sent = tuple((name.encode(), value.encode()) for name, value in headers)
     verified = admit(Delivery(address=address, headers=sent, body=delivery.body), endpoint)
     assert isinstance(verified, VerifiedDelivery)

@@ -22,7 +22,7 @@ from contentsvc_cli.develop.send import provider_of, send
 from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
 from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_core.webhooks.decision import admit, decide
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Processed, answer
 from contentsvc_core.webhooks.providers import GITHUB
 
@@ -43,7 +43,7 @@ class Webhook:
         self._address = Address(
             provider=provider, organization_id="org_1", integration_id="int_1", repository_id=repository_id
         )
-        self._endpoint = Endpoint(
+        self._endpoint = HookConfiguration(
             address=self._address, enabled=True, secrets=(SECRET,), repository=Belonging.OURS, version=1
         )
         webhook = self

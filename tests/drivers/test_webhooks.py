@@ -16,7 +16,7 @@ from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World, world
 
 from contentsvc_adapters.aside import OneAtATime
-from contentsvc_core import Address, Delivery, Endpoint, Receiver
+from contentsvc_core import Address, Delivery, HookConfiguration, Receiver
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import push_body, signed
@@ -124,7 +124,7 @@ class SettledStore:
 
     def __init__(self, store: DeliveryStore) -> None:
         self.store = store
-        self.endpoint = self.store.endpoint
+        self.configuration = self.store.configuration
         self.settled: list[Settlement] = []
 
     async def settle(self, settlement: Settlement) -> Settled:
@@ -391,10 +391,10 @@ async def test_the_protocol_and_the_application_give_the_same_answers(world: Wor
 
 async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most_and_no_task(world: World) -> None:
     depths: list[int] = []
-    endpoint = await world.stores.deliveries.endpoint(world.at, world.clock.now())
+    endpoint = await world.stores.deliveries.configuration(world.at, world.clock.now())
 
     class Queue:
-        def recall(self, address: Address, now: datetime) -> Endpoint | None:
+        def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
             assert (address, now) == (world.at, world.clock.now())
             return endpoint
 

@@ -13,12 +13,12 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.wire import event_from_json, event_to_json
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.decision import admit, decide
-from contentsvc_core.webhooks.delivery import Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Outcome, Processed, Rejected, answer
 from contentsvc_core.webhooks.settlement import settlement
 from contentsvc_core.workflows.triggers import Trigger
 
-_ENDPOINT: Final = Endpoint(
+_ENDPOINT: Final = HookConfiguration(
     address=AT,
     enabled=True,
     secrets=(SECRET,),

@@ -34,7 +34,7 @@ from contentsvc_core.ports import (
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.receive import Receiver
-from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.runs import WorkflowRun
 
@@ -102,7 +102,7 @@ class _Watched:
         #: The settlements, and the first result of each.
         self.settled: Final[list[tuple[Settlement, Settled]]] = []
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         lane = LANE.get()
         # A delivery that is decided again gets the same ids, so that they are predictable. A stale settlement has
         # written nothing, or its ids are in the way now.
@@ -110,7 +110,7 @@ class _Watched:
         if lane.fault is Fault.BROKEN:
             message = "the row cannot be read"
             raise ValueError(message)
-        endpoint = await self._store.endpoint(address, now, recall=recall)
+        endpoint = await self._store.configuration(address, now, recall=recall)
         # Of deliveries at once all read before one settles, even where no store takes its time.
         await asyncio.sleep(0)
         return endpoint

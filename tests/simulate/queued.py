@@ -1,4 +1,4 @@
-"""What a node on a database has before its store: the product's own queue, and endpoints that are remembered."""
+"""What a node on a database has before its store: the product's own queue, and cached configurations."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from contentsvc_adapters.sql.settling.parts import size_of
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import DeliveryStore
-from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
 
 _LANES: Final = 2
@@ -70,12 +70,12 @@ class QueuedStore:
         self._queue = SettlementQueue(
             [_Lane(batches) for _ in range(_LANES)], size_of=size_of, batch_items=_BATCH, max_items=64
         )
-        self._remembered: dict[Address, Endpoint] = {}
+        self._remembered: dict[Address, HookConfiguration] = {}
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         if recall and (known := self._remembered.get(address)) is not None:
             return known
-        found = await self._store.endpoint(address, now)
+        found = await self._store.configuration(address, now)
         if found is not None:
             self._remembered[address] = found
         return found

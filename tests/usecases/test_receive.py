@@ -12,8 +12,8 @@ from contentsvc_core import (
     Connection,
     Delivery,
     Duplicate,
-    Endpoint,
     Fault,
+    HookConfiguration,
     LogEntry,
     Organization,
     Processed,
@@ -145,8 +145,8 @@ class ChangingStore:
         self.left = times
         self.settled: list[Settlement] = []
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        return await self.store.endpoint(address, now, recall=recall)
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+        return await self.store.configuration(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         self.settled.append(settlement)
@@ -325,7 +325,9 @@ async def test_what_is_refused_unread_shares_the_bound_of_bad_signatures(world: 
 @pytest.mark.parametrize("exc", [StoreUnavailable("away"), ZeroDivisionError()])
 async def test_nothing_is_logged_where_the_integration_is_not_known(world: World, exc: Exception) -> None:
     class BrokenStore(ChangingStore):
-        async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        async def configuration(
+            self, address: Address, now: datetime, *, recall: bool = False
+        ) -> HookConfiguration | None:
             del address, now, recall
             raise exc
 
@@ -380,7 +382,9 @@ async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: Wor
 
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
     class BrokenStore(ChangingStore):
-        async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        async def configuration(
+            self, address: Address, now: datetime, *, recall: bool = False
+        ) -> HookConfiguration | None:
             raise ZeroDivisionError(address, now, recall)
 
     receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
@@ -394,14 +398,14 @@ class StubbornStore(ChangingStore):
 
     def __init__(self, store: DeliveryStore) -> None:
         super().__init__(store, times=0)
-        self.remembered: Endpoint | None = None
+        self.remembered: HookConfiguration | None = None
         self.asked: list[bool] = []
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         self.asked.append(recall)
         if not recall or self.remembered is None:
-            self.remembered = self.remembered or await self.store.endpoint(address, now)
-            return await self.store.endpoint(address, now)
+            self.remembered = self.remembered or await self.store.configuration(address, now)
+            return await self.store.configuration(address, now)
         return self.remembered
 
 
@@ -438,9 +442,9 @@ class ForgetfulStore(ChangingStore):
         self.asked: list[bool] = []
         self.there = True
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         self.asked.append(recall)
-        return None if recall or not self.there else await self.store.endpoint(address, now)
+        return None if recall or not self.there else await self.store.configuration(address, now)
 
 
 async def test_before_the_body_is_read_nobody_is_refused_for_what_was_remembered_alone(world: World) -> None:
@@ -464,7 +468,7 @@ class SlowStore(StubbornStore):
         self.world = world
         self.slow = False
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         if recall and self.slow:
             self.world.clock.advance(timedelta(minutes=1))
         return await super().endpoint(address, now, recall=recall)

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
+from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.triggers import source_type
@@ -19,7 +19,7 @@ class MemoryDeliveryStore:
         self._state = state
         self._sealer = sealer
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         del recall
         state = self._state
         integration = state.integrations.get(address.integration_id)
@@ -29,7 +29,7 @@ class MemoryDeliveryStore:
         ):
             return None
         triggers = of_organization(state.triggers.values(), address.organization_id, newest_first=False)
-        return Endpoint(
+        return HookConfiguration(
             address=address,
             enabled=integration.enabled,
             secrets=[self._sealer.open(each.sealed) for each in state.secrets[integration.id] if each.verifies(now)],

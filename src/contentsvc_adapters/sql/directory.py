@@ -157,7 +157,7 @@ class SqlDirectory:
         return removed[0] if removed else None
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
-        from contentsvc_adapters.sql.endpoint_reading import SECRETS  # noqa: PLC0415  # a list of keys needs none of it
+        from contentsvc_adapters.sql.hook_configuration_reading import SECRETS  # noqa: PLC0415  # a list of keys needs none of it
 
         query = SECRETS.join(integrations, integrations.c.id == webhook_secrets.c.integration_id).where(
             integrations.c.organization_id == organization_id

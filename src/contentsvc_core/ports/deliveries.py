@@ -6,28 +6,28 @@ from typing import Protocol
 
 from contentsvc_core.journal import LogEntry, LogQuery
 from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
-from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 
 class DeliveryStore(Protocol):
     """Settles deliveries (specification 4.1, steps 2 and 6)."""
 
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Return the endpoint at an address; ``None``: no integration has this address.
+    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+        """Return the configuration of a hook address; ``None``: no integration has this address.
 
         Integration, repository, secrets, triggers and version are read at one moment. The secrets are the ones that
         verify at ``now``: a rotated secret verifies until its overlap ends. The triggers include at least the triggers
         that name the repository.
 
-        With ``recall`` the store may return a cached endpoint, whose secrets alone are as of ``now``; ``None`` is never
-        cached. A decision on a cached endpoint is valid only once :meth:`settle` has accepted it. Decide again, without
-        ``recall``, when the decision needs no settlement or when the settlement is ``STALE``.
+        With ``recall`` the store may return a cached configuration, whose secrets alone are as of ``now``; ``None`` is
+        never cached. A decision on a cached configuration is valid only once :meth:`settle` has accepted it. Decide
+        again, without ``recall``, when the decision needs no settlement or when the settlement is ``STALE``.
 
         Args:
             address: The address.
             now: The time at which the secrets must verify.
-            recall: Allow a cached endpoint.
+            recall: Allow a cached configuration.
         """
         ...
 
@@ -52,8 +52,8 @@ class DeliveryStore(Protocol):
 class DeliveryQueue(Protocol):
     """What a delivery store answers without awaiting anything, for a driver that has no task for a delivery."""
 
-    def recall(self, address: Address, now: datetime) -> Endpoint | None:
-        """Return the remembered endpoint of an address, as ``endpoint`` does with ``recall``, or ``None``."""
+    def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
+        """Return the remembered configuration of an address, as ``configuration`` does with ``recall``, or ``None``."""
         ...
 
     def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:

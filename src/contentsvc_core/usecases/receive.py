@@ -16,7 +16,7 @@ from contentsvc_core.journal import FailureBudget, LogEntry
 from contentsvc_core.ports import Aside, Clock, DeliveryStore, IdSource, LogWriter
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.decision import admit, decide, preflight, rejected
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Outcome, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
 
@@ -44,7 +44,7 @@ _SOON: Final = timedelta(seconds=1)
 
 @final
 class Lookup(Value, frozen=True, kw_only=True):
-    """The request for the configuration at an address (:meth:`~contentsvc_core.ports.DeliveryStore.endpoint`)."""
+    """The request for the configuration at an address (:meth:`~contentsvc_core.ports.DeliveryStore.configuration`)."""
 
     address: Address
     at: datetime
@@ -59,7 +59,7 @@ class Work(Value, frozen=True, kw_only=True):
     call: Callable[[], Any]
 
 
-#: The request of a delivery's step: an endpoint, a result, the answer to a settlement, or a log entry.
+#: The request of a delivery's step: a configuration, a result, the answer to a settlement, or a log entry.
 Need: TypeAlias = Lookup | Work | Settlement | LogEntry
 Steps: TypeAlias = Generator[Need, Any, _Result]
 
@@ -137,7 +137,7 @@ class Receiver:
         """Answer the request of a step; the step handles exceptions of ports."""
         match need:
             case Lookup():
-                return await self._store.endpoint(need.address, need.at, recall=need.recall)
+                return await self._store.configuration(need.address, need.at, recall=need.recall)
             case Settlement():
                 return await self._store.settle(need)
             case LogEntry():
@@ -167,13 +167,13 @@ class Receiver:
 
     def steps(self, delivery: Delivery) -> Steps[Outcome]:
         """Decide a delivery and settle the decision: the steps of :meth:`receive`, for a driver that awaits nothing."""
-        endpoint: Endpoint | None = None
+        hook: HookConfiguration | None = None
         began = self._clock.now()
         try:
             for turn in range(_TURNS):
                 at = self._clock.now() if turn else began
-                endpoint = yield Lookup(address=delivery.address, at=at, recall=turn == 0)
-                outcome = yield from self._settled(delivery, endpoint, at, recalled=turn == 0)
+                hook = yield Lookup(address=delivery.address, at=at, recall=turn == 0)
+                outcome = yield from self._settled(delivery, hook, at, recalled=turn == 0)
                 if outcome is not None:
                     return outcome
             message = "the configuration changes faster than a delivery can be decided"
@@ -181,11 +181,11 @@ class Receiver:
         except StoreUnavailable:
             # The sender may simply try again.
             refused = rejected(delivery, Fault.UNAVAILABLE, UNAVAILABLE)
-            yield from self._log(endpoint, refused, counted=self._clock.now() - began >= _SOON)
+            yield from self._log(hook, refused, counted=self._clock.now() - began >= _SOON)
             raise
         except Exception as exc:
             # An internal fault.
-            yield from self._log(endpoint, rejected(delivery, Fault.FAILED, SERVER_ERROR))
+            yield from self._log(hook, rejected(delivery, Fault.FAILED, SERVER_ERROR))
             raise ReceivingFailed(SERVER_ERROR) from exc
 
     def _preflight(self, delivery: Delivery) -> Steps[Rejected | None]:
@@ -195,37 +195,35 @@ class Receiver:
             # pass a delivery, because the complete delivery is decided again.
             if preflight(delivery, (yield Lookup(address=address, at=self._clock.now(), recall=True))) is None:
                 return None
-            endpoint = yield Lookup(address=address, at=self._clock.now(), recall=False)
+            hook = yield Lookup(address=address, at=self._clock.now(), recall=False)
         except StoreUnavailable:
             raise
         except Exception as exc:
             raise ReceivingFailed(SERVER_ERROR) from exc
-        refused = preflight(delivery, endpoint)
+        refused = preflight(delivery, hook)
         if refused is not None:
-            yield from self._log(endpoint, refused)
+            yield from self._log(hook, refused)
         return refused
 
     def _refuse(self, refused: Rejected, address: Address) -> Steps[None]:
         yield from self._log((yield Lookup(address=address, at=self._clock.now(), recall=False)), refused)
 
     def _settled(
-        self, delivery: Delivery, endpoint: Endpoint | None, at: datetime, *, recalled: bool
+        self, delivery: Delivery, hook: HookConfiguration | None, at: datetime, *, recalled: bool
     ) -> Steps[Outcome | None]:
-        """Return the durable outcome of a delivery; ``None``: read the endpoint, and decide anew."""
+        """Return the durable outcome of a delivery; ``None``: read the configuration, and decide anew."""
         if len(delivery.body) <= LARGE_BODY:
-            outcome, event_json = _decided(delivery, endpoint)
+            outcome, event_json = _decided(delivery, hook)
         else:
-            outcome, event_json = yield Work(call=partial(_decided, delivery, endpoint))
-        if endpoint is None:
+            outcome, event_json = yield Work(call=partial(_decided, delivery, hook))
+        if hook is None:
             return outcome
-        left_out = self._left_out(endpoint)
-        settling = settlement(
-            outcome, endpoint, at=at, mint=self._ids.mint, note=_note(left_out), event_json=event_json
-        )
-        if settling is None or not self._may_write(endpoint, settling, is_final=not recalled):
+        left_out = self._left_out(hook)
+        settling = settlement(outcome, hook, at=at, mint=self._ids.mint, note=_note(left_out), event_json=event_json)
+        if settling is None or not self._may_write(hook, settling, is_final=not recalled):
             # No settlement confirms the configuration that decided the outcome.
             return None if recalled else outcome
-        match (yield from self._settle(endpoint, settling, left_out)):
+        match (yield from self._settle(hook, settling, left_out)):
             case Settled.AS_DECIDED:
                 if settling.runs:
                     self._nudge()
@@ -235,9 +233,9 @@ class Receiver:
             case Settled.STALE:
                 return None
 
-    def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Steps[Settled]:
+    def _settle(self, hook: HookConfiguration, settling: Settlement, left_out: int) -> Steps[Settled]:
         # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.
-        self._tell(endpoint, left_out)
+        self._tell(hook, left_out)
         told = False
         try:
             settled: Settled = yield settling
@@ -245,73 +243,73 @@ class Receiver:
             return settled
         finally:
             if not told:
-                self._tell(endpoint, -left_out)
+                self._tell(hook, -left_out)
 
-    def _may_write(self, endpoint: Endpoint, settling: Settlement, *, is_final: bool) -> bool:
+    def _may_write(self, hook: HookConfiguration, settling: Settlement, *, is_final: bool) -> bool:
         """Check whether a settlement may be written: the number of rows for refusals is bounded.
 
         With ``is_final``, a refusal that is not written counts as left out; otherwise it is decided again.
         """
         if settling.claim is not Claim.NONE:
             return True
-        spent, granted = self._budget(endpoint).spend(settling.at)
+        spent, granted = self._budget(hook).spend(settling.at)
         if granted or is_final:
-            self._keep(endpoint, spent)
+            self._keep(hook, spent)
         return granted
 
-    def _budget(self, endpoint: Endpoint) -> FailureBudget:
-        return self._budgets.get(_budget_key(endpoint), self._no_failures)
+    def _budget(self, hook: HookConfiguration) -> FailureBudget:
+        return self._budgets.get(_budget_key(hook), self._no_failures)
 
-    def _left_out(self, endpoint: Endpoint) -> int:
+    def _left_out(self, hook: HookConfiguration) -> int:
         # Without any refusal yet, no budget is stored.
-        return self._budget(endpoint).left_out if self._budgets else 0
+        return self._budget(hook).left_out if self._budgets else 0
 
-    def _tell(self, endpoint: Endpoint, left_out: int) -> None:
+    def _tell(self, hook: HookConfiguration, left_out: int) -> None:
         if left_out:
-            self._keep(endpoint, self._budget(endpoint).told(left_out))
+            self._keep(hook, self._budget(hook).told(left_out))
 
-    def _keep(self, endpoint: Endpoint, budget: FailureBudget) -> None:
+    def _keep(self, hook: HookConfiguration, budget: FailureBudget) -> None:
         if len(self._budgets) >= _BUDGETS_KEPT:
             self._budgets.clear()
-        self._budgets[_budget_key(endpoint)] = budget
+        self._budgets[_budget_key(hook)] = budget
 
-    def _log(self, endpoint: Endpoint | None, refused: Rejected, *, counted: bool = False) -> Steps[None]:
+    def _log(self, hook: HookConfiguration | None, refused: Rejected, *, counted: bool = False) -> Steps[None]:
         """Log a refusal that no settlement writes, within the bounds of all refusals; a failure is ignored.
 
-        With an unknown endpoint, nothing is logged. ``counted``: the next row only counts the refusal.
+        Without a configuration, nothing is logged. ``counted``: the next row only counts the refusal.
         """
-        if endpoint is None:
+        if hook is None:
             return
-        left_out = self._left_out(endpoint)
-        settling = settlement(refused, endpoint, at=self._clock.now(), mint=self._ids.mint, note=_note(left_out))
+        left_out = self._left_out(hook)
+        settling = settlement(refused, hook, at=self._clock.now(), mint=self._ids.mint, note=_note(left_out))
         if settling is None:
             return
         if counted or self._logging >= _LOGGED_AT_A_TIME:
-            self._tell(endpoint, -1)
+            self._tell(hook, -1)
             return
-        if not self._may_write(endpoint, settling, is_final=True):
+        if not self._may_write(hook, settling, is_final=True):
             return
-        self._tell(endpoint, left_out)
+        self._tell(hook, left_out)
         self._logging += 1
         try:
             yield settling.log
         except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
-            self._tell(endpoint, -left_out - 1)
+            self._tell(hook, -left_out - 1)
         finally:
             self._logging -= 1
 
 
-def _decided(delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
+def _decided(delivery: Delivery, hook: HookConfiguration | None) -> tuple[Outcome, str | None]:
     """Return the outcome, and the JSON of the event if the delivery is processed."""
-    admission = admit(delivery, endpoint)
+    admission = admit(delivery, hook)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     return outcome, event_to_json(outcome.event) if isinstance(outcome, Processed) else None
 
 
-def _budget_key(endpoint: Endpoint) -> Hashable:
+def _budget_key(hook: HookConfiguration) -> Hashable:
     # An unknown repository in the path is the sender's invention: all unknown repositories share one budget.
-    address = endpoint.address
-    ours = endpoint.repository is Belonging.OURS
+    address = hook.address
+    ours = hook.repository is Belonging.OURS
     return (address.organization_id, address.integration_id, address.repository_id if ours else None)
 
 

@@ -20,7 +20,7 @@ from contentsvc_core.ports import (
     Outbox,
     WebhookEndpoints,
 )
-from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
+from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, settlement
 from contentsvc_core.workflows.context import ContextRecord, custom_id
@@ -126,10 +126,10 @@ class Replayer:
         self, entry: LogEntry, event: Push | Release, record: ContextRecord
     ) -> Replayed | ReplayFault | None:
         now = self._clock.now()
-        endpoint = await self._store.endpoint(_address(entry), now)
-        if endpoint is None:
+        hook = await self._store.configuration(_address(entry), now)
+        if hook is None:
             return ReplayFault.INTEGRATION_GONE
-        if (fault := _fault(endpoint)) is not None:
+        if (fault := _fault(hook)) is not None:
             return fault
         outcome = Processed(
             event=event,
@@ -137,9 +137,7 @@ class Replayer:
             repository_id=entry.repository_id,
             repository=record.repository,
         )
-        settling = settlement(
-            outcome, endpoint, at=now, mint=self._ids.mint, note=f"replay of {entry.id}", replayed=True
-        )
+        settling = settlement(outcome, hook, at=now, mint=self._ids.mint, note=f"replay of {entry.id}", replayed=True)
         assert settling is not None  # for the type checker: a processed outcome always has a settlement
         assert settling.context is not None
         # Keep the time of arrival: content about a stretch of time, or since the previous release, must find the event
@@ -162,7 +160,7 @@ def _address(entry: LogEntry) -> Address:
     )
 
 
-def _fault(endpoint: Endpoint) -> ReplayFault | None:
-    if not endpoint.enabled:
+def _fault(hook: HookConfiguration) -> ReplayFault | None:
+    if not hook.enabled:
         return ReplayFault.INTEGRATION_DISABLED
-    return None if endpoint.repository is Belonging.OURS else ReplayFault.REPOSITORY_GONE
+    return None if hook.repository is Belonging.OURS else ReplayFault.REPOSITORY_GONE

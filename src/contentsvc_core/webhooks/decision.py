@@ -5,7 +5,7 @@ from typing import Final
 
 from contentsvc_core import identifiers
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.filters import why_filtered
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import Provider, provider_named
@@ -42,13 +42,13 @@ def locate(provider: str, organization_id: str, integration_id: str, repository_
     )
 
 
-def preflight(delivery: Delivery, endpoint: Endpoint | None) -> Rejected | None:
+def preflight(delivery: Delivery, hook: HookConfiguration | None) -> Rejected | None:
     """Check what needs no body, so that a driver can refuse a delivery before reading it (steps 2 and 3).
 
     The body is not read; only the length in the headers is checked.
     """
     # Step 2. One text for every reason: the answer reveals nothing.
-    if endpoint is None:
+    if hook is None:
         return _NOT_FOUND
     # Step 3. The announced length may be wrong: a driver counts while it reads, too.
     announced = delivery.sole("Content-Length")
@@ -67,22 +67,22 @@ def is_encoded(values: Collection[bytes]) -> bool:
     return any(coding not in {b"", b"identity"} for coding in codings)
 
 
-def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | Rejected:
+def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDelivery | Rejected:
     """Verify a delivery before its body is parsed (specification 4.1, step 1, and 7)."""
-    if (refused := preflight(delivery, endpoint)) is not None:
+    if (refused := preflight(delivery, hook)) is not None:
         return refused
-    assert endpoint is not None  # preflight has refused it otherwise; this is for the type checker
+    assert hook is not None  # preflight has refused it otherwise; this is for the type checker
     if len(delivery.body) > MAX_BODY:
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
-    if not is_signed(delivery.body, delivery.sole(SIGNATURE_HEADER), endpoint.macs):
+    if not is_signed(delivery.body, delivery.sole(SIGNATURE_HEADER), hook.macs):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. After the signature, so that an unsigned probe learns nothing.
-    if not endpoint.enabled:
+    if not hook.enabled:
         return rejected(delivery, Fault.INTEGRATION_DISABLED, "Integration is disabled")
-    if endpoint.repository is Belonging.UNKNOWN:
+    if hook.repository is Belonging.UNKNOWN:
         return rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
-    if endpoint.repository is Belonging.ANOTHERS:
+    if hook.repository is Belonging.ANOTHERS:
         return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
     return VerifiedDelivery(delivery=delivery)
 

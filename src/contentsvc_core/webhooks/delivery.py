@@ -79,8 +79,8 @@ class Belonging(Enum):
 
 @final
 @frozen(kw_only=True)
-class Endpoint:
-    """The configuration at an address, which decides the outcome of deliveries."""
+class HookConfiguration:
+    """The configuration of a hook address, which decides the outcome of deliveries."""
 
     address: Address
     #: False: the integration is disabled.
@@ -96,11 +96,11 @@ class Endpoint:
     macs: tuple[HMAC, ...] = field(
         init=False, eq=False, repr=False, default=Factory(lambda self: tuple(keyed(self.secrets)), takes_self=True)
     )
-    #: Results of :meth:`started_by` by event type: an endpoint is cached, and may have thousands of triggers.
+    #: Results of :meth:`started_by` by event type: a configuration is cached, and may have thousands of triggers.
     _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
 
     def started_by(self, event_type: str) -> tuple[Trigger, ...]:
-        """Return the triggers that an event of the endpoint's repository starts, in their order."""
+        """Return the triggers that an event of the configuration's repository starts, in their order."""
         found = self._started.get(event_type)
         if found is None:
             address = self.address

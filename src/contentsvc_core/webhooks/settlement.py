@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.delivery import Endpoint
+from contentsvc_core.webhooks.delivery import HookConfiguration
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
@@ -112,7 +112,7 @@ def claim_is_held(claimed_at: datetime, at: datetime) -> bool:
 
 def settlement(
     outcome: Outcome,
-    endpoint: Endpoint,
+    hook: HookConfiguration,
     *,
     at: datetime,
     mint: Callable[[str], str],
@@ -120,11 +120,11 @@ def settlement(
     replayed: bool = False,
     event_json: str | None = None,
 ) -> Settlement | None:
-    """Return the settlement of ``outcome`` at ``endpoint``; ``None``: nothing is stored.
+    """Return the settlement of ``outcome`` at a hook address; ``None``: nothing is stored.
 
     Args:
         outcome: The decided outcome.
-        endpoint: The configuration that decided the outcome.
+        hook: The configuration that decided the outcome.
         at: The time of claims and records.
         mint: Creates an id that begins with the given prefix.
         note: Added to the log entry's reason.
@@ -135,7 +135,7 @@ def settlement(
     match outcome:
         case Processed(event=event):
             claim, kind, detail = Claim.TAKE, event.type, event
-            runs = _runs(outcome, endpoint, at=at, mint=mint, replayed=replayed)
+            runs = _runs(outcome, hook, at=at, mint=mint, replayed=replayed)
             title = f"Processed {kind} event"
             reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started"
         case Filtered(event=event):
@@ -158,7 +158,7 @@ def settlement(
             return None
         case _:
             assert_never(outcome)
-    address = endpoint.address
+    address = hook.address
     delivery_id = outcome.delivery_id
     log = LogEntry(
         id=mint("log_"),
@@ -177,11 +177,11 @@ def settlement(
     )
     return Settlement(
         organization_id=address.organization_id,
-        version=endpoint.version,
+        version=hook.version,
         claim=claim,
-        key=None if claim is Claim.NONE or delivery_id is None else _key(endpoint, delivery_id),
+        key=None if claim is Claim.NONE or delivery_id is None else _key(hook, delivery_id),
         at=at,
-        context=_context(outcome, endpoint, at=at, mint=mint) if isinstance(outcome, Processed) else None,
+        context=_context(outcome, hook, at=at, mint=mint) if isinstance(outcome, Processed) else None,
         runs=runs,
         log=log,
         kind=kind,
@@ -189,8 +189,8 @@ def settlement(
     )
 
 
-def _key(endpoint: Endpoint, delivery_id: str) -> ClaimKey:
-    address = endpoint.address
+def _key(hook: HookConfiguration, delivery_id: str) -> ClaimKey:
+    address = hook.address
     return ClaimKey(
         organization_id=address.organization_id,
         integration_id=address.integration_id,
@@ -199,11 +199,11 @@ def _key(endpoint: Endpoint, delivery_id: str) -> ClaimKey:
     )
 
 
-def _context(outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str]) -> ContextRecord:
+def _context(outcome: Processed, hook: HookConfiguration, *, at: datetime, mint: Callable[[str], str]) -> ContextRecord:
     return ContextRecord(
         id=mint("ctx_"),
-        organization_id=endpoint.address.organization_id,
-        provider=endpoint.address.provider,
+        organization_id=hook.address.organization_id,
+        provider=hook.address.provider,
         repository_id=outcome.repository_id,
         repository=outcome.repository,
         delivery_id=outcome.delivery_id,
@@ -213,11 +213,11 @@ def _context(outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Call
 
 
 def _runs(
-    outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str], replayed: bool
+    outcome: Processed, hook: HookConfiguration, *, at: datetime, mint: Callable[[str], str], replayed: bool
 ) -> tuple[WorkflowRun, ...]:
-    address = endpoint.address
+    address = hook.address
     runs: list[WorkflowRun] = []
-    for trigger in endpoint.started_by(outcome.event.type):
+    for trigger in hook.started_by(outcome.event.type):
         cause = Delivered(
             trigger_id=trigger.id,
             provider=address.provider,

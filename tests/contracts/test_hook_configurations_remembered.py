@@ -13,8 +13,17 @@ from sqlalchemy import event
 from tests import postgres, sqlite
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
-from contentsvc_adapters.sql.endpoints import Endpoints
-from contentsvc_core import Delivery, Duplicate, Endpoint, Organization, Outcome, Processed, Receiver, StoreUnavailable
+from contentsvc_adapters.sql.hook_configurations import HookConfigurations
+from contentsvc_core import (
+    Delivery,
+    Duplicate,
+    HookConfiguration,
+    Organization,
+    Outcome,
+    Processed,
+    Receiver,
+    StoreUnavailable,
+)
 from contentsvc_core.testing import START, ManualClock, push_body, signed
 from contentsvc_core.webhooks.delivery import Belonging
 from contentsvc_core.webhooks.settlement import Settled
@@ -37,9 +46,9 @@ class Nodes:
     async def deliver(self, delivery_id: str, secret: str = SECRET) -> Outcome:
         return await self.receiver.receive(self.push(delivery_id, secret))
 
-    async def recalled(self, now: datetime = START, repository_id: int = 1) -> Endpoint | None:
+    async def recalled(self, now: datetime = START, repository_id: int = 1) -> HookConfiguration | None:
         at = evolve(self.acme.address, repository_id=repository_id)
-        return await self.acme.stores.deliveries.endpoint(at, now, recall=True)
+        return await self.acme.stores.deliveries.configuration(at, now, recall=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -137,13 +146,13 @@ async def test_what_is_not_there_is_never_remembered(nodes: Nodes) -> None:
     made = an_integration(acme.id, (2, "acme/buoy"))
     at = evolve(acme.address, integration_id=made.id, repository_id=2)
     deliveries = acme.stores.deliveries
-    assert await deliveries.endpoint(at, START, recall=True) is None
+    assert await deliveries.configuration(at, START, recall=True) is None
     # Nor is an unknown repository cached: senders may invent ids.
     assert await nodes.recalled(repository_id=2) is not await nodes.recalled(repository_id=2)
 
     assert await nodes.theirs.directory.add_integration(made, SECRET)
 
-    assert await deliveries.endpoint(at, START, recall=True) is not None
+    assert await deliveries.configuration(at, START, recall=True) is not None
 
 
 async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nodes) -> None:
@@ -190,7 +199,7 @@ async def test_who_hears_that_it_is_stale_forgets_the_organization_and_no_other(
 async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -> None:
     stores = sql_stores(database, RotatingSealer())
     tenants = [await tenant(stores, slug) for slug in ("acme", "buoy", "zenith")]
-    endpoints = Endpoints(database, RotatingSealer(), remembered=2)
+    endpoints = HookConfigurations(database, RotatingSealer(), remembered=2)
     first, second, third = [each.address for each in tenants]
     for address in (first, second):
         await endpoints.read(address, START)
@@ -222,7 +231,7 @@ async def test_addresses_that_are_asked_for_at_once_are_read_together_each_as_it
         evolve(tenants[6].address, provider="github"),
         evolve(tenants[7].address, repository_id=99),
     ]
-    one_by_one = [await stores.deliveries.endpoint(address, START) for address in addresses]
+    one_by_one = [await stores.deliveries.configuration(address, START) for address in addresses]
     reads = 0
     read = database.read
 
@@ -232,7 +241,7 @@ async def test_addresses_that_are_asked_for_at_once_are_read_together_each_as_it
         return await read(work)
 
     monkeypatch.setattr(database, "read", counted)
-    endpoints = Endpoints(database, RotatingSealer())
+    endpoints = HookConfigurations(database, RotatingSealer())
     found = await asyncio.gather(*(endpoints.read(address, START) for address in addresses))
 
     assert found == one_by_one
@@ -255,7 +264,7 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
     acme = await tenant(stores, repository_id=1)
     second = an_integration(acme.id, (2, "acme/second"))
     await stores.directory.add_integration(second, SECRET)
-    endpoints = Endpoints(database, RotatingSealer())
+    endpoints = HookConfigurations(database, RotatingSealer())
     first = await endpoints.read(acme.address, START)
     executed = statements_of(database)
 

@@ -9,10 +9,10 @@ from typing import Final, final
 from attrs import Factory, define, evolve, field, frozen
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.endpoint_reading import Found, read_endpoints
+from contentsvc_adapters.sql.hook_configuration_reading import Found, read_hook_configurations
 from contentsvc_adapters.sql.joint import Joint
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
+from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.workflows.triggers import Trigger, source_type
 
 #: The maximum number of cached hook addresses; the least recently used ones are dropped.
@@ -20,8 +20,8 @@ REMEMBERED: Final = 10_000
 
 
 @final
-class Endpoints:
-    """Reads endpoints, fresh or from the cache.
+class HookConfigurations:
+    """Reads configurations, fresh or from the cache.
 
     A change can come from any process and notifies no cache, so cached values may be outdated. A decision on them is
     settled against the organization's version; a stale settlement drops them from the cache
@@ -32,7 +32,7 @@ class Endpoints:
         """Create the cache.
 
         Args:
-            database: The source of the endpoints.
+            database: The source of the configurations.
             sealer: Opens the secrets; the cache holds them in clear.
             remembered: The maximum number of cached hook addresses.
         """
@@ -44,19 +44,19 @@ class Endpoints:
         self._organizations: Final[dict[str, _Organization]] = {}
         self._reading: Final[Joint[Address, Found | None]] = Joint(self._read)
 
-    def recall(self, address: Address, now: datetime) -> Endpoint | None:
-        """Return the cached endpoint with the secrets that verify at ``now``; ``None``: it is not cached."""
+    def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
+        """Return the cached configuration with the secrets that verify at ``now``; ``None``: it is not cached."""
         known = self._known.get(address)
-        # After a backward step of the clock, secrets could verify again that were omitted when the endpoint was read.
+        # After a backward step of the clock, secrets could verify again that were omitted by the read.
         if known is None or now < known.read_at:
             return None
         self._known.move_to_end(address)
         if known.until is not None and known.until <= now:
             known = self._known[address] = known.at(now)
-        return known.endpoint
+        return known.hook
 
-    async def read(self, address: Address, now: datetime) -> Endpoint | None:
-        """Read the endpoint of an address in one transaction, and cache it if it exists.
+    async def read(self, address: Address, now: datetime) -> HookConfiguration | None:
+        """Read the configuration of a hook address in one transaction, and cache it if it exists.
 
         Concurrent reads share a transaction. After a start, or when ten thousand hooks deliver at once, deliveries wait
         for these reads.
@@ -76,7 +76,7 @@ class Endpoints:
         ]
         # Unknown repositories are not cached: senders can invent them, and they would displace used entries.
         kept = None if belonging is Belonging.UNKNOWN else self._organization(address, found.version)
-        endpoint = Endpoint(
+        hook = HookConfiguration(
             address=address,
             enabled=found.enabled,
             secrets=[secret.text for secret in secrets],
@@ -86,11 +86,11 @@ class Endpoints:
         )
         if kept is not None:
             kept.addresses.add(address)
-            self._known[address] = _Known(endpoint=endpoint, secrets=secrets, read_at=now)
+            self._known[address] = _Known(hook=hook, secrets=secrets, read_at=now)
             self._known.move_to_end(address)
             if len(self._known) > self._remembered:
                 self._drop(next(iter(self._known)))
-        return endpoint
+        return hook
 
     async def _read(self, addresses: Sequence[Address]) -> Sequence[Found | None]:
         known = {
@@ -99,7 +99,7 @@ class Endpoints:
             if (organization := self._organizations.get(address.organization_id)) is not None
             and organization.triggers is not None
         }
-        return await self._database.read(partial(read_endpoints, addresses, known))
+        return await self._database.read(partial(read_hook_configurations, addresses, known))
 
     def forget(self, organization_id: str, version: int) -> None:
         """Drop the cached addresses of an organization that were read at an outdated version."""
@@ -139,8 +139,8 @@ class _Secret:
 class _Known:
     """The cached values of an address."""
 
-    endpoint: Endpoint
-    #: The endpoint's secrets, in their order.
+    hook: HookConfiguration
+    #: The configuration's secrets, in their order.
     secrets: tuple[_Secret, ...] = field(converter=tuple)
     #: Secrets that had expired by this time are omitted.
     read_at: datetime
@@ -154,9 +154,7 @@ class _Known:
     def at(self, now: datetime) -> "_Known":
         """Return a copy without the secrets that expired by ``now``."""
         left = [secret for secret in self.secrets if secret.expires_at is None or secret.expires_at > now]
-        return _Known(
-            endpoint=evolve(self.endpoint, secrets=[secret.text for secret in left]), secrets=left, read_at=now
-        )
+        return _Known(hook=evolve(self.hook, secrets=[secret.text for secret in left]), secrets=left, read_at=now)
 
 
 @final

@@ -78,7 +78,7 @@ class Found:
     triggers: tuple[Trigger, ...]
 
 
-def read_endpoints(
+def read_hook_configurations(
     addresses: Sequence[Address], known: Mapping[str, Known], connection: Connection
 ) -> Sequence[Found | None]:
     """Read the configuration for hook addresses in a few statements; ``None``: no such integration.
