@@ -9,6 +9,7 @@ from urllib.parse import quote
 from attrs import evolve, field, frozen
 from litestar import Request
 
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
@@ -23,11 +24,9 @@ from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import Changelogs, Search
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.limit import RateLimiter
-from contentsvc_core.usecases.subscribe import Subscriptions
 from contentsvc_http.changelog.kept import RenderedPages
-from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import Refused
+from contentsvc_http.rate_limiting import RateLimits
 
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?", re.ASCII)
 #: The characters of a query apart from letters and digits (RFC 3986, section 3.4).
@@ -44,28 +43,16 @@ SHOWN: Final = "shown"
 
 @final
 @frozen(kw_only=True)
-class ByMail:
-    """The dependencies of subscriptions by e-mail."""
-
-    subscriptions: Subscriptions
-    limiter: RateLimiter
-    proxies: Proxies
-    #: The configured base URL.
-    own_url: str
-
-
-@final
-@frozen(kw_only=True)
 class PublicReading:
-    """The dependencies of the public pages."""
+    """The use cases, and what public pages need beside them."""
 
-    changelogs: Changelogs
-    search: Search
+    app: Application
+    limits: RateLimits
     pages: RenderedPages
-    #: The base URL for readers, without a trailing slash; empty: taken from each request.
+    #: Where readers reach this service, without a slash at the end; empty: as each request says.
     base_url: str = ""
-    #: ``None``: no SMTP server is configured.
-    by_mail: ByMail | None = None
+    #: Whether an SMTP server is set.
+    sends_mail: bool = False
 
 
 @final
@@ -220,8 +207,9 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         Refused: 404: the slug is unknown, or the changelog is off.
         Moved: The changelog has another slug now.
     """
+    changelogs = reading.app.stores.changelogs
     is_one = is_slug(slug) and len(slug) <= SLUG_LIMIT
-    changelog = await reading.changelogs.named(slug) if is_one else None
+    changelog = await changelogs.named(slug) if is_one else None
     if changelog is None or not changelog.is_public:
         raise not_here()
     links = ChangelogLinks(base_url=reading.base_url or _base_url(request), slug=changelog.slug)
@@ -231,13 +219,13 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         raise Moved(location)
     found = Shown(
         request=request,
-        changelogs=reading.changelogs,
-        search=reading.search,
+        changelogs=changelogs,
+        search=reading.app.stores.search,
         pages=reading.pages,
         changelog=changelog,
         links=links,
         # Read after the revision and before the posts: a page may be newer than its tag, and never older.
-        last_change=await reading.changelogs.last_change(changelog),
+        last_change=await changelogs.last_change(changelog),
     )
     request.state[SHOWN] = found
     return found

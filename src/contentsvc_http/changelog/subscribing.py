@@ -13,7 +13,7 @@ from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.usecases.subscribe import SubscribeFault
 from contentsvc_http.changelog.answers import PAGE, PublicPage, answer
 from contentsvc_http.changelog.pages import HTML, mail_page, render
-from contentsvc_http.changelog.reading import ByMail, PublicReading, Shown, not_here, shown
+from contentsvc_http.changelog.reading import PublicReading, Shown, not_here, shown
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import read_form
 from contentsvc_http.same_origin import is_foreign
@@ -42,44 +42,44 @@ def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/subscribe", http_method=_READ, name="changelog_subscribe")
     async def subscribe(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        by_mail = reading.by_mail is not None
+        by_mail = reading.sends_mail
 
         async def read() -> Callable[[], bytes]:
             return lambda: _subscribe_page(found, by_mail=by_mail)
 
         return await answer(found, PublicPage(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
 
-    return [subscribe, *([] if reading.by_mail is None else _mail_routes(reading, reading.by_mail))]
+    return [subscribe, *(_mail_routes(reading) if reading.sends_mail else [])]
 
 
-def _mail_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHandler]:
+def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
+    limiter, subscriptions = reading.app.limiter, reading.app.subscriptions
+
     @post(f"{ROOT}/{{slug:str}}/subscribe", name="changelog_subscribe_done", request_max_body_size=_MAX_FORM)
     async def enter(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        if is_foreign(request, by_mail.own_url):
+        if is_foreign(request, reading.app.base_url):
             raise Refused(403, {"error": "This form was sent by the page of another site. Open the Subscribe page."})
         address = (await read_form(request)).text("address")
         if not await _admitted(request, found):
             return _own(_subscribe_page(found, by_mail=True, typed=address, fault=_TOO_OFTEN), 429)
-        fault = await by_mail.subscriptions.request(found.changelog, address)
+        fault = await subscriptions.request(found.changelog, address)
         if fault is not None:
             status = 422 if fault is SubscribeFault.ADDRESS else 503
             return _own(_subscribe_page(found, by_mail=True, typed=address, fault=fault.value), status)
         return _own(mail_page("Check your mail", _SENT, back=found.links.home))
 
     async def _admitted(request: Request[Any, Any, Any], found: Shown) -> bool:
-        connected = request.scope["client"]
-        client = by_mail.proxies.client(connected and connected[0], request.scope["headers"])
-        own = await by_mail.limiter.hit(Bucket.of_address(SUBSCRIBING, client))
+        own = await limiter.hit(reading.limits.of_address(SUBSCRIBING, request.scope))
         if not own.admitted:
             return False
         owner = found.changelog.organization_id
-        return (await by_mail.limiter.hit(Bucket.of_organization(SUBSCRIBING_TOGETHER, owner))).admitted
+        return (await limiter.hit(Bucket.of_organization(SUBSCRIBING_TOGETHER, owner))).admitted
 
-    return [enter, *_confirm_routes(reading, by_mail), *_leave_routes(by_mail)]
+    return [enter, *_confirm_routes(reading), *_leave_routes(reading)]
 
 
-def _confirm_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHandler]:
+def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     # Programs open links in mails to check them: so confirming and leaving need a button.
     @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ, name="changelog_confirm")
     async def ask(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
@@ -90,7 +90,7 @@ def _confirm_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHa
     @post(f"{ROOT}/{{slug:str}}/subscribe/confirm", name="changelog_confirmed", request_max_body_size=_MAX_FORM)
     async def confirm(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        if not await by_mail.subscriptions.confirm(_token(request)):
+        if not await reading.app.subscriptions.confirm(_token(request)):
             return _own(mail_page("This link does not work any more", _USED, back=found.links.subscribe), 410)
         text = f"New posts of {found.changelog.title} come by e-mail from now on. Each mail has a link to unsubscribe."
         return _own(mail_page("You are subscribed", text, back=found.links.home))
@@ -98,7 +98,7 @@ def _confirm_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHa
     return [ask, confirm]
 
 
-def _leave_routes(by_mail: ByMail) -> list[HTTPRouteHandler]:
+def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     # Independent of the changelog's visibility: a reader can leave at any time.
     @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ, name="changelog_leave")
     async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
@@ -112,7 +112,7 @@ def _leave_routes(by_mail: ByMail) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/{{slug:str}}/subscribe/leave", name="changelog_left", request_max_body_size=_MAX_FORM)
     async def leave(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug
-        await by_mail.subscriptions.leave(_token(request))
+        await reading.app.subscriptions.leave(_token(request))
         return _own(mail_page("You are unsubscribed", "Your address is deleted. You get no more mails."))
 
     return [offer, leave]

@@ -7,7 +7,7 @@ import attrs
 from contentsvc_core.application import Application
 from contentsvc_http.app import Front
 from contentsvc_http.changelog.kept import RenderedPages
-from contentsvc_http.changelog.reading import ByMail, PublicReading
+from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.deliveries import Receiving
@@ -32,9 +32,7 @@ def front_of(
         pages: Renders public pages.
         settled: Returns the latency histogram of settlements.
     """
-    proxies = Proxies.read(settings.trusted_proxies)
-    limits = RateLimits(app.limiter, app.authenticator, proxies)
-    by_mail = ByMail(subscriptions=app.subscriptions, limiter=app.limiter, proxies=proxies, own_url=app.base_url)
+    limits = RateLimits(app.limiter, app.authenticator, Proxies.read(settings.trusted_proxies))
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
     return Front(
         receiver=receiver,
@@ -43,12 +41,12 @@ def front_of(
         hosted=settings.hosted_client == "on",
         dashboard=Dashboard(app=app, limits=limits, receiver=receiver, settled=settled),
         public=PublicReading(
-            changelogs=app.stores.changelogs,
-            search=app.stores.search,
+            app=app,
+            limits=limits,
             pages=pages,
             # Addresses begin with the base URL if it is set, else with that of the request.
             base_url=settings.base_url if is_set else "",
-            by_mail=by_mail if settings.smtp_url else None,
+            sends_mail=bool(settings.smtp_url),
         ),
         agents=settings.mcp == "on",
     )
