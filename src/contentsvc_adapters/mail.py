@@ -33,14 +33,7 @@ class SmtpSender:
         tls: ssl.SSLContext | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Create the sender.
-
-        Args:
-            server: The server.
-            sender: The sender's address of letters.
-            tls: The TLS settings; by default the system's authorities.
-            timeout_s: The timeout of each answer, in seconds.
-        """
+        """Create the sender; ``timeout_s`` limits each answer, and by default the system's authorities are trusted."""
         self._server = server
         self._sender = parseaddr(sender)[1]
         self._tls = tls

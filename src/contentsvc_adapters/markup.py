@@ -34,8 +34,7 @@ _ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, 
 def commonmark(*, html: bool) -> "MarkdownIt":
     """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length.
 
-    Args:
-        html: Whether raw HTML is HTML. Otherwise it is text.
+    With ``html``, raw HTML is HTML; otherwise it is text.
     """
     from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
 
@@ -49,11 +48,7 @@ class SafeMarkdown:
     """CommonMark with tables and strikethrough; raw HTML stays text, and an allow-list has the last word."""
 
     def __init__(self, limit: int = CONTENT_LIMIT) -> None:
-        """Create a renderer.
-
-        Args:
-            limit: The longest HTML, in characters.
-        """
+        """Create a renderer; ``limit`` is the longest HTML, in characters."""
         self._limit = limit
 
     @cached_property

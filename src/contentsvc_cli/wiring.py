@@ -82,10 +82,8 @@ def with_app(
 ) -> _T:
     """Open the stores, run ``work``, and close them.
 
-    Args:
-        work: Function to run with the use cases.
-        may_make: Create a missing SQLite file. Other commands fail instead, because they run in the wrong folder.
-        busy: Progress text on a terminal; ``None`` if ``work`` shows its own progress.
+    ``may_make`` creates a missing SQLite file; other commands fail instead, because they run in the wrong folder.
+    ``busy`` is the progress text; with ``None``, ``work`` shows its own progress.
 
     Raises:
         ClickException: The database does not exist.

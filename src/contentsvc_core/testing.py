@@ -86,13 +86,7 @@ def signed(
 ) -> Delivery:
     """Return a delivery as the code host would send it.
 
-    Args:
-        body: The raw body, or a value to be sent as JSON.
-        at: The address.
-        secret: The webhook secret to sign with.
-        event: The event header.
-        delivery_id: The delivery header.
-        headers: More headers, e.g. a second one of the same name.
+    ``body`` is raw, or a value that is sent as JSON. ``headers`` are added, for example a second one of the same name.
     """
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
     provider = _provider(at.provider)

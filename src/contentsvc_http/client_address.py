@@ -40,9 +40,7 @@ class Proxies:
         Each proxy appends the address of its client to ``X-Forwarded-For``. From the right, the first address that is
         not a trusted proxy is the client. The client itself may have written the addresses left of it.
 
-        Args:
-            connected: The address of the connection; ``None``: it has none.
-            headers: The request's headers, names in lower case.
+        ``connected`` is the address of the connection, if it has one. Names of headers are in lower case.
         """
         address = None if connected is None else _address(connected)
         if address is None:
@@ -66,9 +64,7 @@ def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> b
 
     A proxy on this machine is local as well, but its clients are not. A proxy that adds no header is not detected.
 
-    Args:
-        connected: The address of the connection; ``None``: it has none.
-        headers: The request's headers, names in lower case.
+    ``connected`` is the address of the connection, if it has one. Names of headers are in lower case.
     """
     address = None if connected is None else _address(connected)
     return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)

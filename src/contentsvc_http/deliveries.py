@@ -87,10 +87,8 @@ class Deliveries:
     ) -> None:
         """Create the driver.
 
-        Args:
-            receiver: The receiver.
-            queue: The callbacks of the receiver's store; ``None``: a task awaits each need.
-            observers: Each observer gets every delivery.
+        Without ``queue``, the callbacks of the receiver's store, a task awaits each need. Each observer gets every
+        delivery.
         """
         self._receiver: Final = receiver
         self._queue: Final = queue
@@ -148,9 +146,7 @@ class Deliveries:
     def go(self, passage: Passage, met: object = None) -> None:
         """Advance a passage up to the first step that has to be awaited.
 
-        Args:
-            passage: The passage. It may have ended when this returns.
-            met: The result of its last need.
+        ``met`` is the result of its last need. The passage may have ended when this returns.
         """
         steps, queue = passage.steps, self._queue
         assert steps is not None

@@ -50,9 +50,7 @@ _Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
     """Return the OpenAPI settings: the document at ``/schema/openapi.json``, and a page at ``/schema``.
 
-    Args:
-        version: Version of the service.
-        hosted: Describe the response bodies for clients of the hosted product.
+    With ``hosted``, the response bodies are described for clients of the hosted product.
     """
     documented = _hosted if hosted else _as_specified
     page = _Page(documented)

@@ -61,12 +61,7 @@ class Exchange:
     ) -> None:
         """Create the exchange of a delivery whose head has arrived.
 
-        Args:
-            protocol: The connection.
-            address: The hook address.
-            path: The path for the log.
-            headers: Names in lower case and values.
-            keep_alive: Whether the connection stays open afterwards.
+        Names of headers are in lower case. With ``keep_alive``, the connection stays open afterwards.
         """
         #: ``None``: answered or dropped. Without this, both objects would be a reference cycle.
         self.protocol: ExchangingHttp | None = protocol
@@ -85,10 +80,8 @@ class Exchange:
     def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Send a whole answer as one packet, and start the next pipelined request.
 
-        Args:
-            status: A status with a body.
-            headers: Names in lower case and valid values, without ``content-length`` and ``date``.
-            body: The whole body.
+        ``status`` is one with a body. Names of headers are in lower case and values valid, without ``content-length``
+        and ``date``.
         """
         protocol = self.protocol
         if protocol is None:
@@ -229,12 +222,7 @@ async def send_answer(
 ) -> None:
     """Send a whole answer as one packet, by one system call: that call is most of the cost of sending.
 
-    Args:
-        scope: The request's scope.
-        send: The request's send function.
-        status: The HTTP status.
-        headers: Names in lower case and valid values, without ``content-length`` and ``date``.
-        body: The whole body.
+    Names of headers are in lower case and values valid, without ``content-length`` and ``date``.
     """
     cycle = _cycle_of(send)
     if status != _NO_CONTENT:

@@ -13,8 +13,7 @@ from contentsvc_http.responses import ErrorBody, StatusBody
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
     """Return the routes that a process of any role serves.
 
-    Args:
-        why_not_ready: Returns why the process cannot do its work now; ``None`` if it can.
+    ``why_not_ready`` returns why the process cannot do its work now, or ``None``.
     """
 
     @get("/health/live", name="live", summary="Check liveness: the process responds", tags=["health"])

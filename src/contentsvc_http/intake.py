@@ -52,12 +52,9 @@ class Intake:
     ) -> None:
         """Create empty budgets.
 
-        Args:
-            room: The budget for bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`, in bytes.
-            for_small: The budget for all others, in bytes.
-            within_s: The time limit for a body.
-            step_s: The time limit for 64 KiB of a body.
-            of: The noun for the refusal.
+        ``room`` is the budget in bytes for bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`,
+        ``for_small`` that for all others. ``within_s`` limits the time of a body, ``step_s`` that of each 64 KiB of it.
+        ``of`` is the noun for the refusal.
         """
         self._of = of
         self.large: Final = _Room(room)
@@ -68,9 +65,8 @@ class Intake:
     def place(self, announced: int = 0, owner: Hashable = None) -> "Reservation":
         """Create the reservation for a body, before any of it is read.
 
-        Args:
-            announced: The announced number of bytes; 0 if unknown.
-            owner: The integration or the sender. One owner reserves at most half of a budget.
+        ``announced`` is the number of bytes, 0 if unknown. One owner, an integration or a sender, reserves at most half
+        of a budget.
 
         Raises:
             Refused: The body is announced as large, and not even its beginning fits (503): the sender has to retry.

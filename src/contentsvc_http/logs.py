@@ -49,10 +49,8 @@ def serving(request_id: str) -> Generator[None]:
 def configure_logging(*, level: str, style: str, worker: int | None = None) -> None:
     """Configure logging of this service and its libraries to standard error.
 
-    Args:
-        level: ``debug``, ``info``, ``warning`` or ``error``.
-        style: ``json``, ``console``, or ``auto``: console on a terminal.
-        worker: Number of this process if there are several; added to each line.
+    ``level`` is ``debug``, ``info``, ``warning`` or ``error``; ``style`` is ``json``, ``console``, or ``auto``: console
+    on a terminal. The number ``worker`` of this process, if there are several, is added to each line.
     """
 
     def named(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -199,11 +197,7 @@ class Requests:
     """
 
     def __init__(self, answered: Answered | None = None) -> None:
-        """Create the log.
-
-        Args:
-            answered: Called for each request.
-        """
+        """Create the log; ``answered`` is called for each request."""
         self._answered = answered
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
@@ -222,13 +216,9 @@ class Requests:
     def end(self, method: str, route: str | None, request_id: str, path: str, status: int, began_s: float) -> None:
         """Log and count a request.
 
-        Args:
-            method: HTTP method.
-            route: Template of the route for metrics; ``None``: no route matched.
-            request_id: Id from :meth:`begin` or :meth:`id_of`.
-            path: Path as received; mounted applications may change the path in the scope.
-            status: HTTP status; 0: no response.
-            began_s: Start time by :func:`time.perf_counter`.
+        ``route`` is the template of the route, ``None`` if none matched. ``path`` is the path as received: mounted
+        applications may change it in the scope. ``status`` 0 means that there was no response. ``began_s`` is a time of
+        :func:`time.perf_counter`.
         """
         ms = round((time.perf_counter() - began_s) * 1000, 1)
         _log_request(request_id, method, path, status, ms)

@@ -68,11 +68,7 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
     A process that ends by itself is restarted: at once, and after a growing pause if it ends again and again. If this
     process is killed, the processes end by themselves as on SIGTERM.
 
-    Args:
-        place: A reserved port.
-        workers: The number of processes.
-        on_ready: Called once, when all of them are ready.
-        on_stopping: Called after a signal.
+    ``on_ready`` is called once, when all processes are ready; ``on_stopping`` after a signal.
 
     Raises:
         WorkersFailed: Before all were ready, a process reported an error or ended too often; or later no process gets

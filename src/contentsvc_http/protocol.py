@@ -97,13 +97,8 @@ class BoundedHttp(ExchangingHttp):
     ) -> None:
         """Create the protocol of one connection.
 
-        Args:
-            config: The server's configuration.
-            server_state: The server's state.
-            app_state: The application's state.
-            bounds: The limits; ``None``: the defaults.
-            counting: Counts dropped trailers and refused connections.
-            webhooks: Receives small deliveries; ``None``: the application handles all requests.
+        ``counting`` counts dropped trailers and refused connections. ``webhooks`` receives small deliveries; without
+        it, the application handles all requests.
         """
         super().__init__(config, server_state, app_state, _loop)
         self.webhooks = webhooks

@@ -57,10 +57,8 @@ class Scrape:
     ) -> None:
         """Create the metrics.
 
-        Args:
-            version: Version of the service.
-            backlog: Reads the backlog from the database; may raise any exception.
-            connections: Returns the number of database connections in use, and their maximum.
+        ``backlog`` reads the backlog from the database, and may raise any exception. ``connections`` returns the number
+        of database connections in use, and their maximum.
         """
         # The creation times of counters are a third of the page, and no alert uses them.
         disable_created_metrics()
@@ -149,9 +147,7 @@ class _FromDatabase(Collector):
 def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
     """Return the route of the metrics page.
 
-    Args:
-        scrape: Collects the metrics.
-        local: Serve only clients on this machine that do not come through a proxy.
+    With ``local``, only clients on this machine that do not come through a proxy are served.
     """
 
     # Not in the OpenAPI document: the page is for operators, not part of the public interface.

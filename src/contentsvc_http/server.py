@@ -57,12 +57,8 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; then finish accepted work within 10 seconds.
 
-    Args:
-        settings: The settings.
-        role: The role of the process.
-        bound: A bound socket; it listens at the latest when the process is ready.
-        on_ready: Called when the process is ready.
-        on_stopping: Called after the last request, before the rest is closed.
+    ``bound`` is a socket that listens at the latest when the process is ready. ``on_ready`` is called then, and
+    ``on_stopping`` after the last request, before the rest is closed.
 
     Raises:
         StoreUnavailable: The database cannot be opened.

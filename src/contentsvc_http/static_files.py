@@ -35,9 +35,7 @@ class StaticFiles:
     def __init__(self, place: str, contents: Mapping[str, bytes]) -> None:
         """Create the files.
 
-        Args:
-            place: The path prefix of their addresses.
-            contents: The files by name. A stylesheet's ``url("name")`` becomes the address of that file.
+        ``place`` is the path prefix. A stylesheet's ``url("name")`` becomes the address of the file with that name.
         """
         self._place = place
         self._contents: dict[str, bytes] = {}

@@ -81,10 +81,8 @@ async def watching(
 ) -> AsyncGenerator[Watch]:
     """Open the instrumentation; send the remaining spans when it is closed.
 
-    Args:
-        settings: The settings.
-        backlog: Reads the backlog from the database; may raise any exception.
-        connections: Returns the number of database connections in use, and their maximum.
+    ``backlog`` reads the backlog from the database, and may raise any exception. ``connections`` returns the number of
+    database connections in use, and their maximum.
 
     Raises:
         InvalidSetting: Traces are on, but cannot be sent.

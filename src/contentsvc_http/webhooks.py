@@ -65,12 +65,7 @@ class Webhooks:
     ) -> None:
         """Create the application.
 
-        Args:
-            receiver: The receiver.
-            elsewhere: The application for all other addresses.
-            aside: Encodes the answers to large deliveries.
-            intake: The memory budgets; ``None``: the defaults.
-            requests: Logs and counts the requests.
+        ``elsewhere`` is the application for all other addresses. ``aside`` encodes the answers to large deliveries.
         """
         self._receiver = receiver
         self._deliveries = receiver if isinstance(receiver, Deliveries) else None

@@ -26,11 +26,7 @@ async def call(
 ) -> ToolAnswer:
     """Call a tool. Checks happen in the order of ``/v1``: key, rate limit, scope, arguments.
 
-    Args:
-        app: Use cases and ports that the tool calls.
-        caller: Returns the caller's current API key; ``None`` if the key is no longer valid.
-        tool: The tool.
-        arguments: Arguments as received.
+    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid.
 
     Raises:
         Refused: The call failed. Server faults are logged.

@@ -30,10 +30,7 @@ class Exchanged:
 async def exchange(server: Server[Any], headers: Iterable[tuple[bytes, bytes]], body: bytes) -> Exchanged:
     """Return the response to a message sent by ``POST``.
 
-    Args:
-        server: The server of the caller.
-        headers: Request headers, names in lower case.
-        body: The complete request body.
+    Names of headers are in lower case; ``body`` is complete.
     """
     scope: dict[str, Any] = {
         "type": "http",

@@ -22,9 +22,7 @@ from contentsvc_mcp.untrusted import structured, texts
 def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
     """Return the MCP server for one caller.
 
-    Args:
-        app: Use cases and ports that the tools call.
-        caller: Returns the caller's current API key; ``None`` if the key is no longer valid.
+    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid.
     """
 
     async def list_tools(

@@ -15,9 +15,7 @@ from contentsvc_mcp.server import agent_server
 async def serve_stdio(app: Application, presented: str) -> None:
     """Serve the parent process until standard input ends. Only the protocol may write to standard output.
 
-    Args:
-        app: Use cases and ports that the tools call.
-        presented: The API key. It is looked up before each call, so that a revoked key stops working at once.
+    The API key ``presented`` is looked up before each call, so that a revoked key stops working at once.
     """
     server = agent_server(app, _looked_up(app.authenticator, presented))
     async with stdio_server() as (incoming, outgoing):

@@ -34,9 +34,7 @@ def structured(answer: ToolAnswer) -> dict[str, Any]:
 def texts(answer: ToolAnswer, token: Callable[[int], str]) -> tuple[str, ...]:
     """Return an answer as texts for a model: trusted values, then untrusted ones between marks.
 
-    Args:
-        answer: The answer.
-        token: Returns a random string of a given length.
+    ``token`` returns a random string of a given length.
     """
     own = _json(dict(answer.facts))
     if answer.untrusted is None:
@@ -53,12 +51,7 @@ def texts(answer: ToolAnswer, token: Callable[[int], str]) -> tuple[str, ...]:
 
 
 def part_of(text: str, offset: int) -> tuple[str, dict[str, int | None]]:
-    """Return a part of a text, and its position.
-
-    Args:
-        text: The complete text.
-        offset: Start of the part, in characters.
-    """
+    """Return the part of a text that begins at ``offset``, in characters, and its position."""
     part = text[offset : offset + SLICE]
     end = offset + len(part)
     more = end if part and end < len(text) else None

@@ -112,14 +112,8 @@ class RestClient:
     ) -> Answered | HostRefusal:
         """Send a request and read the answer.
 
-        Args:
-            method: The HTTP method.
-            path: The path below the API's address; with ``at_root``, the whole path.
-            token: The token; ``None``: an anonymous call.
-            body: The JSON body.
-            query: The query parameters.
-            secrets: Texts that no refusal may repeat, besides the token.
-            at_root: Whether ``path`` replaces the path of the API's address.
+        Without ``token``, the call is anonymous. With ``at_root``, ``path`` replaces the path of the API's address. No
+        refusal repeats the token or a text of ``secrets``.
         """
         if token is not None and not is_token(token):
             # The library would repeat the token in its error message.

@@ -55,13 +55,8 @@ class DbosExecution:
     ) -> None:
         """Create the engine.
 
-        Args:
-            url: DBOS's database, as ``postgresql://`` or ``sqlite:///``.
-            ledger: The runs.
-            clock: The time, for retention.
-            executor: The unique name of this process.
-            migrates: Whether to create DBOS's tables; else they must exist.
-            pool_size: The most connections of DBOS.
+        ``url`` is DBOS's database, as ``postgresql://`` or ``sqlite:///``; its tables must exist, unless ``migrates``.
+        The name ``executor`` is unique to this process.
         """
         self._url = url
         self._ledger = ledger

@@ -44,12 +44,8 @@ class Membership:
     ) -> None:
         """Create the membership.
 
-        Args:
-            executors: The registered executors.
-            ids: The source of names.
-            alone: Whether this is the only process: all other registered executors are dead.
-            patience_s: How long an executor may be silent before it is removed, in seconds: a few heartbeats.
-            now: A monotonic clock, in seconds.
+        ``alone`` means that this is the only process: all other registered executors are dead. An executor that is
+        silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic clock.
         """
         self._executors = executors
         self._ids = ids

@@ -43,15 +43,8 @@ class Worker:
     ) -> None:
         """Create the worker.
 
-        Args:
-            execution: The engine.
-            workflow: The work for a run.
-            membership: This process's registration among the executors.
-            ledger: The runs.
-            clock: The time, for due runs.
-            on_fault: Called with every fault of the store; work continues when the store is back.
-            on_note: Called when executors are removed, and when runs fail.
-            pace: Limits and intervals.
+        ``on_fault`` receives every fault of the store; work continues when the store is back. ``on_note`` receives
+        removed executors and failed runs.
         """
         self._execution = execution
         self._ledger = ledger

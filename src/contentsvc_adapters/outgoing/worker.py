@@ -37,10 +37,7 @@ class DispatchWorker:
     ) -> None:
         """Create the worker.
 
-        Args:
-            dispatcher: Leases and sends messages.
-            on_fault: Called with a fault of the loop, which then continues.
-            on_sent: Called with the verdict of each attempt.
+        ``on_fault`` receives faults of the loop, which then continues; ``on_sent`` the verdict of each attempt.
         """
         self._dispatcher = dispatcher
         self._on_fault = on_fault

@@ -46,10 +46,7 @@ async def checked_numbers(
 ) -> Sequence[IPAddress] | NotPublic | NotLookedUp:
     """Return the IP addresses of a site, all of them public unless an operator has allowed the host.
 
-    Args:
-        site: The address.
-        name: Its host in ASCII.
-        resolve: Resolves the name; raises OSError if it has no address.
+    ``name`` is the host in ASCII; ``resolve`` raises OSError if it has no address.
     """
     try:
         numbers = await resolve(name, site.port)

@@ -83,10 +83,8 @@ def read_hook_configurations(
 ) -> Sequence[Found | None]:
     """Read the configuration for hook addresses in a few statements; ``None``: no such integration.
 
-    Args:
-        addresses: Hook addresses of any organizations.
-        known: Remembered triggers by organization; if their version is current, they are not read again.
-        connection: In a transaction with one snapshot.
+    Remembered triggers in ``known`` are not read again if their version is current. The transaction must have one
+    snapshot.
     """
     asked = {"integrations": sorted({address.integration_id for address in addresses})}
     connected = {row.id: row for row in connection.execute(_INTEGRATIONS, asked)}

@@ -29,13 +29,7 @@ class HookConfigurations:
     """
 
     def __init__(self, database: Database, sealer: SecretSealer, *, remembered: int = REMEMBERED) -> None:
-        """Create the cache.
-
-        Args:
-            database: The source of the configurations.
-            sealer: Opens the secrets; the cache holds them in clear.
-            remembered: The maximum number of cached hook addresses.
-        """
+        """Create the cache of at most ``remembered`` hook addresses; it holds their secrets in clear."""
         self._database = database
         self._sealer = sealer
         self._remembered = remembered

@@ -24,11 +24,7 @@ def event_row(
 ) -> dict[str, Any]:
     """Return the row of an event that came with ``log``.
 
-    Args:
-        log: The event's log entry.
-        event: The event.
-        of: The source of the repository's name, if known.
-        data: The event in JSON, if it is encoded already.
+    ``of`` is the source of the repository's name, if known; ``data`` the event in JSON, if it is encoded already.
     """
     return {
         "id": log.id,

@@ -44,12 +44,8 @@ def hosted_repository(
 ) -> HostedRepository:
     """Return a local repository as a code host would describe it.
 
-    Args:
-        origin: URL of its remote; credentials in it are not used.
-        folder: Name of its folder, used if the URL has no name.
-        branch: Branch of the history; becomes the default branch.
-        full_name: ``owner/name``, overrides the derived name.
-        repository_id: Repository id; by default :func:`stable_id` of the name.
+    The name is ``full_name``, else that in the URL ``origin``, else that of the folder; credentials in the URL are not
+    used. ``branch`` becomes the default branch. The id is :func:`stable_id` of the name unless it is given.
     """
     found = _hosted_at(origin or "")
     if found is not None and full_name in (None, found[0]):

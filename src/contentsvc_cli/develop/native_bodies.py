@@ -116,15 +116,8 @@ def release_body(
 ) -> dict[str, Any]:
     """Return the body of a release event with ``action``.
 
-    Args:
-        repository: Repository of the release.
-        tag: Tag and name of the release.
-        notes: Release notes.
-        published_at: ISO 8601; ``None`` for a draft.
-        by: Account that performed the action.
-        action: Action, as the code host names it.
-        draft: Whether the release is a draft.
-        prerelease: Whether it is a pre-release; ``None``: derived from the tag.
+    ``action`` is named as the code host names it. ``published_at`` is ISO 8601, and ``None`` for a draft. If
+    ``prerelease`` is ``None``, it is derived from the tag.
     """
     return {
         "action": action,

@@ -96,18 +96,9 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     No more than ``concurrency`` deliveries are held at once. They are taken from ``deliveries`` inside the event loop,
     so that a slow source delays everything.
 
-    Args:
-        deliveries: Deliveries to send, in order.
-        url: URL of the webhook.
-        secret: Webhook secret of the integration.
-        provider: Provider of the headers.
-        concurrency: Number of concurrent requests; 1 keeps the order.
-        timeout_s: Timeout of one request, in seconds.
-        retries: Maximum number of retries after a connection error or a retryable status. A delivery that was
-            processed is answered as a duplicate.
-        client: HTTP client; by default, a temporary one.
-        on_answer: Called with each answer at once, so that no answer is lost on interruption.
-        sleep: Waits for a number of seconds.
+    ``concurrency`` 1 keeps the order. A connection error or a retryable status is retried ``retries`` times; a delivery
+    that was processed is answered as a duplicate. ``on_answer`` receives each answer at once, so that none is lost on
+    interruption.
 
     Raises:
         BadRecording: Raised by ``deliveries``, like any other exception of it. Earlier deliveries have been sent, and

@@ -179,11 +179,8 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
 def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[PreviewRange]:
     """Return the parts of a history between release tags, newest first.
 
-    Args:
-        tags: Release tags, oldest first.
-        start: Name and id of the last excluded commit; ``None`` to start with the first commit.
-        tip: Id of the newest commit.
-        tip_name: Name of the newest commit, as the user wrote it.
+    ``tags`` are release tags, oldest first. ``start`` has the name and id of the last excluded commit; ``None`` starts
+    with the first commit.
     """
     known = [] if start is None else [start[1]]
     first_name = None if start is None else start[0]

@@ -160,13 +160,9 @@ def sample_history(
     began: datetime = _BEGAN,
     pace: timedelta = _BETWEEN_COMMITS,
 ) -> Iterator[RecordedDelivery]:
-    """Return the sample as deliveries, oldest first; deterministic for the same arguments.
+    """Return the sample since ``began`` as deliveries, oldest first; deterministic for the same arguments.
 
-    Args:
-        repository: ``owner/name``.
-        repository_id: Id of the repository.
-        began: Start of the history.
-        pace: Time between two commits.
+    ``pace`` is the time between two commits.
     """
     hosted = _hosted(repository, repository_id)
     at = began

@@ -77,9 +77,7 @@ def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]
 
     Nothing may be printed on standard output meanwhile.
 
-    Args:
-        text: Text of the progress line.
-        patience_s: Delay before it is shown, in seconds.
+    The line is shown after a delay of ``patience_s`` seconds.
     """
     shown = Waiting(text)
     timer = threading.Timer(patience_s, shown.begin)

@@ -34,11 +34,8 @@ def secret_of(token: str) -> str:
 def signature(secret: str, *, message_id: str, timestamp_s: int, body: bytes) -> str:
     """Sign a body: ``v1,`` and the Base64 of the HMAC with SHA-256 (RFC 2104).
 
-    Args:
-        secret: The secret, with its prefix.
-        message_id: The message's id, the same for every attempt.
-        timestamp_s: The time of the attempt, in Unix seconds.
-        body: The exact bytes that are sent.
+    ``secret`` includes its prefix, ``message_id`` is the same for every attempt, and ``body`` has the exact bytes that
+    are sent.
 
     Raises:
         ValueError: The secret does not have this form.

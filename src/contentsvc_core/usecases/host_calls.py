@@ -56,14 +56,8 @@ class HostCalls:
     ) -> None:
         """Create the service over the ports.
 
-        Args:
-            hosts: Returns the code host of a provider's slug, if its API is configured.
-            hooks: Tokens and ids of hooks.
-            journal: The log of the calls.
-            clock: The time of log entries.
-            ids: The ids of log entries.
-            base_url: The public base URL of this service.
-            patience_s: The time limit of all calls while a user waits, in seconds.
+        ``hosts`` returns the code host of a provider's slug, if its API is configured. ``patience_s`` limits all calls
+        while a user waits, in seconds.
         """
         self._hosts = hosts
         self._hooks = hooks

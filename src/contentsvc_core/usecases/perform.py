@@ -119,20 +119,9 @@ class Performer:
     ) -> None:
         """Create the performer.
 
-        Args:
-            ledger: Stores the end of a run.
-            jobs: Stores the progress that clients of a run read.
-            briefs: Gathers the material of posts.
-            directory: Stores the triggers.
-            schedules: Stores the schedules.
-            sites: Performs the runs that read a website; ``None``: such runs fail.
-            pull_requests: Reads the pull requests that briefs name; ``None``: texts are written from commits alone.
-            writer: Writes drafts.
-            fallback: Writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
-            renderer: Turns Markdown into safe HTML.
-            clock: Returns the time.
-            ids: Creates the ids of posts.
-            ended: Called with the status of each ended run.
+        ``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times. Without ``sites``,
+        runs that read a website fail; without ``pull_requests``, texts are written from commits alone. ``ended``
+        receives the status of each ended run.
         """
         self._ledger = ledger
         self._jobs = jobs

@@ -90,15 +90,9 @@ class Receiver:
     ) -> None:
         """Create the receiver.
 
-        Args:
-            store: Settles deliveries.
-            journal: Logs refusals that no settlement writes.
-            clock: Returns the time of arrival.
-            ids: Creates the ids of records, runs and log entries.
-            failed_rows_per_minute: The most log entries of a repository in a minute for refusals before the duplicate
-                check and failures of the service.
-            nudge: Called after workflow runs were stored, so that workers need not poll for the runs.
-            aside: Verifies and reads bodies over :data:`LARGE_BODY`, usually in a thread.
+        ``failed_rows_per_minute`` limits the log entries of a repository for refusals before the duplicate check and
+        for failures of the service. ``nudge`` is called after workflow runs were stored, so that workers need not poll.
+        ``aside`` verifies and reads bodies over :data:`LARGE_BODY`, usually in a thread.
         """
         self._store = store
         self._journal = journal

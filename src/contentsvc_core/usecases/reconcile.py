@@ -90,12 +90,8 @@ class Reconciler:
         An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
         delivery's claim is held; later the log prevents it.
 
-        Args:
-            organization_id: The organization.
-            integration_id: The integration.
-            look_back: The age of the oldest delivery to check.
-            dry_run: Request nothing.
-            told: Called with the number of requested deliveries, and their total.
+        ``look_back`` is the age of the oldest delivery to check. With ``dry_run``, nothing is requested. ``told``
+        receives the number of requested deliveries, and their total.
 
         Raises:
             StoreUnavailable: Requests made until then stay valid.

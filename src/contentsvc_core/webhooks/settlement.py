@@ -122,14 +122,9 @@ def settlement(
 ) -> Settlement | None:
     """Return the settlement of ``outcome`` at a hook address; ``None``: nothing is stored.
 
-    Args:
-        outcome: The decided outcome.
-        hook: The configuration that decided the outcome.
-        at: The time of claims and records.
-        mint: Creates an id that begins with the given prefix.
-        note: Added to the log entry's reason.
-        replayed: Whether the delivery is a replay: its runs may report an event again.
-        event_json: The outcome's event as a store writes it, if that was done already.
+    ``at`` is the time of claims and records. ``mint`` creates an id with the given prefix. ``note`` is added to the log
+    entry's reason. If ``replayed``, runs may report an event again. ``event_json`` is the outcome's event as a store
+    writes it, if it is encoded already.
     """
     claim, status, detail, error, runs = Claim.CHECK, LogStatus.SUCCESS, None, None, ()
     match outcome:

@@ -37,10 +37,8 @@ class Gate:
     def __init__(self, authenticator: Authenticator, directory: Directory, *, hosted: bool = False) -> None:
         """Create a gate.
 
-        Args:
-            authenticator: Finds the API key of a request.
-            directory: Source of the organization's name and slug, for clients of the hosted product.
-            hosted: Return the response bodies that clients of the hosted product expect.
+        ``directory`` has the organization's name and slug, for clients of the hosted product. With ``hosted``, response
+        bodies have the form that these clients expect.
         """
         self._authenticator = authenticator
         self.hosted: Final = hosted

@@ -102,9 +102,7 @@ class LookedAt:
 async def open_as_it_is(settings: Settings, *, patience_s: float = 3.0) -> AsyncGenerator[LookedAt]:
     """Open the database; a SQLite file must exist.
 
-    Args:
-        settings: The settings.
-        patience_s: The time limit for closing, in seconds.
+    ``patience_s`` limits the time of closing, in seconds.
     """
     database = Database(settings.database_url, busy_timeout_ms=1000, readers=4, pool_size=4)
     try:

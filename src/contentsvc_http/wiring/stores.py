@@ -43,10 +43,8 @@ class _OnDemand:
 async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGenerator[SqlStores]:
     """Open the database with a current schema, and close it at the end.
 
-    Args:
-        settings: The settings.
-        checks_key: Check the key now, not with the first secret. A command without secrets then does not load the
-            cryptography library.
+    ``checks_key`` checks the key now, not with the first secret. A command without secrets then does not load the
+    cryptography library.
 
     Raises:
         StoreUnavailable: The database cannot be opened.

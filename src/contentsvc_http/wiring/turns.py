@@ -13,11 +13,7 @@ async def turning(
 ) -> AsyncGenerator[None]:
     """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
 
-    Args:
-        turn: The work of one turn.
-        name: The name of the task.
-        every_s: The pause after a turn, in seconds.
-        after_fault_s: The pause after a failed turn, in seconds.
+    ``every_s`` is the pause after a turn, ``after_fault_s`` that after a failed one, in seconds.
     """
 
     async def turns() -> None:

@@ -59,9 +59,7 @@ _CONNECT: Final = cast("Callable[..., Awaitable[_Opened]]", asyncpg.connect)  # 
 async def opened(arguments: Mapping[str, Any], session: Mapping[str, str]) -> DriverConnection:
     """Open a connection.
 
-    Args:
-        arguments: Arguments of the driver, including the password.
-        session: Settings of the session.
+    The driver's ``arguments`` include the password.
 
     Raises:
         OSError: The server cannot be reached, or does not answer in time.

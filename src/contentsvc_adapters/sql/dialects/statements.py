@@ -42,12 +42,9 @@ class Statements:
         most: int,
         is_lost: Callable[[Exception], bool],
     ) -> None:
-        """Create the pool. It opens connections when needed, and keeps them open.
+        """Create the pool of at most ``most`` connections, which are opened when needed and kept open.
 
-        Args:
-            connect: Opens a connection.
-            most: The maximum number of connections.
-            is_lost: Removes tenants' data from a driver's error, and returns whether the connection is lost.
+        ``is_lost`` removes tenants' data from a driver's error, and returns whether the connection is lost.
         """
         self._connect = connect
         self._is_lost = is_lost

@@ -54,10 +54,7 @@ def asynchronous_engine(url: URL, connect: Callable[[], Awaitable[object]], **op
 
     The package of that function imports SQLAlchemy's ORM, which takes a third of a short command's start.
 
-    Args:
-        url: The dialect and the driver.
-        connect: Opens a connection of the driver.
-        options: Options of :func:`sqlalchemy.create_engine`.
+    ``connect`` opens a connection of the driver; ``options`` are those of :func:`sqlalchemy.create_engine`.
     """
 
     def creator() -> object:
