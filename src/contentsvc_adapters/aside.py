@@ -49,8 +49,6 @@ class OneAtATime:
 
 @define
 class _Queue:
-    """An organization's work of one kind."""
-
     running: int = 0
     waiting: deque[asyncio.Future[None]] = field(factory=deque[asyncio.Future[None]])
 

@@ -74,7 +74,6 @@ class _OnDemand(click.Group):
             formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
-        """Return completions of commands and options."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
 
         named = [

@@ -76,7 +76,6 @@ def _said(text: str, schema: dict[str, Any]) -> str:
 
 
 def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:
-    """Return the allowed values of a field, by the path to it."""
     for each in (schema, *schema.get("anyOf", ())):
         if not steps and "enum" in each:
             return tuple(each["enum"])

@@ -126,8 +126,6 @@ class _Json(JsonRenderPlugin):
 
 @final
 class _Page(SwaggerRenderPlugin):
-    """The document as a page, rendered once."""
-
     #: Content security policy of the page; set when the page is rendered.
     policy: str = _NO_PAGE
 

@@ -113,7 +113,6 @@ class _Room:
         self._held[owner] = self._held.get(owner, 0) + size
 
     def leave(self, owner: Hashable, size: int) -> None:
-        """Release the bytes of a body."""
         self._free += size
         left = self._held[owner] - size
         if left:

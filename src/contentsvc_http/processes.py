@@ -87,8 +87,6 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
 @final
 @define(kw_only=True, eq=False)
 class _Running:
-    """A running process, and its messages."""
-
     process: "subprocess.Popen[bytes]"
     channel: socket.socket
     ready_at: float | None = None
@@ -131,7 +129,6 @@ class _Supervisor:
         self._selector.register(signals, selectors.EVENT_READ)
 
     def run(self) -> None:
-        """Run the processes until a signal."""
         while True:
             waiting = [worker for worker in self._workers if worker.running is None]
             for worker in waiting:
@@ -228,7 +225,6 @@ class _Supervisor:
 
 
 def _forget_gauges(pid: int, folder: str) -> None:
-    """Remove the gauges of a process that has ended."""
     # Imported on demand: this process has no metrics of its own.
     forget: Callable[[int, str], None] = import_module("prometheus_client.multiprocess").mark_process_dead
     forget(pid, folder)

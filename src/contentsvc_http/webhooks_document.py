@@ -72,7 +72,6 @@ def webhook_operations() -> dict[str, Any]:
 
 
 def _headers_of(provider: Provider) -> Sequence[dict[str, Any]]:
-    """Return the headers that only deliveries of this provider have."""
     only = f"(provider `{provider.slug}` only)."
     return [
         _header(provider.event_header, f"Event type {only}", {}, required=False),

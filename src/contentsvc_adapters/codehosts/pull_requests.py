@@ -163,8 +163,6 @@ async def read_pull_requests(
 
 @final
 class _Graph:
-    """Reads pull requests of one repository by GraphQL."""
-
     def __init__(
         self, client: RestClient, path: str, grant: str, full_name: str, repository_id: int, token: str
     ) -> None:

@@ -24,8 +24,6 @@ PATIENCE_S: Final = 12.0
 @final
 @frozen(kw_only=True)
 class _Asked:
-    """A step that a run sends to its workflow."""
-
     name: str
     step: Callable[[], Awaitable[str]]
     answer: "asyncio.Future[str]"

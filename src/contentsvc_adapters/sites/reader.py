@@ -72,8 +72,6 @@ def _no_site(site: SiteAddress) -> NotRead:
 @final
 @frozen
 class _Moved:
-    """A redirect."""
-
     url: str
 
 

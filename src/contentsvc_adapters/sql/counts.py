@@ -153,12 +153,10 @@ class _Question:
         return [Stretch(since, since + span, int(number)) for since, number in found]
 
     def inside(self, stretch: Stretch) -> Sequence[ColumnElement[bool]]:
-        """Return the condition that a row lies in a stretch."""
         at = self.listing.rows.c.created_at
         return at >= stretch.since, at < stretch.until
 
     def read(self, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int) -> _Rows:
-        """Read rows in the order of the list."""
         rows = self.listing.rows
         place = (rows.c[self.by], rows.c.id)
         order = place if self.ascending else [column.desc() for column in place]

@@ -131,9 +131,7 @@ class _Secret:
 @final
 @frozen(kw_only=True)
 class _Known:
-    """The cached values of an address."""
-
-    hook: HookConfiguration
+    configuration: HookConfiguration
     #: The configuration's secrets, in their order.
     secrets: tuple[_Secret, ...] = field(converter=tuple)
     #: Secrets that had expired by this time are omitted.
@@ -142,7 +140,6 @@ class _Known:
     until: datetime | None = field(init=False, default=Factory(lambda self: self.earliest_end(), takes_self=True))
 
     def earliest_end(self) -> datetime | None:
-        """Return the earliest expiry of the secrets."""
         return min((secret.expires_at for secret in self.secrets if secret.expires_at is not None), default=None)
 
     def at(self, now: datetime) -> "_Known":

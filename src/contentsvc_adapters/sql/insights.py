@@ -243,7 +243,6 @@ def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
 
 
 def _between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
-    """Return the conditions that a row is between two cursors of a newest-first list."""
     place = tuple_(table.c.created_at, table.c.id)
     conditions: list[ColumnElement[bool]] = []
     if before is not None:

@@ -204,7 +204,6 @@ class SqlRunLedger:
         await self._database.write(end)
 
     def _fail(self, failing: Update, reason: str | None, connection: Connection) -> None:
-        """Fail runs, and write messages about them."""
         failed = fail_runs(connection, self._database.dialect, failing, reason)
         if failed:
             forget(connection, failed)

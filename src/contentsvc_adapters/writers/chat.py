@@ -76,8 +76,6 @@ class Patience:
 @final
 @frozen(kw_only=True)
 class _Later:
-    """A refusal that may be temporary."""
-
     reason: str
     #: The pause that the server asks for, in seconds; 0: it names none.
     after_s: float = 0.0

@@ -203,7 +203,6 @@ def section_of_labels(labels: Iterable[str]) -> Section | Literal["skip"] | None
 
 
 def _section(words: list[str]) -> Section | Literal["skip"] | None:
-    """Return the section of a label, read completely or without its prefix."""
     section = _SECTIONS.get(" ".join(words))
     if section is None and words and words[0] in _KIND_PREFIXES:
         section = _SECTIONS.get(" ".join(words[1:]))

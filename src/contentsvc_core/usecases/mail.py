@@ -99,7 +99,6 @@ class Mailer:
         return found
 
     async def _letter(self, mail: TakenMail, known: dict[tuple[str, str], list[Post]]) -> Letter | str:
-        """Return the letter of a mail, or the reason why it has no letter."""
         subscriber = mail.subscriber
         own = await self._changelogs.all_of(subscriber.organization_id)
         changelog = next((each for each in own if each.id == subscriber.changelog_id and each.is_public), None)

@@ -45,8 +45,6 @@ class _Asked:
 @final
 @frozen(kw_only=True)
 class _Kept:
-    """The result of the step."""
-
     #: By provider and repository id.
     found: dict[str, tuple[PullRequest, ...]] = field(factory=dict[str, tuple[PullRequest, ...]])
     missing: str | None = None

@@ -35,8 +35,6 @@ _STEP: Final = "page"
 @final
 @frozen(kw_only=True)
 class _Seen:
-    """The result of the step."""
-
     #: The final address, after redirects.
     url: str
     facts: SiteFacts = field(factory=SiteFacts)

@@ -141,7 +141,6 @@ def _told(post: Post, changelog: PublicChangelog) -> str:
 
 
 def _label(post: Post) -> str:
-    """Return the content type of a post as text; empty for changelogs."""
     return "" if post.content_type is _USUAL else CONTENT[post.content_type]
 
 

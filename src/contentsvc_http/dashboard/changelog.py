@@ -241,7 +241,6 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
 
 
 def _at(changelog: PublicChangelog) -> str:
-    """Return the path of a changelog below the dashboard's root."""
     return "/changelog" if changelog.is_first else f"/changelogs/{changelog.id}"
 
 

@@ -209,7 +209,6 @@ def _secret_page(pages: Pages, found: Visit, made: NewSecret, *, is_new: bool) -
 
 
 def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any]:
-    """Return the values of the form fields: typed ones, else stored ones."""
     standing: Iterable[EventType] = () if endpoint is None else endpoint.event_types
     ticked = form.texts("event") if form else tuple(kind.value for kind in standing)
     return {

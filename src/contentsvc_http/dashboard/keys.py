@@ -55,8 +55,6 @@ class _Used:
 @final
 @frozen(kw_only=True)
 class _Listed:
-    """A key in the list."""
-
     key: ApiKey
     #: ``active``, ``expired`` or ``revoked``.
     state: str

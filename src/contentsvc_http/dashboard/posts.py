@@ -152,7 +152,6 @@ async def _show(
 
 
 async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[str, str]]:
-    """Return title and address of a post in each public changelog that shows it."""
     # On this server, independent of the public base URL.
     return [
         (each.title, ChangelogLinks(slug=each.slug).post(post))
@@ -162,7 +161,6 @@ async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[
 
 
 async def _named(dashboard: Dashboard, found: Visit, origin: Origin) -> dict[str, Any]:
-    """Return the resources that a post's metadata names, if they still exist."""
     mine, stores = found.organization_id, dashboard.app.stores
     return {
         "trigger": await stores.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,

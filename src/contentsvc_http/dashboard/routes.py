@@ -89,7 +89,6 @@ def front_route() -> HTTPRouteHandler:
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Return the page of an error."""
     if isinstance(exc, NotSignedIn):
         if request.headers.get("HX-Request") == "true":
             # A script's request: redirect the whole page to the sign-in.

@@ -92,7 +92,6 @@ def _window(cause: Generation) -> str:
 
 
 def _noted(job: Job | None) -> Sequence[TimelineStep]:
-    """Return the events of the job, without those of the run itself."""
     if job is None:
         return []
     left_out = _TOLD | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}

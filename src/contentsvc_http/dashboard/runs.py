@@ -180,11 +180,9 @@ async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
 
 
 def _digest(*shown: object) -> str:
-    """Return a digest of the shown values, to detect changes."""
     return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _arrived(lines: Sequence[RunLine], newest: str) -> frozenset[str]:
-    """Return the ids of the runs that are newer than ``newest``."""
     ids = [line.run.id for line in lines]
     return frozenset(ids[: ids.index(newest)]) if newest in ids else frozenset()

@@ -64,7 +64,6 @@ class _Typed:
     style: Mapping[str, Any] = field(factory=dict[str, Any])
 
     def wanted(self, cron: Cron, style: HouseStyle | None) -> dict[str, Any]:
-        """Return the values of the form, with the given times and house style."""
         return {
             "name": self.name,
             "cron": cron,
@@ -254,7 +253,6 @@ class _SchedulePages:
         return await self.edited(found, schedule, typed, style_preview=style)
 
     def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
-        """Return the next firings for the values of the form."""
         cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
         if isinstance(cron, str):
             return {"firings": [], "says": sentence(cron), "is_off": False}

@@ -228,7 +228,6 @@ def _fault_of(cause: BaseException) -> DatabaseFault:
 
 
 def _cause(exc: BaseException) -> BaseException:
-    """Return the driver's own error."""
     if isinstance(exc, DBAPIError) and exc.orig is not None:
         exc = exc.orig
     if isinstance(exc, _Unreachable | EmulatedDBAPIException) and exc.__cause__ is not None:

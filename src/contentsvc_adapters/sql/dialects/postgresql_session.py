@@ -45,8 +45,6 @@ SETTLING: Final = {
 
 
 class _Opened(DriverConnection, Protocol):
-    """The further methods of a connection that was just opened."""
-
     def get_server_version(self) -> tuple[int, ...]: ...
 
     async def execute(self, query: str) -> str: ...

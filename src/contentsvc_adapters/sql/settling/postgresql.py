@@ -230,7 +230,6 @@ def _answer(item: BatchItem, told: Record | None) -> Settled | None:
 
 
 def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[object]:
-    """Return the arguments of the statement for items, numbered from 1."""
     places: dict[_Values, int] = {}
     given, texts, started = list[_Values](), list[_Values](), list[_Values]()
     for number, item in enumerate(items, start=1):

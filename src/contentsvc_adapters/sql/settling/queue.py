@@ -40,15 +40,12 @@ class _Entry:
 
     @property
     def item(self) -> BatchItem:
-        """Return the item that a lane writes."""
         return BatchItem(settlement=self.settlement, is_duplicate=self.is_duplicate)
 
 
 @final
 @define
 class _Limits:
-    """Limits of the queue and of a batch."""
-
     items: int
     size: int
     batch_items: int

@@ -174,7 +174,6 @@ def _entry(change: Change, repository: str) -> _Entry:
 
 
 def _details(message: str) -> str:
-    """Return the body of a commit message, without trailers."""
     body, cut = clean(_CONTROLS.sub(" ", _TRAILER.sub("", parse(message).body)), _DETAILS_LIMIT)
     return f"{body} …" if cut else body
 

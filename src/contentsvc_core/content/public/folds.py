@@ -16,8 +16,6 @@ SHOWN_ENTRIES: Final = 8
 @final
 @frozen
 class _Block:
-    """A top-level element of a post."""
-
     name: str
     start: int
     end: int

@@ -29,8 +29,6 @@ _SHARD: Final = "pg_backend_pid() & 15"
 
 @frozen(kw_only=True)
 class _List:
-    """A table whose rows are counted."""
-
     table: str
     counts: str
     spans: Sequence[int]
@@ -39,7 +37,6 @@ class _List:
 
     @property
     def key(self) -> str:
-        """Return the key columns of the counts."""
         return ", ".join(["organization_id", "span", "starts_at", *self.filters, "shard"])
 
     @property
@@ -53,7 +50,6 @@ class _List:
         return ", ".join(["organization_id", "{}", *self.filters])
 
     def values(self, row: str) -> str:
-        """Return the expressions of the filters for a row."""
         return ", ".join(expression.format(row) for expression in self.filters.values())
 
     def added(self, row: str, number: int) -> str:
@@ -93,7 +89,6 @@ class _List:
         return ", ".join(str(number) for number in range(1, 4 + len(self.filters)))
 
     def rows(self, source: str, sign: str) -> str:
-        """Return a query for rows, with the sign of their count."""
         return f"SELECT {self.watched}, {sign} AS sign FROM {source}"
 
 

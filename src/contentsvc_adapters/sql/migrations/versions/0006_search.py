@@ -27,8 +27,6 @@ _POSTGRESQL_VERSION: Final = "(random() * 9007199254740991)::bigint"
 
 @frozen(kw_only=True)
 class _Searched:
-    """A table whose rows are searched."""
-
     table: str
     kind: str
     #: The id column of a row, and its searched columns.
