@@ -114,7 +114,6 @@ class _JsonLines(logging.StreamHandler[TextIO]):
     """
 
     def __init__(self, stream: TextIO, *, worker: int | None) -> None:
-        """Create a handler that writes to ``stream``."""
         super().__init__(stream)
         ending = "" if worker is None else f', "worker": {worker}'
         self._end = f"{ending}}}\n"
@@ -231,7 +230,6 @@ class RequestLog:
     """ASGI middleware that adds a request id to each response and logs one line for each request."""
 
     def __init__(self, app: ASGIApp, requests: Requests | None = None) -> None:
-        """Wrap ``app``."""
         self._app = app
         self._requests = requests or Requests()
 

@@ -32,7 +32,6 @@ class Metrics:
     """The metrics of this process."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        """Create the metrics in ``registry``."""
         self._deliveries = Counter(
             "contentsvc_deliveries",
             "Deliveries received, by provider, event, outcome and HTTP status.",
@@ -196,7 +195,6 @@ class MeasuredWorkflow:
     """Counts runs in progress."""
 
     def __init__(self, workflow: Workflow, metrics: Metrics) -> None:
-        """Wrap ``workflow``."""
         self._workflow = workflow
         self._metrics = metrics
 

@@ -14,5 +14,4 @@ class OwnRouter(Router):
     """
 
     def __deepcopy__(self, memo: dict[int, object]) -> "OwnRouter":
-        """Return the router itself."""
         return self

@@ -75,7 +75,6 @@ class AnswerReader:
     """Collects one answer."""
 
     def __init__(self) -> None:
-        """Create an empty completion."""
         self._rest = bytearray()
         self._bytes = 0
         #: Whether events are streamed; ``None``: not known before the first byte that is no space.

@@ -65,7 +65,6 @@ class NamedPullRequests:
     commits: tuple[str, ...] = field(converter=tuple, factory=tuple)
 
     def __len__(self) -> int:
-        """Return the number of pull requests."""
         return len(self.numbers) + len(self.commits)
 
     def first(self, count: int) -> "NamedPullRequests":

@@ -87,7 +87,6 @@ class Fault(Enum):
     INVALID_PAYLOAD = (400, "Invalid webhook payload")
 
     def __init__(self, status: int, log_title: str | None) -> None:
-        """Store the two parts of the value."""
         self.status = status
         self.log_title = log_title
 
