@@ -131,7 +131,7 @@ class _Secret:
 @final
 @frozen(kw_only=True)
 class _Known:
-    configuration: HookConfiguration
+    hook: HookConfiguration
     #: The configuration's secrets, in their order.
     secrets: tuple[_Secret, ...] = field(converter=tuple)
     #: Secrets that had expired by this time are omitted.
