@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, cast, final
 
 import structlog
@@ -37,8 +38,9 @@ _REST_S: Final = 5.0
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
-#: The interval of the memory check, in ticks of uvicorn's loop: ten ticks are a second.
-_LOOK_TICKS: Final = 10
+#: How long a tick of the server is, in seconds, and how many of its own uvicorn counts for that.
+_TICK_S: Final = 1.0
+_UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
 #: The time for which a computing thread keeps the interpreter's lock while the event loop waits, in seconds
 #: (:func:`sys.setswitchinterval`). A request waits for the lock about 20 times, each time behind every such thread:
@@ -210,11 +212,19 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._on_ready = on_ready
         self._collector = collector
+        self._loop = asyncio.get_running_loop()
+        self._asked_to_stop = asyncio.Event()
 
-    async def on_tick(self, counter: int) -> bool:
-        if counter % _LOOK_TICKS == 0:
+    async def main_loop(self) -> None:
+        # uvicorn's own wakes ten times a second to see whether a signal has come; here the signal wakes the loop.
+        while not await self.on_tick(_UVICORN_TICKS):
             self._collector.look()
-        return await super().on_tick(counter)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._asked_to_stop.wait(), _TICK_S)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._loop.call_soon_threadsafe(self._asked_to_stop.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)

@@ -103,7 +103,7 @@ async def test_slow_endpoints_of_one_organization_leave_most_places_to_the_other
         await until(receivers.holding, "slow", PER_ORGANIZATION)
 
         await quick.endpoint("/quick", messages=PER_ENDPOINT)
-        worker.nudge()
+        worker.expect()
         # All of these arrive while every message of Acme that was begun is still held.
         await until(receivers.came, "quick", PER_ENDPOINT)
         assert receivers.came["slow"] == receivers.holding["slow"] == PER_ORGANIZATION

@@ -52,7 +52,7 @@ class Pace:
     concurrency: int = 16
     #: Of these, the most of one organization. The rest is for other organizations, which must not wait for slow runs.
     per_organization: int = 12
-    #: The interval of polling the ledger when no notification arrives, in seconds.
+    #: The interval of polling the ledger when no notification arrives, in seconds; it grows fourfold while idle.
     poll_s: float = 0.5
     #: The heartbeat interval, in seconds.
     beat_s: float = 2.0

@@ -15,6 +15,9 @@ from contentsvc_core.ports import Executors, IdSource
 from contentsvc_core.workflows.runs import Recovered, Taken
 
 _KILLED: Final = "the process ended while the run was running"
+#: The number of turns from one search for runs without an executor to the next: 10 s with the default heartbeat, like
+#: the patience with silent executors. An executor leaves such runs when it stops during an outage of the database.
+_ORPHANS_EVERY: Final = 5
 
 
 @final
@@ -56,6 +59,7 @@ class Membership:
         self._seen: dict[str, tuple[int, float]] = {}
         #: The time of the last observation.
         self._last = 0.0
+        self._turns = 0
         #: The name, while this process is registered.
         self.name: str | None = None
 
@@ -76,7 +80,10 @@ class Membership:
             self.name = None
             return Turn(given_up=True)
         lost = self._lost(beats)
-        recovered = await self._executors.recover(_KILLED, lost=lost)
+        recovered = Recovered()
+        if lost or self._turns % _ORPHANS_EVERY == 0:
+            recovered = await self._executors.recover(_KILLED, lost=lost)
+        self._turns += 1
         return Turn(lost=tuple(lost), recovered=recovered)
 
     async def running(self) -> Sequence[Taken]:

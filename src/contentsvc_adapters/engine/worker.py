@@ -13,6 +13,7 @@ from typing import Final, final
 from contentsvc_adapters.engine.attempts import Attempts
 from contentsvc_adapters.engine.execution import Execution, Note, Pace
 from contentsvc_adapters.engine.membership import Membership
+from contentsvc_adapters.pacing import Pacer
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.workflows.runs import Due, WorkflowRun
@@ -21,6 +22,10 @@ from contentsvc_core.workflows.runs import Due, WorkflowRun
 _GATHER_S: Final = 0.005
 #: A query of the ledger that takes longer than this is followed by a pause of the same length, in seconds.
 _LONG_S: Final = 0.05
+#: The longest interval of polling the ledger, as a multiple of the shortest.
+_RARELY: Final = 4
+#: The number of heartbeats between two searches for stray runs: taken by this process, but not in progress.
+_STRAYS_EVERY: Final = 5
 #: The time limit for the cleanup of a cancelled task, in seconds.
 _LAST_S: Final = 1.0
 
@@ -57,12 +62,13 @@ class Worker:
         )
         self._membership = membership
         self._clock = clock
-        self._nudged = asyncio.Event()
+        self._pacer = Pacer(self._pace.poll_s, _RARELY * self._pace.poll_s)
         self._loops: set[asyncio.Task[None]] = set()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._busy: Counter[str] = Counter()
         #: The runs that the ledger listed last as running in this process, without a task here: id and take.
         self._strays: set[tuple[str, int]] = set()
+        self._beats = 0
         #: Whether due runs were left that may be taken once a run here has ended.
         self._held_up = False
         #: Whether the engine can perform anything.
@@ -78,7 +84,7 @@ class Worker:
         return len(self._tasks)
 
     def nudge(self) -> None:
-        self._nudged.set()
+        self._pacer.wake()
 
     async def launch(self) -> None:
         await self._execution.open()
@@ -90,7 +96,7 @@ class Worker:
 
     async def close(self, *, within_s: float) -> None:
         self._stopping.set()
-        self._nudged.set()
+        self.nudge()
         deadline = asyncio.get_running_loop().time() + within_s
         # The loops first, so that no run is begun during the next steps.
         await _end(self._loops, deadline)
@@ -156,7 +162,7 @@ class Worker:
 
     async def _starting(self) -> None:
         while not self._stopping.is_set():
-            self._nudged.clear()
+            self._pacer.begin()
             self._held_up = more = False
             began = asyncio.get_running_loop().time()
             try:
@@ -172,7 +178,7 @@ class Worker:
             if more and free:
                 continue
             self._held_up = self._held_up or not free or bool(full)
-            if await _within(self._nudged.wait(), self._pace.poll_s) and self._tasks:
+            if await self._pacer.wait(found=self._held_up or bool(self._tasks)) and self._tasks:
                 # More runs may be about to end: one transaction takes runs for all free places.
                 await asyncio.sleep(_GATHER_S)
 
@@ -181,7 +187,6 @@ class Worker:
         while not self._stopping.is_set():
             try:
                 await self._take_turn()
-                self._nudged.set()
             except Exception as exc:  # noqa: BLE001  # as above
                 self._on_fault(exc)
             await _within(self._stopping.wait(), self._pace.beat_s)
@@ -198,12 +203,15 @@ class Worker:
             else:
                 if not self._able:
                     self._note("engine available again")
-                    self._nudged.set()
+                    self.nudge()
                 self._able = True
             await _within(self._stopping.wait(), self._pace.check_s)
 
     async def _take_turn(self) -> None:
+        was_registered = self._membership.name is not None
         turn = await self._membership.turn()
+        if not was_registered or turn.recovered.pending:
+            self.nudge()
         if turn.lost or turn.recovered.pending or turn.recovered.failed:
             recovered = turn.recovered
             self._note("runs taken over", given_up=turn.lost, pending=recovered.pending, failed=recovered.failed)
@@ -213,7 +221,10 @@ class Worker:
             for task in self._tasks.values():
                 task.cancel()
             return
-        await self._reconcile()
+        # A stray run is given back when two looks have found it: the second look follows with the next heartbeat.
+        if self._strays or self._beats % _STRAYS_EVERY == 0:
+            await self._reconcile()
+        self._beats += 1
 
     async def _reconcile(self) -> None:
         """Return orphaned runs to the ledger: runs that were taken, but whose ``take`` lost its response."""
@@ -230,7 +241,7 @@ class Worker:
         if not self._busy[run.organization_id]:
             del self._busy[run.organization_id]
         if self._held_up:
-            self._nudged.set()
+            self.nudge()
         if not task.cancelled() and (exc := task.exception()) is not None and isinstance(exc, Exception):
             self._on_fault(exc)
 

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
+from contentsvc_adapters.pacing import Pacer
 from contentsvc_core.outgoing.messages import LeasedMessage
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.usecases.dispatch import Dispatcher
 
-#: The interval of polling the outbox, in seconds.
+#: The interval of polling the outbox after a write of this process, and in an idle process, in seconds.
 _LOOK_EVERY_S: Final = 1.0
-#: The pause after a fault, in seconds.
-_AFTER_FAULT_S: Final = 2.0
+_RARELY_S: Final = 8.0
 #: Messages that are sent at once: each waits for an answer for up to 15 s, and costs little meanwhile.
 CONCURRENCY: Final = 32
 #: Of these, messages to one endpoint.
@@ -44,20 +44,21 @@ class DispatchWorker:
         self._on_sent = on_sent
         self._sending: dict[asyncio.Task[None], LeasedMessage] = {}
         self._turns: asyncio.Task[None] | None = None
-        self._wake = asyncio.Event()
+        self._pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)
         self._closing = False
 
     def launch(self) -> None:
         """Start polling."""
         self._turns = asyncio.create_task(self._look(), name="dispatch")
 
-    def nudge(self) -> None:
-        self._wake.set()
+    def expect(self) -> None:
+        """Poll the outbox within a second, since something was written."""
+        self._pacer.expect()
 
     async def close(self, *, within_s: float) -> None:
         """Accept no more messages, wait up to ``within_s`` seconds for running attempts, and give back the rest."""
         self._closing = True
-        self._wake.set()
+        self._pacer.wake()
         deadline = asyncio.get_running_loop().time() + within_s
         if self._turns is not None:
             # Not cancelled at once: messages that were just leased must be known here.
@@ -104,7 +105,7 @@ class DispatchWorker:
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         del self._sending[task]
-        self._wake.set()
+        self._pacer.wake()
 
     async def _send(self, taken: LeasedMessage) -> None:
         try:
@@ -114,13 +115,11 @@ class DispatchWorker:
 
     async def _look(self) -> None:
         while not self._closing:
-            wait_s = _LOOK_EVERY_S
-            self._wake.clear()
+            found = False
+            self._pacer.begin()
             try:
-                await self.turn()
-            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next look
+                found = await self.turn() > 0
+            except Exception as exc:  # noqa: BLE001  # the next turn tries again
                 self._on_fault(exc)
-                wait_s = _AFTER_FAULT_S
             if not self._closing:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), wait_s)
+                await self._pacer.wait(found=found)

@@ -59,6 +59,8 @@ class Database:
         self._settler: Final = connections.settling
         self._running: Final[set[asyncio.Future[Any]]] = set()
         self._closed = False
+        #: Called after each write of this process, unless the write is quiet.
+        self.on_written: Callable[[], None] = _nothing
 
     @property
     def pools(self) -> frozenset[Pool]:
@@ -73,17 +75,24 @@ class Database:
         """
         return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
 
-    async def write(self, work: _Work[_Result]) -> _Result:
+    async def write(self, work: _Work[_Result], *, quiet: bool = False) -> _Result:
         """Run ``work`` in a transaction and commit; an exception rolls all of it back.
 
         Each statement sees the data committed before it began, and other transactions may write concurrently. So values
         that ``work`` has read may have changed when it writes. (SQLite has one writer at a time.)
 
+        Args:
+            work: The transaction.
+            quiet: Whether no polling loop has to learn of the write.
+
         Raises:
             StoreUnavailable: The database does not answer, or another process has locked it.
             Unstorable: The database refuses a value.
         """
-        return await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
+        result = await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
+        if not quiet:
+            self._written()
+        return result
 
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
         """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane.
@@ -101,6 +110,7 @@ class Database:
         writing = settler.run(work, self._told)
         self._running.add(writing)
         writing.add_done_callback(self._ended)
+        writing.add_done_callback(lambda _: self._written())
         return writing
 
     async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:
@@ -112,7 +122,9 @@ class Database:
         """
         settler = self._settler
         assert isinstance(settler, Statements), "there is no such connection: use settle()"
-        return await self._to_the_end(self._in_time(lambda: work(settler.fetch)))
+        result = await self._to_the_end(self._in_time(lambda: work(settler.fetch)))
+        self._written()
+        return result
 
     async def write_alone(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` once as :meth:`write` does, under the lock for migrations and without a time limit.
@@ -164,6 +176,10 @@ class Database:
             # the event loop, and answer none of its callers.
             message = "the transaction was cut off"
             raise StoreUnavailable(message) from exc
+
+    def _written(self) -> None:
+        # A fault of a listener must not look like a fault of the write, which is durable.
+        asyncio.get_running_loop().call_soon(self.on_written)
 
     def _ended(self, transaction: "asyncio.Future[Any]") -> None:
         self._running.discard(transaction)
@@ -217,6 +233,10 @@ class Database:
                 _raise_for_any_database(exc)
             case _:
                 assert_never(fault)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _raise_for_any_database(exc: Exception) -> None:

@@ -1,15 +1,19 @@
 """The executors, and the results of finished steps."""
 
 from collections.abc import Mapping, Sequence
-from typing import final
+from typing import Final, final
 
-from sqlalchemy import Connection, and_, delete, false, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, false, or_, select, update
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.telling import fail_runs
 from contentsvc_adapters.sql.runs import forget, held, stands_at
 from contentsvc_adapters.sql.schema import executors, run_steps, workflow_runs
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
+
+#: Built once, since each process executes them every two seconds.
+_BEATING: Final = update(executors).where(executors.c.id == bindparam("executor")).values(beats=executors.c.beats + 1)
+_BEATS: Final = select(executors.c.id, executors.c.beats)
 
 
 @final
@@ -26,13 +30,12 @@ class SqlExecutors:
 
     async def beat(self, executor: str) -> Mapping[str, int]:
         """Count a heartbeat, and return the counts of all executors."""
-        beating = update(executors).where(executors.c.id == executor).values(beats=executors.c.beats + 1)
 
         def beat(connection: Connection) -> dict[str, int]:
-            connection.execute(beating)
-            return {row.id: row.beats for row in connection.execute(select(executors))}
+            connection.execute(_BEATING, {"executor": executor})
+            return {row.id: row.beats for row in connection.execute(_BEATS)}
 
-        return await self._database.write(beat)
+        return await self._database.write(beat, quiet=True)
 
     async def running(self, executor: str) -> Sequence[Taken]:
         query = select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes).where(
@@ -61,7 +64,7 @@ class SqlExecutors:
             again = orphan.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
             return Recovered(pending=connection.execute(again).rowcount, failed=len(given_up))
 
-        return await self._database.write(recover)
+        return await self._database.write(recover, quiet=not lost)
 
     async def leave(self, executor: str) -> None:
         leaving = delete(executors).where(executors.c.id == executor)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
 from contentsvc_adapters.outgoing.worker import DispatchWorker
+from contentsvc_adapters.pacing import Notifier
 from contentsvc_core.content.site_addresses import SiteHost, read_site_hosts
 from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
 from contentsvc_core.ports import Clock, IdSource, Stores
@@ -43,11 +44,18 @@ class SenderOnDemand:
 
 @contextlib.asynccontextmanager
 async def dispatching(
-    settings: Settings, stores: Stores, clock: Clock, ids: IdSource, *, on_sent: Callable[[AttemptResult], None]
+    settings: Settings,
+    stores: Stores,
+    clock: Clock,
+    ids: IdSource,
+    writes: Notifier,
+    *,
+    on_sent: Callable[[AttemptResult], None],
 ) -> AsyncGenerator[None]:
     """Send the messages of the outbox; at the end, release the unanswered ones."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
     worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=log_fault, on_sent=on_sent)
+    writes.listen(worker.expect)
     worker.launch()
     try:
         yield

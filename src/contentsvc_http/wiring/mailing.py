@@ -7,16 +7,16 @@ from datetime import timedelta
 from typing import Final
 
 from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
+from contentsvc_adapters.pacing import Notifier, Pacer
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.mail import AT_ONCE, Mailer
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.faults import log_fault
 
-#: The interval of polling the mailbox, in seconds.
+#: The interval of polling for due mails after a write of this process, and in an idle process, in seconds.
 _LOOK_EVERY_S: Final = 2.0
-#: The pause after a fault, in seconds.
-_AFTER_FAULT_S: Final = 10.0
+_RARELY_S: Final = 8.0
 #: The time for which a stop waits for the mails of one connection, in seconds.
 _GRACE_S: Final = 3.0
 
@@ -27,7 +27,9 @@ def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
 
 
 @contextlib.asynccontextmanager
-async def mailing(settings: Settings, stores: Stores, clock: Clock, ids: IdSource) -> AsyncGenerator[None]:
+async def mailing(
+    settings: Settings, stores: Stores, clock: Clock, ids: IdSource, writes: Notifier
+) -> AsyncGenerator[None]:
     """Send the waiting mails, if the settings name an SMTP server."""
     if not settings.smtp_url:
         yield
@@ -42,24 +44,27 @@ async def mailing(settings: Settings, stores: Stores, clock: Clock, ids: IdSourc
         every=timedelta(minutes=settings.mail_every_minutes),
     )
     stopping = asyncio.Event()
+    pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)
+    writes.listen(pacer.expect)
 
     async def turns() -> None:
         while not stopping.is_set():
-            wait_s = _LOOK_EVERY_S
+            pacer.begin()
+            sent = 0
             try:
-                if await mailer.turn() == AT_ONCE:
+                if (sent := await mailer.turn()) == AT_ONCE:
                     continue
-            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
+            except Exception as exc:  # noqa: BLE001  # the next turn tries again
                 log_fault(exc)
-                wait_s = _AFTER_FAULT_S
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), wait_s)
+            if not stopping.is_set():
+                await pacer.wait(found=sent > 0)
 
     task = asyncio.create_task(turns(), name="mail")
     try:
         yield
     finally:
         stopping.set()
+        pacer.wake()
         # Not cancelled at once: mails that are sent and not recorded are sent again.
         await asyncio.wait([task], timeout=_GRACE_S)
         task.cancel()

@@ -10,6 +10,7 @@ from attrs import evolve
 from contentsvc_adapters.aside import OneAtATime, shares, threads
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.pacing import Notifier
 from contentsvc_adapters.sql import HEAD, is_older, revision, serving_alone
 from contentsvc_adapters.sql.backlog import backlog, connections
 from contentsvc_core.errors import ContentServiceError
@@ -79,13 +80,15 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         )
         if role.works:
             engine = await stack.enter_async_context(open_engine(settings, app, watch))
+            writes = Notifier()
+            stores.database.on_written = writes.notify
             await stack.enter_async_context(sweeping(stores, clock))
-            await stack.enter_async_context(searching(stores.search))
+            await stack.enter_async_context(searching(stores.search, writes))
             await stack.enter_async_context(addressing(stores.changelogs))
-            await stack.enter_async_context(dispatching(settings, stores, clock, ids, on_sent=watch.sent))
-            await stack.enter_async_context(mailing(settings, stores, clock, ids))
+            await stack.enter_async_context(dispatching(settings, stores, clock, ids, writes, on_sent=watch.sent))
+            await stack.enter_async_context(mailing(settings, stores, clock, ids, writes))
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
-            await stack.enter_async_context(scheduling(scheduler, nudge=nudge))
+            await stack.enter_async_context(scheduling(scheduler, clock, nudge=nudge))
 
         async def why_not_ready() -> str | None:
             if engine is not None and not engine.is_running:

@@ -6,17 +6,22 @@ from typing import Final
 
 import structlog
 
+from contentsvc_core.ports import Clock
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_http.wiring.turns import turning
 
-#: The interval of polling schedules, in seconds; a slot is a minute.
-_LOOK_EVERY_S: Final = 2.0
+#: The longest time between two reads of the schedules, in seconds: the system's clock may be set meanwhile.
+_LOOK_EVERY_S: Final = 15.0
+#: The wait after a read that failed, in seconds.
+_AGAIN_AFTER_S: Final = 2.0
+#: A slot is a whole minute.
+_SLOT_S: Final = 60.0
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @contextlib.asynccontextmanager
-async def scheduling(scheduler: Scheduler, *, nudge: Callable[[], None]) -> AsyncGenerator[None]:
-    """Fire due schedules; ``nudge`` is called after runs were stored."""
+async def scheduling(scheduler: Scheduler, clock: Clock, *, nudge: Callable[[], None]) -> AsyncGenerator[None]:
+    """Fire due schedules as their slots begin; ``nudge`` is called after runs were stored."""
 
     async def look() -> None:
         started = await scheduler.turn()
@@ -24,5 +29,8 @@ async def scheduling(scheduler: Scheduler, *, nudge: Callable[[], None]) -> Asyn
             _LOG.info("schedules fired", runs=started)
             nudge()
 
-    async with turning(look, "schedules", every_s=_LOOK_EVERY_S, after_fault_s=_LOOK_EVERY_S):
+    def until_the_next() -> float:
+        return min(_LOOK_EVERY_S, _SLOT_S - clock.now().timestamp() % _SLOT_S)
+
+    async with turning(look, "schedules", every_s=until_the_next, after_fault_s=_AGAIN_AFTER_S):
         yield

@@ -7,12 +7,15 @@ from typing import Final
 
 import structlog
 
+from contentsvc_adapters.pacing import Notifier
 from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
 from contentsvc_core.ports import Search
 from contentsvc_http.wiring.turns import turning
 
-#: The interval of polling for waiting documents, in seconds.
+#: The interval of indexing after a write of this process, and in an idle process, in seconds. Searches find what
+#: another process has written all the same: a search indexes the remaining documents of its organization first.
 _LOOK_EVERY_S: Final = 2.0
+_RARELY_S: Final = 32.0
 _AGAIN_AFTER_S: Final = 30.0
 #: The number of documents per batch, and the pause after each, in seconds. A few dozen documents take a tenth of the
 #: pause, so most time is left for other work. A search indexes the remaining documents of its organization itself.
@@ -34,7 +37,7 @@ def log_given_up(document: GivenUp) -> None:
 
 
 @contextlib.asynccontextmanager
-async def searching(search: Search) -> AsyncGenerator[None]:
+async def searching(search: Search, writes: Notifier) -> AsyncGenerator[None]:
     """Index waiting documents periodically."""
 
     async def look() -> None:
@@ -43,5 +46,7 @@ async def searching(search: Search) -> AsyncGenerator[None]:
             looked = await search.catch_up(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
-    async with turning(look, "search", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+    async with turning(
+        look, "search", every_s=_LOOK_EVERY_S, rarely_s=_RARELY_S, after_fault_s=_AGAIN_AFTER_S, writes=writes
+    ):
         yield

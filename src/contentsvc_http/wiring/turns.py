@@ -4,27 +4,45 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
+from contentsvc_adapters.pacing import Notifier, Pacer
 from contentsvc_http.wiring.faults import log_fault
 
 
 @contextlib.asynccontextmanager
 async def turning(
-    turn: Callable[[], Awaitable[None]], name: str, *, every_s: float, after_fault_s: float
+    turn: Callable[[], Awaitable[object]],
+    name: str,
+    *,
+    every_s: float | Callable[[], float],
+    after_fault_s: float,
+    rarely_s: float | None = None,
+    writes: Notifier | None = None,
 ) -> AsyncGenerator[None]:
     """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
 
-    ``every_s`` is the pause after a turn, ``after_fault_s`` that after a failed one, in seconds.
+    Args:
+        turn: The work of one turn. It returns whether it found something, so that there may be more.
+        name: The name of the task.
+        every_s: The pause after a turn, in seconds, or a function that returns it.
+        after_fault_s: The pause after a failed turn, in seconds.
+        rarely_s: The longest pause after turns that find nothing, in seconds; ``None``: ``every_s``.
+        writes: Notifies of writes of this process, which end long pauses.
     """
+    shortest_s = 0.0 if callable(every_s) else every_s
+    pacer = Pacer(shortest_s, shortest_s if rarely_s is None else rarely_s)
+    if writes is not None:
+        writes.listen(pacer.expect)
 
     async def turns() -> None:
         while True:
-            wait_s = every_s
+            pacer.begin()
             try:
-                await turn()
+                found = bool(await turn())
             except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
                 log_fault(exc)
-                wait_s = after_fault_s
-            await asyncio.sleep(wait_s)
+                await asyncio.sleep(after_fault_s)
+            else:
+                await (asyncio.sleep(every_s()) if callable(every_s) else pacer.wait(found=found))
 
     task = asyncio.create_task(turns(), name=name)
     try:
