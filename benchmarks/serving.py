@@ -19,8 +19,6 @@ from typing import Final, final
 
 import uvicorn
 import uvloop
-from litestar import Litestar, asgi, get
-from litestar.types import Receive, Scope, Send
 
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_core.ports import DeliveryStore
@@ -32,7 +30,7 @@ from contentsvc_http.roles import Role
 from contentsvc_http.server import serve
 from contentsvc_http.settings import Settings, load_settings
 from contentsvc_http.sockets import listen
-from contentsvc_http.wiring import process as wiring
+from contentsvc_http.wiring import receiving as wiring
 
 _SIGNATURE: Final = b"x-hub-signature-256"
 _OK: Final = b'{"message":"Processed push event (pushed)"}'
@@ -88,6 +86,9 @@ def _receive(*, store_nothing: bool) -> None:
 
 
 def _floor() -> None:
+    from litestar import Litestar, asgi, get  # noqa: PLC0415  # the receiver answers without the framework
+    from litestar.types import Receive, Scope, Send  # noqa: PLC0415  # as above; read by the framework
+
     key = os.environ["SECRET"].encode()
 
     @asgi("/api/webhooks", is_mount=True, copy_scope=False)

@@ -17,7 +17,6 @@ from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
 from contentsvc_http.agents import agent_routes
-from contentsvc_http.bounds import Counting, uncounted
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
@@ -74,8 +73,6 @@ class Services:
     for_operators: Sequence[HTTPRouteHandler] = ()
     #: Called for each answered request.
     answered: Answered | None = None
-    #: Counts dropped trailers and refused connections.
-    counting: Counting = uncounted
 
 
 @final
@@ -91,7 +88,17 @@ class _Application(Litestar):
 
 
 def create_app(services: Services) -> ASGIApp:
-    """Create the ASGI application."""
+    """Return the ASGI application with its receiver."""
+    requests = Requests(services.answered)
+    served = create_application(services, requests)
+    front = services.front
+    if front is None:
+        return served
+    return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)
+
+
+def create_application(services: Services, requests: Requests) -> ASGIApp:
+    """Return the ASGI application behind the receiver."""
     running = version("contentsvc")
     front = services.front
     application = _Application(
@@ -107,13 +114,9 @@ def create_app(services: Services) -> ASGIApp:
         logging_config=None,
         template_config=None if front is None or front.dashboard is None else template_config(),
     )
-    requests = Requests(services.answered)
     # Outside of all other middleware: the log itself answers when the server stops during a request.
     bodies = Bodies(application, Intake(ROOM_ELSEWHERE, of="requests"))
-    served = RateLimitHeaders(RequestLog(Heads(bodies), requests))
-    if front is None:
-        return served
-    return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)
+    return RateLimitHeaders(RequestLog(Heads(bodies), requests))
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:

@@ -1,14 +1,16 @@
 """Error responses: ``{"error": …}`` for every exception (specification 7)."""
 
+import sys
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import structlog
-from litestar import Request, Response
-from litestar.exceptions import HTTPException
 
 from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
 from contentsvc_core.usecases.receive import UNAVAILABLE
+
+if TYPE_CHECKING:
+    from litestar import Request, Response
 
 #: ``Retry-After`` when the database is unavailable, in seconds.
 RETRY_AFTER_S: Final = 1
@@ -41,8 +43,10 @@ def refuse_request(fault: str) -> NoReturn:
     raise Refused(400, {"error": f"Invalid request: {fault}"})
 
 
-def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping[str, Any]]:
+def refuse(_request: "Request[Any, Any, Any]", exc: Exception) -> "Response[Mapping[str, Any]]":
     """Return the response to an exception (exception handler of the framework)."""
+    from litestar import Response  # noqa: PLC0415  # the receiver answers before the framework is imported
+
     refused = refusal(exc)
     return Response(refused.body, status_code=refused.status, headers=refused.headers)
 
@@ -64,8 +68,19 @@ def refusal(exc: Exception) -> Refused:
         case ReceivingFailed():
             _LOG.error("receiving failed", exc_info=exc)
             return Refused(_SERVER_ERROR, {"error": str(exc)})
-        case HTTPException() if exc.status_code < _SERVER_ERROR:
-            return Refused(exc.status_code, {"error": exc.detail}, exc.headers)
+        case _ if (refused := _of_framework(exc)) is not None:
+            return refused
         case _:
             _LOG.error("request failed", exc_info=exc)
             return Refused(_SERVER_ERROR, {"error": "Internal server error"})
+
+
+def _of_framework(exc: Exception) -> Refused | None:
+    """Return the answer to an exception of the framework, which raises none before it is imported."""
+    if "litestar.exceptions" not in sys.modules:
+        return None
+    from litestar.exceptions import HTTPException  # noqa: PLC0415  # as above
+
+    if not isinstance(exc, HTTPException) or exc.status_code >= _SERVER_ERROR:
+        return None
+    return Refused(exc.status_code, {"error": exc.detail}, exc.headers)

@@ -6,10 +6,10 @@ Without ASGI: the answer is a single packet.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
 
-from litestar.types import HTTPScope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from contentsvc_core.webhooks.delivery import Address
+from contentsvc_http.asgi import HTTPScope, Send
 
 if TYPE_CHECKING:
     from contentsvc_http.intake import Reservation

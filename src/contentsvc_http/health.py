@@ -7,6 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
 from contentsvc_http.errors import Refused
+from contentsvc_http.probes import LIVE, READY, not_ready
 from contentsvc_http.responses import ErrorBody, StatusBody
 
 
@@ -16,12 +17,12 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
     ``why_not_ready`` returns why the process cannot do its work now, or ``None``.
     """
 
-    @get("/health/live", name="live", summary="Check liveness: the process responds", tags=["health"])
+    @get(LIVE, name="live", summary="Check liveness: the process responds", tags=["health"])
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
     @get(
-        "/health/ready",
+        READY,
         name="ready",
         summary="Check readiness: the process can settle deliveries, perform runs, or both",
         tags=["health"],
@@ -30,7 +31,7 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
     async def ready() -> dict[str, str]:
         reason = await why_not_ready()
         if reason is not None:
-            raise Refused(503, {"error": f"Not ready: {reason}"}, {"Retry-After": "1"})
+            raise Refused(503, not_ready(reason), {"Retry-After": "1"})
         return {"status": "ready"}
 
     return [live, ready]

@@ -10,11 +10,10 @@ from io import BytesIO
 from types import TracebackType
 from typing import Final, cast, final
 
-from litestar.types import ASGIApp, HTTPRequestEvent, Receive, Scope, Send
-
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY
 from contentsvc_core.webhooks.outcomes import answer
+from contentsvc_http.asgi import ASGIApp, HTTPRequestEvent, Receive, Scope, Send
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
 #: The default budget of a process for large deliveries, in bytes: two of the largest, because one integration gets

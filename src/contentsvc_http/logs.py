@@ -17,9 +17,9 @@ from typing import Any, Final, TextIO, TypeAlias, final
 import msgspec
 import structlog
 import uuid_utils
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from contentsvc_core.text import one_line
+from contentsvc_http.asgi import ASGIApp, Message, Receive, Scope, Send
 from contentsvc_http.errors import STOPPING
 
 #: Maximum length of a logged path, in characters.
@@ -257,7 +257,7 @@ class RequestLog:
             if status:
                 raise
             # Not raised again: with the response sent, the exception would only be logged with a traceback.
-            await _send_unavailable(send_with_id)
+            await send_unavailable(send_with_id)
         finally:
             # The framework notes which route it took.
             self._requests.end(scope["method"], scope.get("path_template"), request_id, path, status, began_s)
@@ -273,7 +273,8 @@ def _log_request(request_id: str, method: str, path: str, status: int, ms: float
             _LOG.info("request", method=method, path=one_line(path, _PATH_LENGTH), status=status, ms=ms)
 
 
-async def _send_unavailable(send: Send) -> None:
+async def send_unavailable(send: Send) -> None:
+    """Send 503: the server stops, or cannot start."""
     body = msgspec.json.encode(STOPPING.body)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     headers += [(name.lower().encode(), value.encode()) for name, value in STOPPING.headers.items()]

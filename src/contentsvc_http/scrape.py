@@ -5,10 +5,8 @@ import os
 import platform
 from collections.abc import Awaitable, Callable, Generator
 from time import monotonic
-from typing import Any, Final, Protocol, final
+from typing import Final, Protocol, final
 
-from litestar import Request, Response, get
-from litestar.handlers import HTTPRouteHandler
 from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
@@ -16,8 +14,6 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from contentsvc_core.workflows.runs import RunStatus
-from contentsvc_http.client_address import is_local
-from contentsvc_http.errors import Refused
 from contentsvc_http.metrics import Metrics
 
 #: Cache time of the database gauges, in seconds. Limits the queries of frequent scrapes.
@@ -26,7 +22,6 @@ _FRESH_S: Final = 2.0
 _WITHIN_S: Final = 1.0
 #: Interval between updates of a process's gauges, in seconds.
 _SAMPLE_EVERY_S: Final = 5.0
-_NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other clients, set CONTENTSVC_METRICS=on"
 
 
 class UnendedRuns(Protocol):
@@ -142,21 +137,3 @@ class _FromDatabase(Collector):
         age = GaugeMetricFamily("contentsvc_outbox_age_seconds", "Age of the oldest due run, in seconds.")
         age.add_metric((), backlog.oldest_due_s)
         yield age
-
-
-def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
-    """Return the route of the metrics page.
-
-    With ``local``, only clients on this machine that do not come through a proxy are served.
-    """
-
-    # Not in the OpenAPI document: the page is for operators, not part of the public interface.
-    @get("/metrics", name="metrics", include_in_schema=False)
-    async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
-        # Some proxies cannot be detected. The page has no secrets, and the documentation says to block it there.
-        if local and not is_local(request.client and request.client.host, request.scope["headers"]):
-            raise Refused(403, {"error": _NOT_LOCAL})
-        page, content_type = await scrape.page(request.headers.get("Accept", ""))
-        return Response(page, media_type=content_type)
-
-    return metrics

@@ -1,4 +1,4 @@
-"""The server process: uvicorn around the application, from start to orderly stop."""
+"""The server process: uvicorn around the receiver and the application, from start to orderly stop."""
 
 import asyncio
 import contextlib
@@ -11,8 +11,9 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, cast, final
@@ -21,12 +22,13 @@ import structlog
 import uvicorn
 import uvloop
 
-from contentsvc_http.app import create_app
+from contentsvc_http.asgi import ASGIApp
+from contentsvc_http.behind import Behind
+from contentsvc_http.probes import Probes
 from contentsvc_http.protocol import BoundedHttp
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
-from contentsvc_http.webhooks import Webhooks
-from contentsvc_http.wiring.process import open_services
+from contentsvc_http.wiring.receiving import Reception, open_reception
 
 #: The time for which a stop waits for current requests, in seconds; with the engine's share, a stop stays under 10.
 _REQUEST_GRACE_S: Final = 4
@@ -38,7 +40,7 @@ _REST_S: Final = 5.0
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
-#: How long a tick of the server is, in seconds, and how many of its own uvicorn counts for that.
+#: The interval of the server's tick, in seconds, and the number of uvicorn's ticks in it.
 _TICK_S: Final = 1.0
 _UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
@@ -59,8 +61,12 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; then finish accepted work within 10 seconds.
 
-    ``bound`` is a socket that listens at the latest when the process is ready. ``on_ready`` is called then, and
-    ``on_stopping`` after the last request, before the rest is closed.
+    Args:
+        settings: The settings.
+        role: The role of the process.
+        bound: A bound socket; it listens at the latest when the process is ready.
+        on_ready: Called when the process does all of its work.
+        on_stopping: Called after the last request, before the rest is closed.
 
     Raises:
         StoreUnavailable: The database cannot be opened.
@@ -116,17 +122,29 @@ async def _serve(
     assert task is not None
     stop.starting(task)
 
-    def started() -> None:
-        stop.started()
-        on_ready()
+    async with open_reception(settings) as reception:
+        collector = Collector()
+        probes = Probes(reception.why_not_ready, reception.requests)
+        behind = Behind(
+            lambda: _opened(settings, role, reception),
+            probes,
+            reception.requests,
+            on_failed=lambda: server.stop(),  # noqa: PLW0108  # created below
+        )
 
-    async with open_services(settings, role) as services:
-        app = create_app(services)
-        webhooks = app if isinstance(app, Webhooks) else None
+        async def started() -> None:
+            stop.started()
+            # A receiver may never need the application.
+            if role is not Role.RECEIVER:
+                await behind.load()
+                collector.spare()
+            on_ready()
+
+        webhooks = reception.before(behind) if role.receives else None
         config = uvicorn.Config(
-            app,
+            behind if webhooks is None else webhooks,
             # uvicorn calls this like a class.
-            http=cast("Any", partial(BoundedHttp, counting=services.counting, webhooks=webhooks)),
+            http=cast("Any", partial(BoundedHttp, counting=reception.watch.counting, webhooks=webhooks)),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -137,12 +155,23 @@ async def _serve(
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
             limit_concurrency=_most_connections(settings.max_connections) + 1,
         )
-        collector = Collector()
         collector.begin()
         sys.setswitchinterval(_LOCK_HELD_S)
-        await _Server(config, started, collector).serve(sockets=[bound])
-        on_stopping()
-        threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
+        server = _Server(config, started, collector)
+        try:
+            await server.serve(sockets=[bound])
+            on_stopping()
+        finally:
+            threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
+            await behind.close()
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[ASGIApp]:
+    """Import and open the application behind the receiver; deliveries are answered meanwhile."""
+    module = await asyncio.to_thread(import_module, "contentsvc_http.wiring.process")
+    async with module.open_application(settings, role, reception) as application:
+        yield application
 
 
 def _most_connections(asked: int) -> int:
@@ -173,6 +202,12 @@ class Collector:
         gc.freeze()
         if self._resident():
             gc.set_threshold(*_COLLECTING)
+            self._most = self._resident() + self._growth
+
+    def spare(self) -> None:
+        """Keep the objects of the loaded application out of collections. No collection runs: deliveries would wait."""
+        gc.freeze()
+        if self._most:
             self._most = self._resident() + self._growth
 
     def look(self) -> None:
@@ -208,9 +243,10 @@ def _end_in_any_case() -> None:
 class _Server(uvicorn.Server):
     """uvicorn's server, which reports its start and triggers garbage collection."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None], collector: Collector) -> None:
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], Awaitable[None]], collector: Collector) -> None:
         super().__init__(config)
-        self._on_ready = on_ready
+        self._on_started = on_started
+        self._starting: asyncio.Task[None] | None = None
         self._collector = collector
         self._loop = asyncio.get_running_loop()
         self._asked_to_stop = asyncio.Event()
@@ -233,7 +269,17 @@ class _Server(uvicorn.Server):
             if isinstance(connection, BoundedHttp):
                 connection.stop()
 
+    def stop(self) -> None:
+        """Stop serving."""
+        self.should_exit = True
+        self._asked_to_stop.set()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            self._on_ready()
+            self._starting = asyncio.create_task(self._started(), name="start")
+
+    async def _started(self) -> None:
+        # A failure ends the server, and is raised when the application is closed.
+        with contextlib.suppress(Exception):
+            await self._on_started()

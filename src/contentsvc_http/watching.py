@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
-from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.ports import Workflow
@@ -18,6 +17,8 @@ from contentsvc_http.logs import Answered
 from contentsvc_http.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
+    from litestar.handlers import HTTPRouteHandler
+
     from contentsvc_http.scrape import UnendedRuns
 
 #: Timeout for sending the last spans at shutdown, in seconds.
@@ -45,7 +46,8 @@ class Watch:
     sent: Callable[[AttemptResult], None] = lambda _result: None
     #: Returns the histogram of settlement times: (upper bound in seconds, cumulative count).
     settled: Callable[[], Sequence[tuple[float, float]]] | None = None
-    routes: tuple[HTTPRouteHandler, ...] = ()
+    #: Returns the routes for operators; imports the framework.
+    routes: "Callable[[], tuple[HTTPRouteHandler, ...]]" = tuple
 
     def around(self, inner: "Watch") -> "Watch":
         """Return hooks that combine these with ``inner``: both are called, and the routes of both are served."""
@@ -68,7 +70,7 @@ class Watch:
             ended=ended,
             sent=sent,
             settled=self.settled or inner.settled,
-            routes=(*inner.routes, *self.routes),
+            routes=lambda: (*inner.routes(), *self.routes()),
         )
 
 
@@ -108,11 +110,17 @@ async def _measuring(
 ) -> AsyncGenerator[Watch]:
     # Imported late: the library reads the environment at import to choose the storage of its numbers.
     from contentsvc_http.metrics import MeasuredWorkflow  # noqa: PLC0415  # as above
-    from contentsvc_http.scrape import Scrape, metrics_route  # noqa: PLC0415  # as above
+    from contentsvc_http.scrape import Scrape  # noqa: PLC0415  # as above
 
     scrape = Scrape(running, backlog, connections)
     metrics = scrape.metrics
     sampling = asyncio.create_task(scrape.keep_sampling(), name="sample")
+
+    def routes() -> "tuple[HTTPRouteHandler, ...]":
+        from contentsvc_http.metrics_page import metrics_route  # noqa: PLC0415  # imports the framework
+
+        return (metrics_route(scrape, local=local),)
+
     try:
         yield Watch(
             workflow=lambda workflow: MeasuredWorkflow(workflow, metrics),
@@ -123,7 +131,7 @@ async def _measuring(
             ended=metrics.run_ended,
             sent=metrics.sent,
             settled=metrics.settled,
-            routes=(metrics_route(scrape, local=local),),
+            routes=routes,
         )
     finally:
         sampling.cancel()

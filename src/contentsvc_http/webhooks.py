@@ -12,13 +12,13 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 from httptools import HttpParserInvalidURLError, parse_url
-from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import locate
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected, answer_json
+from contentsvc_http.asgi import ASGIApp, HTTPScope, Receive, Scope, Send
 from contentsvc_http.deliveries import Deliveries, Receiving
 from contentsvc_http.errors import STOPPING, Refused, refusal
 from contentsvc_http.exchange import Exchange, send_answer

@@ -47,8 +47,9 @@ from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.bounds import Cause
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.deliveries import Deliveries
+from contentsvc_http.metrics_page import metrics_route
 from contentsvc_http.rate_limiting import RateLimits
-from contentsvc_http.scrape import Scrape, metrics_route
+from contentsvc_http.scrape import Scrape
 from contentsvc_http.settings import InvalidSetting, Settings, load_settings
 from contentsvc_http.wiring.application import compose
 

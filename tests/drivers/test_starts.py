@@ -85,3 +85,45 @@ def test_each_command_has_one_whole_line_of_help() -> None:
         assert f"  {name:12}  {command.summary}" in shown
         assert len(command.summary) <= 45
         assert command.summary.endswith(".")
+
+
+#: What answers deliveries may import: neither the framework nor what renders pages.
+_FOR_DELIVERIES: Final = (_FOR_DATA - {"contentsvc_cli"}) | {
+    *("click", "cryptography", "httptools", "prometheus_client", "structlog", "uvicorn", "uvloop"),
+    # What compiled modules bring.
+    "cython_runtime",
+}
+_NOT_FOR_DELIVERIES: Final = (
+    *("sqlalchemy.orm", "sqlalchemy.ext", "contentsvc_http.app", "contentsvc_http.v1", "contentsvc_http.dashboard"),
+    *("contentsvc_http.changelog", "contentsvc_http.wiring.process", "contentsvc_adapters.engine", "contentsvc_mcp"),
+)
+_RECEIVE: Final = """
+import sys
+always = set(sys.modules)
+from contentsvc_http.starting import import_structlog
+import_structlog()
+import asyncio
+import contentsvc_http.server
+from contentsvc_http.settings import load_settings
+from contentsvc_http.wiring.receiving import open_reception
+
+async def receive():
+    async with open_reception(load_settings()):
+        print(*(name for name in sys.modules if name not in always))
+
+asyncio.run(receive())
+"""
+
+
+def test_deliveries_are_answered_before_the_framework_is_imported(acme: Installation) -> None:
+    receiving = [sys.executable, "-c", _RECEIVE]
+    done = subprocess.run(
+        receiving, env=acme.environment, capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
+    found = {name for name in done.stdout.split() if name.partition(".")[0] not in sys.stdlib_module_names}
+
+    assert "contentsvc_http.webhooks" in found
+    assert {
+        name for name in found if not name.startswith("_") and name.partition(".")[0] not in _FOR_DELIVERIES
+    } == set()
+    assert {name for name in found if name.startswith(_NOT_FOR_DELIVERIES)} == set()
