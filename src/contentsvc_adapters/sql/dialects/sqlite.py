@@ -7,7 +7,6 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar, Final, Self, final
 
-import aiosqlite
 from attrs import frozen
 from sqlalchemy import (
     BigInteger,
@@ -33,7 +32,8 @@ from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
-from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
+from contentsvc_adapters.sql.dialects.readers import ReaderConnection, Readers
+from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 
 #: The file stores this setting: once the writer has set it, it holds for every connection.
@@ -95,18 +95,19 @@ class Sqlite:
             URL.create("sqlite+aiosqlite", database=str(self.path)),
             partial(self._connect, (*_PRAGMAS, "query_only=ON")),
             pool_size=self.readers,
+            # Each transaction ends in its own hop: there is nothing to roll back.
+            pool_reset_on_return=None,
+            # The connection that was used last has the warmest cache of pages.
+            pool_use_lifo=True,
         )
         _begin_with("BEGIN", reader)
-        return Connections(writing=writer, reading=Pooled(reader), settling=Bare(writer))
+        return Connections(writing=writer, reading=Readers(reader), settling=Bare(writer))
 
-    async def _connect(self, pragmas: tuple[str, ...]) -> aiosqlite.Connection:
+    async def _connect(self, pragmas: tuple[str, ...]) -> object:
         # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives
         # and complains of a closed event loop, where an operator needs one sentence.
         opened = await asyncio.to_thread(self._open, pragmas)
-        connection = aiosqlite.Connection(lambda: opened, iter_chunk_size=64)
-        # As in SQLAlchemy's own dialect: a connection that is never closed must not keep the process alive.
-        connection._thread.daemon = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        return await connection
+        return await ReaderConnection(lambda: opened)
 
     def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
         connection = sqlite3.connect(
