@@ -13,6 +13,7 @@ from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql import triggers as triggers_of
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.joint import Joint
 from contentsvc_adapters.sql.lookup import RowLoader
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import (
@@ -51,6 +52,9 @@ class SqlDirectory:
         self._database = database
         self._sealer = sealer
         self._triggers = RowLoader(database, select(triggers), triggers.c.id)
+        every = select(organizations, organizations.c.id.label("organization_id"))
+        self._organizations = RowLoader(database, every, organizations.c.id)
+        self._connected: Joint[str, Sequence[Integration]] = Joint(self._integrations_of)
 
     async def add_organization(self, organization: Organization) -> bool:
         row = {
@@ -81,7 +85,7 @@ class SqlDirectory:
         return None if found is None else directory_rows.organization_of(found)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
-        found = await self._first(select(organizations).where(organizations.c.id == organization_id))
+        found = await self._organizations.find(organization_id, organization_id)
         return None if found is None else directory_rows.organization_of(found)
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
@@ -135,8 +139,12 @@ class SqlDirectory:
         return True
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
-        mine = integrations.c.organization_id == organization_id
-        return await self._database.read(lambda connection: _integrations(connection, mine))
+        return await self._connected(organization_id)
+
+    async def _integrations_of(self, organization_ids: Sequence[str]) -> Sequence[Sequence[Integration]]:
+        theirs = integrations.c.organization_id.in_(set(organization_ids))
+        found = await self._database.read(lambda connection: _integrations(connection, theirs))
+        return [[each for each in found if each.organization_id == id_] for id_ in organization_ids]
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
         mine = _is(organization_id, integration_id)

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, 
 
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.lookup import RowLoader
 from contentsvc_adapters.sql.schema import integrations, webhook_secrets
 from contentsvc_core.hosts import HookAccess
 from contentsvc_core.ports import SecretSealer
@@ -21,6 +22,10 @@ class SqlHooks:
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
         self._database = database
         self._sealer = sealer
+        reached = select(
+            integrations.c.id, integrations.c.organization_id, integrations.c.hook_id, integrations.c.sealed_token
+        )
+        self._reached = RowLoader(database, reached, integrations.c.id)
 
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
@@ -66,8 +71,7 @@ class SqlHooks:
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        query = select(integrations.c.hook_id, integrations.c.sealed_token).where(_is(organization_id, integration_id))
-        found = await self._database.read(lambda connection: connection.execute(query).first())
+        found = await self._reached.find(organization_id, integration_id)
         if found is None:
             return None
         token = None if found.sealed_token is None else self._sealer.open(found.sealed_token)
