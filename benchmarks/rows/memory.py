@@ -18,7 +18,7 @@ _CONNECTIONS: Final = 64
 
 def measure(bench: "Bench") -> list[Finding]:
     """Start each server afresh, and load it for two turns, so that caches are filled."""
-    found = [_finding(bench, ours.sqlite(), "SQLite", 120)]
+    found = [_finding(bench, ours.sqlite(), "SQLite", 90)]
     return found if bench.plan.short else [*found, _finding(bench, ours.postgresql(), "PostgreSQL", 80)]
 
 

@@ -37,9 +37,9 @@ _ENDED: Final = "SELECT count(*) FROM workflow_runs WHERE status NOT IN ('pendin
 def measure(bench: "Bench") -> list[Finding]:
     """Send a burst to each, and wait for the last post."""
     return [
-        _finding(bench, "inline", ours.sqlite_whole, "SQLite with inline", at_least(300), workers=0),
+        _finding(bench, "inline", ours.sqlite_whole, "SQLite with inline", at_least(500), workers=0),
         _finding(
-            *(bench, "dbos", ours.postgresql, f"PostgreSQL with DBOS and {_WORKERS} workers", at_least(200)),
+            *(bench, "dbos", ours.postgresql, f"PostgreSQL with DBOS and {_WORKERS} workers", at_least(400)),
             workers=_WORKERS,
         ),
     ]

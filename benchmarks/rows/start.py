@@ -1,6 +1,7 @@
-"""From the start of the process to the first delivery that is answered 200."""
+"""From the start of the process to the first 200 of a delivery, and the waits of the deliveries after it."""
 
 import http.client
+import time
 import uuid
 from typing import TYPE_CHECKING, Final
 
@@ -15,20 +16,25 @@ if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
 _OK: Final = 200
+#: How long deliveries are sent after the first 200, in seconds: until the application is surely loaded.
+_LOADING_S: Final = 4.0
+#: The pause between two of them, in seconds.
+_PAUSE_S: Final = 0.01
 
 
 def measure(bench: "Bench") -> list[Finding]:
     """Start the whole service again and again, on the same database, and send until it answers."""
-    found = [_finding(bench, ours.sqlite_whole(), "SQLite")]
-    return found if bench.plan.short else [*found, _finding(bench, ours.postgresql_whole(), "PostgreSQL")]
+    found = _findings(bench, ours.sqlite_whole(), "SQLite")
+    return found if bench.plan.short else [*found, *_findings(bench, ours.postgresql_whole(), "PostgreSQL")]
 
 
-def _finding(bench: "Bench", side: Side, called: str) -> Finding:
+def _findings(bench: "Bench", side: Side, called: str) -> list[Finding]:
     folder = bench.new_folder("start")
     port = free_port()
     prepared = side.prepare(bench, folder, port)
     body = pushes(prepared.hook, count=1)[0]
     samples: list[float] = []
+    waits: list[float] = []
     for number in range(bench.plan.rounds + 1):
         bench.note(f"{called}: start {number} of {bench.plan.rounds}")
         process = Process(
@@ -40,18 +46,39 @@ def _finding(bench: "Bench", side: Side, called: str) -> Finding:
         )
         try:
             took = process.until(lambda: _delivered(port, prepared.hook, body), "a delivery is answered 200")
+            wait = _longest_wait(port, prepared.hook, body)
         finally:
             process.stop()
         # The first start may make files of compiled code: that is part of an installation, not of a start.
         if number:
             samples.append(took)
-    return Finding(
+            waits.append(wait * 1000)
+    start = Finding(
         key=f"start/{side.name}",
         what=f"start to first 200, {called}, all roles",
         samples=samples,
         unit="s",
         goal=at_most(0.6),
     )
+    longest = Finding(
+        key=f"start/wait-{side.name}",
+        what=f"longest wait of a delivery while the application is loaded, {called}, all roles",
+        samples=waits,
+        unit="ms",
+        goal=at_most(50),
+    )
+    return [start, longest]
+
+
+def _longest_wait(port: int, hook: Hook, body: Signed) -> float:
+    """Send one delivery after the other; return how long the slowest took, in seconds."""
+    longest = 0.0
+    until = time.perf_counter() + _LOADING_S
+    while (began := time.perf_counter()) < until:
+        _delivered(port, hook, body)
+        longest = max(longest, time.perf_counter() - began)
+        time.sleep(_PAUSE_S)
+    return longest
 
 
 def _delivered(port: int, hook: Hook, body: Signed) -> bool:
@@ -73,7 +100,7 @@ def _delivered(port: int, hook: Hook, body: Signed) -> bool:
 
 def estimate(plan: Plan) -> float:
     """Return the expected time, in seconds."""
-    return (1 if plan.short else 2) * (plan.rounds + 1) * 1.2
+    return (1 if plan.short else 2) * (plan.rounds + 1) * (1.2 + _LOADING_S)
 
 
 ROWS: Final = (Row(name="start", title="start to first 200", measure=measure, estimate=estimate),)
