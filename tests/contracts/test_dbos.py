@@ -14,6 +14,7 @@ from engine_processes import Process, Script, run_of, started, until, until_stat
 from tests import postgres
 
 from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
+from contentsvc_adapters.engine.dbos_on_demand import DbosOnDemand
 from contentsvc_adapters.engine.dbos_steps import TAKEN, DbosSteps, Performance
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_core.errors import StoreUnavailable
@@ -130,6 +131,44 @@ async def test_a_run_without_steps_is_no_workflow(tmp_path: Path) -> None:
 
     with contextlib.closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
         assert connection.execute("SELECT count(*) FROM workflow_status").fetchone() == (0,)
+
+
+async def test_the_first_step_launches_dbos(tmp_path: Path) -> None:
+    stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
+    acme = await tenant(stores, "acme", triggers=1)
+    url = f"sqlite:///{tmp_path / 'engine.db'}"
+    created: list[str] = []
+
+    def create() -> DbosExecution:
+        created.append(url)
+        if len(created) == 1:
+            message = "the engine cannot use its tables"
+            raise StoreUnavailable(message)
+        return DbosExecution(url, stores.ledger, clock, executor="dbos_late", migrates=False)
+
+    execution = DbosOnDemand(url, create, migrates=False)
+    with pytest.raises(StoreUnavailable, match="run 'contentsvc migrate'"):
+        await execution.open()
+    await asyncio.to_thread(migrate_engine, url)
+    script = Script(stores.ledger, clock, "one")
+    process = await Process(stores, lambda _ledger, _memory: execution, clock, workflow=script).launch()
+    await execution.check()
+    assert created == []
+
+    (id_,) = await started(acme)
+    await until(lambda: _is(bool(process.faults)), "the first launch fails")
+    # The health check launches DBOS again.
+    await execution.check()
+    assert len(created) == 2
+
+    async def ended() -> bool:
+        clock.advance(timedelta(seconds=5))
+        await process.looks(1)
+        return (await run_of(acme, id_)).status is RunStatus.SKIPPED
+
+    await until(ended, f"it ends: {script.failures}")
+    assert script.done == ["one"]
+    await process.close()
 
 
 async def test_a_run_that_this_process_has_taken_again_keeps_its_second_workflow() -> None:

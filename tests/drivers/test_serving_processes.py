@@ -212,7 +212,7 @@ def test_what_a_receiver_took_a_worker_performs(prepared: Prepared, monkeypatch:
 
         posts = get(receiver, "/v1/posts", Authorization=f"Bearer {prepared.key}").json()
         assert posts["pagination"]["totalItems"] > 0
-        assert "contentsvc_adapters.engine.dbos" in worker.log()
+        assert "contentsvc_adapters.engine.dbos_on_demand" in worker.log()
         for engine in ("contentsvc_adapters.engine", "dbos"):
             assert engine not in receiver.log()
 

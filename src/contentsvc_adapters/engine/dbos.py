@@ -105,8 +105,12 @@ class DbosExecution:
             raise StoreUnavailable(why_not(exc)) from exc
         self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
 
+    def steps(self, run: WorkflowRun) -> DbosSteps:
+        """Return the steps of a run."""
+        return DbosSteps(run, self._ledger, self._begin)
+
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        steps = DbosSteps(run, self._ledger, self._begin)
+        steps = self.steps(run)
         well = False
         try:
             await workflow.perform(run, steps)

@@ -21,6 +21,7 @@ from contentsvc_http.wiring.writers import open_writer
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from contentsvc_adapters.engine.dbos import DbosExecution
     from contentsvc_adapters.engine.execution import Execution
     from contentsvc_adapters.engine.worker import Worker
 
@@ -96,13 +97,20 @@ def _execution(settings: Settings, app: Application) -> "Execution":
         from contentsvc_adapters.engine.inline import InlineExecution  # noqa: PLC0415  # as above
 
         return InlineExecution(app.stores.ledger, app.stores.run_memory)
-    from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # as above, and much more so
+    from contentsvc_adapters.engine.dbos_on_demand import DbosOnDemand  # noqa: PLC0415  # as above
 
-    return DbosExecution(
-        settings.engine_database_url,
-        app.stores.ledger,
-        app.clock,
-        executor=app.ids.mint("dbos_"),
-        # With PostgreSQL, 'contentsvc migrate' has made its tables.
-        migrates=settings.is_sqlite,
-    )
+    executor = app.ids.mint("dbos_")
+
+    def create() -> "DbosExecution":
+        from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # takes longer than the rest
+
+        return DbosExecution(
+            settings.engine_database_url,
+            app.stores.ledger,
+            app.clock,
+            executor=executor,
+            # With PostgreSQL, 'contentsvc migrate' has made its tables.
+            migrates=settings.is_sqlite,
+        )
+
+    return DbosOnDemand(settings.engine_database_url, create, migrates=settings.is_sqlite)
