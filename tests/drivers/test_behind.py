@@ -26,7 +26,7 @@ class Opening:
         requests = Requests(lambda method, route, status: self.requests.append((method, route or "", status)))
         probes = Probes(self._why_not_ready, requests)
         self.behind = Behind(self._opened, probes, requests, on_failed=lambda: self.events.append("failed"))
-        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.behind), base_url="http://test")
+        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(cast("Any", self.behind)), base_url="http://test")
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[ASGIApp]:
