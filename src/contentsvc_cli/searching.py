@@ -8,13 +8,11 @@ import click
 from contentsvc_cli.terminal.output import show_rows
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 
 if TYPE_CHECKING:
     from contentsvc_core.search.questions import Hits
 
-_Asked = TypeVar("_Asked")
 _Found = TypeVar("_Found")
 
 #: Option ``--since TIME``.
@@ -29,17 +27,6 @@ HITS: Final = click.option(
     show_default=True,
     help="Maximum number of results, newest first.",
 )
-
-
-def accepted(asked: _Asked | InvalidQuery) -> _Asked:
-    """Return the search.
-
-    Raises:
-        UsageError: The query is invalid.
-    """
-    if isinstance(asked, InvalidQuery):
-        raise click.UsageError(asked.error)
-    return asked
 
 
 def warn(hits: "Hits[_Found]") -> None:

@@ -3,39 +3,22 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.settings import Settings, load_settings
 from contentsvc_http.wiring.application import compose
 from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.stores import open_stores
 
 if TYPE_CHECKING:
-    from contentsvc_core.access.keys import ApiKey, KeyFault
-    from contentsvc_core.content.brand_changes import BadChange, BrandFault
-    from contentsvc_core.hosts import HostRefusal
-    from contentsvc_core.organizations import Organization, TooMany
-    from contentsvc_core.outgoing.endpoints import EndpointFault
-    from contentsvc_core.usecases.operate import Refusal
+    from contentsvc_core.access.keys import ApiKey
+    from contentsvc_core.organizations import Organization
     from contentsvc_core.usecases.receive import Receiver
-    from contentsvc_core.workflows.schedules import DuplicateSchedule
-    from contentsvc_core.workflows.triggers import TriggerFault
-
-    _Refused: TypeAlias = (
-        Refusal
-        | HostRefusal
-        | TriggerFault
-        | DuplicateSchedule
-        | BrandFault
-        | BadChange
-        | EndpointFault
-        | KeyFault
-        | TooMany
-    )
 
 _T = TypeVar("_T")
 
@@ -111,29 +94,20 @@ def safe_html(markdown: str) -> str:
     return SafeMarkdown().html(markdown)
 
 
-def accepted(
-    value: "_T | _Refused",
-) -> _T:
+def accepted(value: _T | Refusal, *, missing: str | None = None) -> _T:
     """Return the result of a use case.
 
-    Raises:
-        ClickException: The use case refused; the message is the reason.
-    """
-    from contentsvc_core.access.keys import KeyFault
-    from contentsvc_core.content.brand_changes import BadChange, BrandFault
-    from contentsvc_core.hosts import HostRefusal
-    from contentsvc_core.organizations import TooMany
-    from contentsvc_core.outgoing.endpoints import EndpointFault
-    from contentsvc_core.usecases.operate import Refusal
-    from contentsvc_core.workflows.schedules import DUPLICATE, DuplicateSchedule
-    from contentsvc_core.workflows.triggers import TriggerFault
+    Args:
+        value: The result, or the refusal.
+        missing: The message for a resource that does not exist.
 
-    match value:
-        case Refusal() | HostRefusal() | BadChange() | TooMany():
-            raise click.ClickException(value.reason)
-        case TriggerFault() | BrandFault() | EndpointFault() | KeyFault():
-            raise click.ClickException(value.value)
-        case DuplicateSchedule():
-            raise click.ClickException(DUPLICATE)
-        case _:
-            return value
+    Raises:
+        UsageError: A search is invalid: exit code 2.
+        ClickException: The use case refused for another reason: exit code 1.
+    """
+    if not isinstance(value, Refusal):
+        return value
+    if value.kind is RefusalKind.QUERY:
+        raise click.UsageError(value.message())
+    own = missing if value.kind is RefusalKind.NOT_FOUND else None
+    raise click.ClickException(own or value.message())

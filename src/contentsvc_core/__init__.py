@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     )
     from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
     from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
-    from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
+    from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
     from contentsvc_core.organizations import Integration, Organization, Repository
     from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body
     from contentsvc_core.outgoing.events import EventType
     from contentsvc_core.outgoing.messages import Message
+    from contentsvc_core.refusals import Refusal as Refusal
+    from contentsvc_core.refusals import RefusalKind as RefusalKind
     from contentsvc_core.usecases.authenticate import Authenticator
     from contentsvc_core.usecases.brands import BrandEditor
     from contentsvc_core.usecases.briefs import Briefs
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
     from contentsvc_core.usecases.host_calls import HostCalls
     from contentsvc_core.usecases.limit import RateLimiter
-    from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
+    from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator
     from contentsvc_core.usecases.perform import Performer
     from contentsvc_core.usecases.plan import Planner
     from contentsvc_core.usecases.publicize import ChangelogEditor
@@ -80,9 +82,9 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.context import ContextRecord, context_body
     from contentsvc_core.workflows.jobs import Job, JobEvent
     from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
-    from contentsvc_core.workflows.schedules import DuplicateSchedule, Schedule, schedule_body
+    from contentsvc_core.workflows.schedules import Schedule, schedule_body
     from contentsvc_core.workflows.slots import Cron, Frequency
-    from contentsvc_core.workflows.triggers import Trigger, TriggerFault, matching, trigger_body
+    from contentsvc_core.workflows.triggers import Trigger, matching, trigger_body
 
 __all__ = [
     "BODY_TOO_LARGE",
@@ -121,7 +123,6 @@ __all__ = [
     "Dispatcher",
     "Draft",
     "Duplicate",
-    "DuplicateSchedule",
     "EndpointEditor",
     "Event",
     "EventType",
@@ -136,7 +137,6 @@ __all__ = [
     "HostCalls",
     "Ignored",
     "Integration",
-    "InvalidPage",
     "IssuedKey",
     "Job",
     "JobEvent",
@@ -167,6 +167,7 @@ __all__ = [
     "ReceivingFailed",
     "Reconciler",
     "Refusal",
+    "RefusalKind",
     "Rejected",
     "Release",
     "Replayer",
@@ -189,7 +190,6 @@ __all__ = [
     "Trails",
     "Trigger",
     "TriggerEditor",
-    "TriggerFault",
     "UnreadableRow",
     "Unstorable",
     "Verdict",
@@ -229,7 +229,7 @@ _HOMES: Final = {
     "application": "Application",
     "content.brand": "BrandIdentity ToneProfile brand_body",
     "workflows.jobs": "Job JobEvent",
-    "lists.pagination": "InvalidPage PageRequest Pagination paginate",
+    "lists.pagination": "PageRequest Pagination paginate",
     "content.posts": "ContentType Post PostStatus post_body",
     "content.public.changelogs": "PublicChangelog",
     "content.windows": "Lookback LookbackWindow window_at",
@@ -243,6 +243,7 @@ _HOMES: Final = {
     "outgoing.endpoints": "WebhookEndpoint endpoint_body",
     "outgoing.events": "EventType",
     "outgoing.messages": "Message",
+    "refusals": "Refusal RefusalKind",
     "usecases.authenticate": "Authenticator",
     "usecases.brands": "BrandEditor",
     "usecases.briefs": "Briefs",
@@ -253,7 +254,7 @@ _HOMES: Final = {
     "usecases.generate": "GenerationRequest Generator JobStarter",
     "usecases.host_calls": "HostCalls",
     "usecases.limit": "RateLimiter",
-    "usecases.operate": "Connection IssuedKey Operator Refusal",
+    "usecases.operate": "Connection IssuedKey Operator",
     "usecases.perform": "Performer",
     "usecases.plan": "Planner",
     "usecases.publicize": "ChangelogEditor",
@@ -276,9 +277,9 @@ _HOMES: Final = {
     "workflows.causes": "Delivered Generation SiteReading Source",
     "workflows.context": "ContextRecord context_body",
     "workflows.runs": "RunStatus WorkflowRun run_body",
-    "workflows.schedules": "DuplicateSchedule Schedule schedule_body",
+    "workflows.schedules": "Schedule schedule_body",
     "workflows.slots": "Cron Frequency",
-    "workflows.triggers": "Trigger TriggerFault matching trigger_body",
+    "workflows.triggers": "Trigger matching trigger_body",
 }
 
 if not TYPE_CHECKING:

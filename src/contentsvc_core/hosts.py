@@ -8,6 +8,7 @@ from typing import Final, Generic, TypeVar, final
 from attrs import field, frozen
 
 from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.refusals import Refusal, RefusalKind
 
 #: The events that our hooks subscribe to, besides the code host's own ping (specification 6).
 HOOK_EVENTS: Final = ("push", "release")
@@ -42,6 +43,10 @@ class HostFault(Enum):
         return self in {HostFault.UNREACHABLE, HostFault.STRANGE}
 
 
+#: The field of a request that a refusal of the code host is about.
+_AT_FAULT: Final = {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS: "token"}
+
+
 @final
 @frozen(kw_only=True)
 class HostRefusal:
@@ -54,6 +59,18 @@ class HostRefusal:
     status: int | None = None
     #: The time until a rate limit ends, in seconds; at least 1.
     retry_after_s: int | None = None
+
+    @property
+    def refusal(self) -> Refusal:
+        """Return the refusal of a request that needed the call."""
+        match self.fault:
+            case HostFault.UNREACHABLE | HostFault.STRANGE:
+                kind, at_fault = RefusalKind.HOST_UNREACHABLE, None
+            case HostFault.RATE_LIMITED:
+                kind, at_fault = RefusalKind.HOST_BUSY, None
+            case _:
+                kind, at_fault = RefusalKind.HOST_REFUSED, _AT_FAULT.get(self.fault)
+        return Refusal(kind, self.reason, at_fault, retry_after_s=self.retry_after_s)
 
 
 @final

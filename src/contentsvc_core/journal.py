@@ -11,12 +11,14 @@ from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.events.wire import event_body
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.lists.parameters import InvalidQuery, choices, listed
+from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.context import how_many_fit
 
+UNKNOWN_LOG: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook log not found")
 _MINUTE: Final = timedelta(minutes=1)
 #: The fields of a whole entry that a listed entry lacks.
 _PAYLOAD: Final = frozenset({"detail", "left_out"})
@@ -139,18 +141,18 @@ class LogQuery:
     statuses: tuple[LogStatus, ...] = field(converter=tuple, factory=tuple)
 
 
-def read_log_query(parameters: Mapping[str, str]) -> LogQuery | InvalidQuery:
+def read_log_query(parameters: Mapping[str, str]) -> LogQuery | Refusal:
     """Read the comma lists ``integrationId`` and ``status``; an empty list means all.
 
     An unknown integration is valid, since entries outlive integrations. A text that cannot be an id is invalid.
     """
     statuses = choices("status", parameters.get("status", ""), LogStatus)
-    if isinstance(statuses, InvalidQuery):
+    if isinstance(statuses, Refusal):
         return statuses
     integration_ids = listed(parameters.get("integrationId", ""))
     for id_ in integration_ids:
         if not is_own_id(id_):
-            return InvalidQuery(error=f"Invalid integrationId: '{one_line(id_, 64)}' is unknown")
+            return bad_query("integrationId", f"'{one_line(id_, 64)}' is unknown")
     return LogQuery(integration_ids=integration_ids, statuses=statuses)
 
 

@@ -104,21 +104,6 @@ def removed_body(removed: Removed) -> dict[str, Any]:
     }
 
 
-@final
-@frozen(kw_only=True)
-class TooMany:
-    """The refusal of an addition that exceeds an organization's limit. Nothing was written."""
-
-    #: The limited resource, in the plural.
-    what: str
-    at_most: int
-
-    @property
-    def reason(self) -> str:
-        """Return the message for people, with the number."""
-        return f"An organization has at most {self.at_most} {self.what}"
-
-
 def webhook_path(integration: Integration, repository_id: int) -> str:
     """Return the path of the webhook of a repository (specification 4.1)."""
     return f"/api/webhooks/{integration.provider}/{integration.organization_id}/{integration.id}/{repository_id}"

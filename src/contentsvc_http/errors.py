@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, final
 
 import structlog
 
 from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.receive import UNAVAILABLE
 
 if TYPE_CHECKING:
@@ -36,6 +37,46 @@ STOPPING: Final = Refused(
     {"error": UNAVAILABLE},
     {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
 )
+
+
+#: The status of a refusal, by its kind.
+_STATUS: Final = {
+    RefusalKind.INVALID: 400,
+    RefusalKind.QUERY: 400,
+    RefusalKind.UNSUITABLE: 400,
+    RefusalKind.NOT_FOUND: 404,
+    RefusalKind.DUPLICATE: 409,
+    RefusalKind.LIMIT: 409,
+    RefusalKind.CONFLICT: 409,
+    RefusalKind.DISABLED: 403,
+    RefusalKind.STALE: 412,
+    RefusalKind.HOST_REFUSED: 400,
+    # Not 429, which is this service's own rate limit with its own headers.
+    RefusalKind.HOST_BUSY: 503,
+    RefusalKind.HOST_UNREACHABLE: 502,
+}
+_Value = TypeVar("_Value")
+
+
+def refused(refusal: Refusal) -> Refused:
+    """Return the error response to a refusal."""
+    message = refusal.message()
+    body: dict[str, Any] = {"error": f"Invalid request: {message}" if refusal.kind is RefusalKind.INVALID else message}
+    if refusal.details:
+        body["details"] = refusal.details
+    headers = {"Retry-After": str(refusal.retry_after_s or 1)} if refusal.kind is RefusalKind.HOST_BUSY else None
+    return Refused(_STATUS[refusal.kind], body, headers)
+
+
+def accepted(value: _Value | Refusal) -> _Value:
+    """Return the result of a use case.
+
+    Raises:
+        Refused: The use case refused.
+    """
+    if isinstance(value, Refusal):
+        raise refused(value)
+    return value
 
 
 def refuse_request(fault: str) -> NoReturn:

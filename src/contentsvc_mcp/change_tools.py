@@ -7,13 +7,13 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
 from contentsvc_core.application import Application
-from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, PostChange, read_post_change
-from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, PostChange, read_post_change
+from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.refusals import RefusalKind
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.edit import PostFault
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.post_tools import NO_SUCH_POST, PostId, Version, version_of
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 
 _RATE: Final = rate_of("PATCH", "/v1/posts/{postId}")
 _CHANGED: Final = "The post has changed since you read it. Call read_post for its current text and version"
@@ -69,15 +69,14 @@ class ChangedPost(TypedDict):
 
 
 async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> ToolAnswer:
+    if wanted.title is UNSET and wanted.markdown is UNSET:
+        message = "Nothing to change: give title, markdown or both"
+        raise ToolRefused(message)
     change = read_post_change(
         title=None if wanted.title is UNSET else wanted.title,
         markdown=None if wanted.markdown is UNSET else wanted.markdown,
     )
-    if isinstance(change, InvalidChange):
-        # The core's message also names the status, which this tool cannot change.
-        nothing = wanted.title is UNSET and wanted.markdown is UNSET
-        raise ToolRefused("Nothing to change: give title, markdown or both" if nothing else change.error)
-    return await _changed(app, key, wanted.post_id, change, wanted.version)
+    return await _changed(app, key, wanted.post_id, accepted(change), wanted.version)
 
 
 async def _publish(app: Application, key: ApiKey, wanted: PublishPost) -> ToolAnswer:
@@ -89,24 +88,17 @@ async def _unpublish(app: Application, key: ApiKey, wanted: UnpublishPost) -> To
 
 
 async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChange, version: str | None) -> ToolAnswer:
-    post = await app.post_editor.change(
+    changed = await app.post_editor.change(
         key.organization_id, post_id, change, if_=lambda seen: version is None or version_of(seen) == version
     )
-    match post:
-        case PostFault.UNKNOWN:
-            raise ToolRefused(NO_SUCH_POST)
-        case PostFault.CHANGED:
-            raise ToolRefused(_CHANGED)
-        case InvalidChange():
-            raise ToolRefused(post.error)
-        case Post():
-            facts = {
-                "id": post.id,
-                "status": post.status.value,
-                "version": version_of(post),
-                "updatedAt": iso_ms(post.updated_at),
-            }
-            return ToolAnswer(facts=facts, untrusted={"title": post.title})
+    post = accepted(changed, {RefusalKind.NOT_FOUND: NO_SUCH_POST, RefusalKind.STALE: _CHANGED})
+    facts = {
+        "id": post.id,
+        "status": post.status.value,
+        "version": version_of(post),
+        "updatedAt": iso_ms(post.updated_at),
+    }
+    return ToolAnswer(facts=facts, untrusted={"title": post.title})
 
 
 CHANGE_TOOLS: Final = (

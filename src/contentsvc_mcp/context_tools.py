@@ -9,13 +9,12 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.application import Application
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.search.terms import QUERY_LIMIT
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import is_custom_id
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 from contentsvc_mcp.untrusted import SLICE, part_of
 
 #: Maximum size of all events of one answer, in bytes. Further hits are on the next page.
@@ -115,16 +114,16 @@ def read_before(text: str) -> Cursor | None:
 
 
 async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> ToolAnswer:
-    asked = read_context_search(
-        {
-            "query": wanted.query,
-            "repository": wanted.repository,
-            "eventType": ",".join(wanted.event_types),
-            "since": wanted.since,
-        }
+    asked = accepted(
+        read_context_search(
+            {
+                "query": wanted.query,
+                "repository": wanted.repository,
+                "eventType": ",".join(wanted.event_types),
+                "since": wanted.since,
+            }
+        )
     )
-    if isinstance(asked, InvalidQuery):
-        raise ToolRefused(asked.error)
     before = read_before(wanted.before)
 
     async def found() -> ToolAnswer:

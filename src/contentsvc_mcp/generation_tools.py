@@ -15,11 +15,10 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.generate import GenerationRequest
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
 from contentsvc_mcp.context_tools import Notice
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 
 #: Maximum number of repositories in one call; more would be a mistake.
 _MOST: Final = 100
@@ -163,10 +162,7 @@ async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> Tool
         include_commits=wanted.include_commits,
         include_releases=wanted.include_releases,
     )
-    job = await app.generator.request(key.organization_id, request)
-    if isinstance(job, Refusal):
-        raise ToolRefused(job.reason)
-    return _answer(job)
+    return _answer(accepted(await app.generator.request(key.organization_id, request)))
 
 
 def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str, str]]:

@@ -13,8 +13,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
-from contentsvc_core.lists.pagination import MAX_PAGE, InvalidPage, PageRequest
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest
 from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.timestamps import iso_ms
@@ -30,7 +29,7 @@ from contentsvc_mcp.context_tools import (
     Since,
     read_before,
 )
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 from contentsvc_mcp.untrusted import SLICE, bounded, part_of
 
 NO_SUCH_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
@@ -175,16 +174,16 @@ def version_of(post: Post) -> str:
 
 
 async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> ToolAnswer:
-    asked = read_post_search(
-        {
-            "query": wanted.query,
-            "status": ",".join(each.value for each in wanted.statuses),
-            "contentType": ",".join(each.value for each in wanted.content_types),
-            "since": wanted.since,
-        }
+    asked = accepted(
+        read_post_search(
+            {
+                "query": wanted.query,
+                "status": ",".join(each.value for each in wanted.statuses),
+                "contentType": ",".join(each.value for each in wanted.content_types),
+                "since": wanted.since,
+            }
+        )
     )
-    if isinstance(asked, InvalidQuery):
-        raise ToolRefused(asked.error)
     before = read_before(wanted.before)
 
     async def found() -> ToolAnswer:
@@ -202,10 +201,7 @@ async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> ToolAnswer:
     query = PostQuery(ascending=wanted.sort == "asc", statuses=wanted.statuses, content_types=wanted.content_types)
     asked = PageRequest(limit=wanted.limit, page=wanted.page)
     mine = key.organization_id
-    page = await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, asked))
-    if isinstance(page, InvalidPage):
-        raise ToolRefused(page.body["details"]["message"])
-    posts, pagination = page
+    posts, pagination = accepted(await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, asked)))
     lines = [
         {
             "id": post.id,

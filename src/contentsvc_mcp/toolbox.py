@@ -1,7 +1,7 @@
 """The data types of the MCP tools: tool, answer, refusal."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import msgspec
 from attrs import frozen
@@ -9,6 +9,9 @@ from attrs import frozen
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import Rate
 from contentsvc_core.application import Application
+from contentsvc_core.refusals import Refusal, RefusalKind
+
+_Value = TypeVar("_Value")
 
 
 @final
@@ -24,6 +27,23 @@ class ToolAnswer:
 
 class ToolRefused(Exception):
     """A tool call failed; the message tells the model why."""
+
+
+def accepted(value: _Value | Refusal, words: Mapping[RefusalKind, str] | None = None) -> _Value:
+    """Return the result of a use case.
+
+    Args:
+        value: The result, or the refusal.
+        words: The tool's own messages, by the kind of refusal.
+
+    Raises:
+        ToolRefused: The use case refused.
+    """
+    if isinstance(value, Refusal):
+        # The details say more to a model than the reason.
+        message = (words or {}).get(value.kind) or value.details.get("message") or value.message()
+        raise ToolRefused(message)
+    return value
 
 
 @final

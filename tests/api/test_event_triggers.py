@@ -10,7 +10,7 @@ from tests.api.world import ApiWorld, Caller
 
 from contentsvc_cli.wiring import accepted
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS
 
@@ -155,14 +155,14 @@ async def test_an_organization_has_a_bounded_number_of_triggers(world: ApiWorld,
     assert standing is not None
     for number in range(1, MAX_TRIGGERS):
         added = evolve(standing, id=f"trg_{number}", repository_ids=(number + 1,))
-        assert await world.stores.directory.add_trigger(added) is True
+        assert await world.stores.directory.add_trigger(added) == added
 
     answer = await acme("POST", PATH, wanted(outputType="blog_post"))
 
     assert answer.status_code == 409
     assert answer.json() == {"error": "An organization has at most 200 event triggers"}
     with pytest.raises(ClickException, match="at most 200 event triggers"):
-        accepted(TooMany(what="event triggers", at_most=MAX_TRIGGERS))
+        accepted(too_many("event triggers", MAX_TRIGGERS))
 
 
 async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: str) -> None:

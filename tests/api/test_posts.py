@@ -88,7 +88,7 @@ async def test_what_is_changed_is_rendered_anew_and_has_another_tag(acme: Caller
         (
             # Each 22 characters become 540 of HTML.
             {"markdown": f"{'>' * 20}\n\n" * 4_000},
-            f"Invalid request: {CONTENT_TOO_LONG.error}",
+            f"Invalid request: {CONTENT_TOO_LONG.message()}",
         ),
         ({"status": "gone"}, "Invalid request: status: 'gone' is not one of draft, published"),
         ({"title": "x", "content": "<p>"}, "Invalid request: Object contains unknown field `content`"),

@@ -176,7 +176,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: ApiWorld
     assert standing is not None
     for number in range(1, MAX_SCHEDULES):
         added = evolve(standing, id=f"sch_{number}", repository_ids=(number + 1,))
-        assert await world.stores.schedules.add(added) is True
+        assert await world.stores.schedules.add(added) == added
 
     refused = (409, {"error": "An organization has at most 100 schedules"})
     assert said(await acme("POST", PATH, wanted(lookbackWindow="yesterday"))) == refused

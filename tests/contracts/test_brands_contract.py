@@ -8,8 +8,14 @@ from attrs import evolve
 from contract_values import IDS, Tenant, a_trigger, later, tenant
 from test_schedules_contract import a_schedule
 
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile, UnknownBrand
-from contentsvc_core.content.brand_changes import BrandChange, BrandFault
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile, no_such_brand
+from contentsvc_core.content.brand_changes import (
+    BRAND_NAME_TAKEN,
+    DELETES_DEFAULT_BRAND,
+    LEAVES_NO_DEFAULT_BRAND,
+    UNKNOWN_BRAND,
+    BrandChange,
+)
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.testing import START
@@ -77,7 +83,7 @@ async def test_a_name_is_taken_once_in_an_organization_whatever_its_case(acme: T
 
     for same in ("STRASSE É", "straße e\u0301"):
         assert await brands.is_taken(acme.id, same)
-        assert await brands.add(a_brand(acme.id, same)) is BrandFault.NAME_TAKEN
+        assert await brands.add(a_brand(acme.id, same)) is BRAND_NAME_TAKEN
     assert not await brands.is_taken(zenith.id, "Straße é")
     assert isinstance(await brands.add(a_brand(zenith.id, "Straße é")), BrandIdentity)
     assert await brands.identities(acme.id) == [first]
@@ -124,7 +130,7 @@ async def test_a_change_is_made_of_what_stands(acme: Tenant) -> None:
         brand, audience=None, name="LIGHTHOUSE", tone_profile=ToneProfile.FORMAL, updated_at=later(hours=1)
     )
     assert await brands.identity(acme.id, brand.id) == changed
-    assert await brands.change(acme.id, brand.id, change(name="oTHER")) is BrandFault.NAME_TAKEN
+    assert await brands.change(acme.id, brand.id, change(name="oTHER")) is BRAND_NAME_TAKEN
     assert await brands.identities(acme.id) == [changed, other]
 
 
@@ -132,7 +138,7 @@ async def test_there_is_one_default_at_any_time(acme: Tenant) -> None:
     brands = acme.stores.brands
     made = [await added(acme, f"brand {number}") for number in range(4)]
 
-    assert await brands.change(acme.id, made[0].id, change(is_default=False)) is BrandFault.LEAVES_NO_DEFAULT
+    assert await brands.change(acme.id, made[0].id, change(is_default=False)) is LEAVES_NO_DEFAULT_BRAND
     answers = await asyncio.gather(*(brands.change(acme.id, each.id, change(is_default=True)) for each in made))
 
     assert all(isinstance(answer, BrandIdentity) and answer.is_default for answer in answers)
@@ -143,7 +149,7 @@ async def test_there_is_one_default_at_any_time(acme: Tenant) -> None:
 async def test_the_default_is_not_removed(acme: Tenant) -> None:
     brand = await added(acme)
 
-    assert await acme.stores.brands.remove(acme.id, brand.id) is BrandFault.DELETES_DEFAULT
+    assert await acme.stores.brands.remove(acme.id, brand.id) is DELETES_DEFAULT_BRAND
     assert await acme.stores.brands.identities(acme.id) == [brand]
 
 
@@ -174,7 +180,7 @@ async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> 
     assert await schedules.schedules(acme.id) == [evolve(scheduled, enabled=False, due_at=None), others]
     # A delivery that was decided before would still start them.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
-    assert await brands.remove(acme.id, brand.id) is BrandFault.UNKNOWN
+    assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
 
 async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_refused(acme: Tenant) -> None:
@@ -188,7 +194,7 @@ async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_ref
     version = (await acme.endpoint()).version
 
     for unknown in ("brand_unknown", theirs.id):
-        refused = UnknownBrand(unknown)
+        refused = no_such_brand(unknown)
         new = evolve(a_trigger(acme.id, 1), brand_identity_id=unknown)
         assert await directory.add_trigger(new, checks_brand=True) == refused
         assert await schedules.add(a_schedule(acme.id, brand_identity_id=unknown), checks_brand=True) == refused
@@ -205,9 +211,9 @@ async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_ref
     # One that is there, or none at all, is welcome.
     for known in (default.id, None):
         new = evolve(a_trigger(acme.id, 2), brand_identity_id=known)
-        assert await directory.add_trigger(new, checks_brand=True) is True
+        assert await directory.add_trigger(new, checks_brand=True) == new
         named_so = a_schedule(acme.id, brand_identity_id=known, repository_ids=(2,))
-        assert await schedules.add(named_so, checks_brand=True) is True
+        assert await schedules.add(named_so, checks_brand=True) == named_so
 
 
 async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: Tenant) -> None:
@@ -239,7 +245,7 @@ async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: 
         assert standing is not None
         disabled = (Disabled(schedule.id, schedule.name),) if standing.brand_identity_id == brand.id else ()
         assert removed.disabled_schedules == disabled
-        assert answers.count(UnknownBrand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
+        assert answers.count(no_such_brand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
         await directory.change_trigger(acme.id, trigger.id, lambda each: evolve(each, enabled=True))
         await schedules.change(acme.id, schedule.id, lambda _: schedule)
 
@@ -253,7 +259,7 @@ async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant)
     assert await brands.identities(acme.id) == [brand]
     # It has ended: no process changes it any more, including the one that took it.
     assert await brands.complete(first, a_brand(acme.id, "Other")) is None
-    assert await brands.complete(second, a_brand(acme.id, brand.name)) is BrandFault.NAME_TAKEN
+    assert await brands.complete(second, a_brand(acme.id, brand.name)) is BRAND_NAME_TAKEN
     assert await ledger.stands(second)
     assert await ledger.cancel(acme.id, third.id, "cancelled")
     assert await brands.complete(third, a_brand(acme.id, "Third")) is None
@@ -277,7 +283,7 @@ async def test_nothing_of_another_organization_is_seen_or_changed(acme: Tenant) 
     assert await brands.identity(zenith.id, brand.id) is None
     assert await brands.identities(zenith.id) == []
     assert await brands.default(zenith.id) is None
-    assert await brands.change(zenith.id, brand.id, change(is_default=True)) is BrandFault.UNKNOWN
-    assert await brands.remove(zenith.id, brand.id) is BrandFault.UNKNOWN
+    assert await brands.change(zenith.id, brand.id, change(is_default=True)) is UNKNOWN_BRAND
+    assert await brands.remove(zenith.id, brand.id) is UNKNOWN_BRAND
     assert await acme.stores.directory.owner_of(brand.id) == acme.id
     assert await brands.identity(acme.id, brand.id) == brand

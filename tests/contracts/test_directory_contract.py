@@ -12,7 +12,7 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled
-from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
@@ -287,7 +287,7 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
     assert await directory.trigger(acme.id, styled.id) == styled
     assert styled in (await acme.endpoint()).triggers
     double = await directory.change_trigger(acme.id, styled.id, lambda each: evolve(each, house_style=None))
-    assert double is TriggerFault.DOUBLE
+    assert double is DUPLICATE_TRIGGER
     changed = await directory.change_trigger(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))
     assert changed == evolve(plain, house_style=HouseStyle({}))
     assert await directory.trigger(acme.id, plain.id) == changed

@@ -27,6 +27,7 @@ from contentsvc_core import (
 from contentsvc_core.testing import START, ManualClock, push_body, signed
 from contentsvc_core.webhooks.delivery import Belonging
 from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.triggers import Trigger
 
 A_MOMENT = timedelta(milliseconds=1)
 
@@ -93,7 +94,7 @@ async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: 
     assert len(await theirs.ledger.runs(acme.id)) == 2
 
     # A trigger more, and one less.
-    assert await directory.add_trigger(a_trigger(acme.id, 1, name="third")) is True
+    assert isinstance(await directory.add_trigger(a_trigger(acme.id, 1, name="third")), Trigger)
     assert isinstance(await nodes.deliver("d-1"), Processed)
     assert len(await theirs.ledger.runs(acme.id)) == 5
     for trigger in acme.triggers:

@@ -6,9 +6,9 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Tenant, later, tenant
 
-from contentsvc_core.access.keys import ApiKey, KeyFault, Scope, digest
+from contentsvc_core.access.keys import ISSUER_ENDED, ApiKey, Scope, digest
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import too_many
 
 
 def _key(organization_id: str, hours: int = 0) -> ApiKey:
@@ -101,9 +101,9 @@ async def test_an_organization_has_a_bounded_number_of_active_keys(acme: Tenant)
     # Added at once, no more than the number are.
     new = [_key(acme.id, hours=1) for _ in range(5)]
     answers = await asyncio.gather(*(keys.add(key, at_most=2) for key in new))
-    too_many = TooMany(what="active API keys", at_most=2)
-    assert sorted(answers, key=str)[-3:] == [too_many] * 3
-    assert "at most 2 active API keys" in too_many.reason
+    refused = too_many("active API keys", 2)
+    assert sorted(answers, key=str)[-3:] == [refused] * 3
+    assert "at most 2 active API keys" in refused.message()
     added = [key for key, answer in zip(new, answers, strict=True) if answer is None]
     assert len(added) == 2
     assert {key.prefix for key in await keys.keys(acme.id)} == {each.prefix for each in (revoked, expired, *added)}
@@ -140,7 +140,7 @@ async def test_a_key_that_has_ended_issues_none(acme: Tenant) -> None:
 
     for issuer in ("csk_unknown", theirs.prefix, revoked.prefix, expired.prefix):
         child = evolve(_key(acme.id, hours=1), issued_by=issuer)
-        assert await keys.add(child) is KeyFault.ISSUER_ENDED
+        assert await keys.add(child) is ISSUER_ENDED
         assert await keys.key(child.prefix) is None
 
 

@@ -13,7 +13,8 @@ from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.lists.pagination import MAX_PAGE, InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest, Pagination, invalid_page
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
@@ -80,22 +81,20 @@ async def test_pages_partition_the_list(
     read: list[Post] = []
     for number in range(1, last + 1):
         page = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=number))
-        assert not isinstance(page, InvalidPage)
+        assert not isinstance(page, Refusal)
         assert page[1] == Pagination(limit=limit, current_page=number, total_pages=last, total_items=len(wanted))
         assert len(page[0]) <= limit
         read.extend(page[0])
 
     assert read == wanted
     beyond = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=last + 1))
-    assert beyond == InvalidPage(requested_page=last + 1, total_pages=last)
+    assert beyond == invalid_page(last + 1, last)
 
 
 async def test_a_page_far_beyond_the_last_is_refused(acme: Tenant) -> None:
     request = PageRequest(limit=100, page=MAX_PAGE)
 
-    assert await acme.stores.posts.page(acme.id, PostQuery(), request) == InvalidPage(
-        requested_page=MAX_PAGE, total_pages=1
-    )
+    assert await acme.stores.posts.page(acme.id, PostQuery(), request) == invalid_page(MAX_PAGE, 1)
 
 
 async def test_an_empty_list_has_one_page(acme: Tenant) -> None:

@@ -6,7 +6,8 @@ import pytest
 from contract_values import ALL_BYTES, CHECKING, IDS, Tenant, later, push, tenant
 
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import PageRequest, Pagination, invalid_page
+from contentsvc_core.refusals import Refusal
 
 
 def an_entry(organization_id: str, number: int) -> LogEntry:
@@ -55,7 +56,7 @@ async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> Non
             page = await acme.stores.journal.page(
                 acme.id, query, PageRequest(limit=5, page=number), max_bytes=ALL_BYTES
             )
-            assert not isinstance(page, InvalidPage)
+            assert not isinstance(page, Refusal)
             assert page[1] == Pagination(limit=5, current_page=number, total_pages=last, total_items=len(wanted))
             read.extend(page[0])
 
@@ -63,7 +64,7 @@ async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> Non
         beyond = await acme.stores.journal.page(
             acme.id, query, PageRequest(limit=5, page=last + 1), max_bytes=ALL_BYTES
         )
-        assert beyond == InvalidPage(requested_page=last + 1, total_pages=last)
+        assert beyond == invalid_page(last + 1, last)
 
 
 async def test_an_entry_is_found_where_it_belongs(acme: Tenant, log: list[LogEntry]) -> None:

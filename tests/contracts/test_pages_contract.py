@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 _NUMBER: Final = 160
@@ -123,9 +124,9 @@ async def posts(acme: Tenant) -> Sequence[Post]:
     return await _posts(acme, random.Random(5))  # noqa: S311  # no secret
 
 
-def _cut(wanted: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], Pagination] | InvalidPage:
+def _cut(wanted: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], Pagination] | Refusal:
     pagination = paginate(request, len(wanted))
-    if isinstance(pagination, InvalidPage):
+    if isinstance(pagination, Refusal):
         return pagination
     return list(wanted[request.offset : request.offset + request.limit]), pagination
 

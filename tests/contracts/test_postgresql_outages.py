@@ -19,7 +19,7 @@ from tests import postgres
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BrandFault
+from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.organizations import Removed
 from contentsvc_core.webhooks.outcomes import Outcome
@@ -244,7 +244,7 @@ async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
     assert isinstance(made, BrandIdentity)
     assert not await stores.ledger.stands(run)
     # A missing value stays missing: nothing is made up.
-    assert await stores.brands.remove(acme.id, brand.id) is BrandFault.UNKNOWN
+    assert await stores.brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
     assert not await stores.schedules.remove(acme.id, schedules[1].id)
     assert await stores.brands.complete(run, a_brand(acme.id, "again")) is None
 

@@ -10,7 +10,8 @@ from contract_values import IDS, Stores, Tenant, a_post, later, release, take, t
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest
+from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
 
 
@@ -150,7 +151,7 @@ async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
     async def found(page: int = 1, **asked: object) -> list[Post]:
         query = PostQuery(order_by=PostOrder.OCCURRED_AT, **asked)  # pyright: ignore[reportArgumentType]
         page_found = await acme.stores.posts.page(acme.id, query, PageRequest(limit=3, page=page))
-        assert not isinstance(page_found, InvalidPage)
+        assert not isinstance(page_found, Refusal)
         return list(page_found[0])
 
     assert await found() == earliest_first[:3:-1]
@@ -178,7 +179,7 @@ async def test_posts_are_paged_by_who_speaks_in_them(acme: Tenant) -> None:
     async def found(*ids: str, statuses: tuple[PostStatus, ...] = ()) -> list[Post]:
         query = PostQuery(brand_identity_ids=ids, statuses=statuses, ascending=True)
         page = await acme.stores.posts.page(acme.id, query, PageRequest())
-        assert not isinstance(page, InvalidPage)
+        assert not isinstance(page, Refusal)
         assert page[1].total_items == len(page[0])
         return list(page[0])
 

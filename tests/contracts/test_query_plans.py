@@ -45,7 +45,7 @@ from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogQuery, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.lists.pagination import PageRequest
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import ContextSearch, PostSearch
 from contentsvc_core.search.terms import read_terms
 from contentsvc_core.timestamps import to_ms
@@ -219,7 +219,7 @@ async def _related(shelf: Shelf) -> None:
 async def _found(shelf: Shelf) -> None:
     search, before = shelf.stores.search, Cursor(created_at=later(days=9), id="ctx_1")
     terms = read_terms("feat lam* -door")
-    assert not isinstance(terms, InvalidQuery)
+    assert not isinstance(terms, Refusal)
     for asked in (ContextSearch(terms=terms), ContextSearch()):
         hits = await search.records(shelf.acme.id, asked, limit=9, max_bytes=10**9, before=before)
         assert len(hits.found) == 9

@@ -12,13 +12,14 @@ from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
+    DUPLICATE_SCHEDULE,
+    UNKNOWN_SCHEDULE,
     DueSchedule,
-    DuplicateSchedule,
     Firing,
     Schedule,
     changed,
@@ -91,8 +92,8 @@ async def test_of_schedules_that_do_the_same_one_is_added(acme: Tenant) -> None:
 
     answers = await asyncio.gather(*(acme.stores.schedules.add(rival) for rival in rivals))
 
-    assert answers.count(True) == 1
-    assert await acme.stores.schedules.schedules(acme.id) == [rivals[answers.index(True)]]
+    assert answers.count(DUPLICATE_SCHEDULE) == 7
+    assert await acme.stores.schedules.schedules(acme.id) == [each for each in answers if isinstance(each, Schedule)]
 
 
 async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
@@ -103,7 +104,7 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
 
     assert await schedules.schedules(acme.id) == [mine]
     assert await schedules.schedule(zenith.id, mine.id) is None
-    assert await schedules.change(zenith.id, mine.id, disabled) is None
+    assert await schedules.change(zenith.id, mine.id, disabled) is UNKNOWN_SCHEDULE
     assert not await schedules.remove(zenith.id, mine.id)
     theirs = evolve(a_firing(mine).run, organization_id=zenith.id)
     assert not await schedules.fire(evolve(a_firing(mine), run=theirs))
@@ -114,7 +115,7 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
         await schedules.add(evolve(mine, organization_id=zenith.id, lookback=Lookback.YESTERDAY))
     with pytest.raises(Unstorable):
         await schedules.add(a_schedule("org_unknown"))
-    assert await schedules.change("org_unknown", mine.id, disabled) is None
+    assert await schedules.change("org_unknown", mine.id, disabled) is UNKNOWN_SCHEDULE
 
 
 async def test_a_change_is_made_on_what_stands(acme: Tenant) -> None:
@@ -140,7 +141,7 @@ async def test_a_change_makes_no_duplicate(acme: Tenant) -> None:
     def the_same(schedule: Schedule) -> Schedule:
         return evolve(schedule, lookback=one.lookback)
 
-    assert await schedules.change(acme.id, other.id, the_same) == DuplicateSchedule()
+    assert await schedules.change(acme.id, other.id, the_same) == DUPLICATE_SCHEDULE
     assert await schedules.schedules(acme.id) == [one, other]
     assert await schedules.remove(acme.id, one.id)
     assert await schedules.change(acme.id, other.id, the_same) == the_same(other)
@@ -250,14 +251,16 @@ async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -
 
     answers = await asyncio.gather(*(schedules.add(rival, at_most=2) for rival in rivals))
 
-    too_many = TooMany(what="schedules", at_most=2)
-    assert (answers.count(True), answers.count(too_many)) == (2, 3)
-    assert "at most 2 schedules" in too_many.reason
+    refused = too_many("schedules", 2)
+    assert answers.count(refused) == 3
+    assert "at most 2 schedules" in refused.message()
     assert len(await schedules.schedules(acme.id)) == 2
     # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
-    winner = rivals[answers.index(True)]
-    assert await schedules.add(winner, at_most=2) is True
-    assert await schedules.add(a_schedule(acme.id, repository_ids=winner.repository_ids), at_most=2) is False
+    winner = next(each for each in answers if isinstance(each, Schedule))
+    assert await schedules.add(winner, at_most=2) == winner
+    assert (
+        await schedules.add(a_schedule(acme.id, repository_ids=winner.repository_ids), at_most=2) is DUPLICATE_SCHEDULE
+    )
     assert await schedules.remove(acme.id, winner.id)
-    assert await schedules.add(winner, at_most=2) is True
-    assert await schedules.add(a_schedule(zenith.id), at_most=2) is True
+    assert await schedules.add(winner, at_most=2) == winner
+    assert isinstance(await schedules.add(a_schedule(zenith.id), at_most=2), Schedule)

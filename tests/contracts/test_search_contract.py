@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.lists.cursors import Cursor
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch, PostSearch
 from contentsvc_core.search.terms import Term, read_terms
@@ -68,7 +68,7 @@ _QUERIES = (
 
 def _terms(text: str) -> tuple[Term, ...]:
     terms = read_terms(text)
-    assert not isinstance(terms, InvalidQuery)
+    assert not isinstance(terms, Refusal)
     return terms
 
 
@@ -147,7 +147,7 @@ async def test_words_find_records(acme: Tenant, records: Sequence[ContextRecord]
 )
 async def test_what_is_found_is_what_the_words_say(acme: Tenant, records: Sequence[ContextRecord], query: str) -> None:
     terms = read_terms(query)
-    if isinstance(terms, InvalidQuery):
+    if isinstance(terms, Refusal):
         return
     wanted = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
     hits = await acme.stores.search.records(acme.id, ContextSearch(terms=terms), limit=50, max_bytes=_MUCH)

@@ -16,7 +16,8 @@ from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogQuery, listed_entry
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest
+from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.settlement import Settlement
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
@@ -121,7 +122,7 @@ async def test_the_whole_event_of_a_run_is_read_up_to_a_bound(acme: Tenant) -> N
 
 async def _page(acme: Tenant, request: PageRequest, max_bytes: int) -> list[LogEntry]:
     page = await acme.stores.journal.page(acme.id, LogQuery(), request, max_bytes=max_bytes)
-    assert not isinstance(page, InvalidPage)
+    assert not isinstance(page, Refusal)
     return list(page[0])
 
 

@@ -9,9 +9,9 @@ from contract_values import Tenant, a_trigger, an_integration, later, tenant
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import too_many
 from contentsvc_core.webhooks.settlement import Settled
-from contentsvc_core.workflows.triggers import Trigger, TriggerFault
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger
 
 
 def named(name: str) -> Callable[[Trigger], Trigger]:
@@ -28,13 +28,14 @@ async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
 
     answers = await asyncio.gather(*(directory.add_trigger(rival) for rival in rivals))
 
-    assert answers.count(True) == 1
-    winner = rivals[answers.index(True)]
+    (winner,) = (each for each in answers if isinstance(each, Trigger))
+    assert answers.count(DUPLICATE_TRIGGER) == 7
     assert await directory.triggers(acme.id) == [*acme.triggers, winner]
     version = (await acme.endpoint()).version
     # Once more, after an unknown outcome; and once more by another name.
     assert await directory.add_trigger(winner)
-    assert not await directory.add_trigger(evolve(winner, id="trg_new", event_types=("push", "release")))
+    double = await directory.add_trigger(evolve(winner, id="trg_new", event_types=("push", "release")))
+    assert double is DUPLICATE_TRIGGER
     assert (await acme.endpoint()).version == version
     for number, other in enumerate(
         (
@@ -74,7 +75,7 @@ async def test_a_trigger_is_changed_as_it_stands(acme: Tenant) -> None:
     # It counts from the very next delivery.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert (await acme.endpoint()).triggers == (two,)
-    assert await directory.change_trigger(acme.id, "trg_unknown", change) is TriggerFault.UNKNOWN
+    assert await directory.change_trigger(acme.id, "trg_unknown", change) is UNKNOWN_TRIGGER
     with pytest.raises(Unstorable):
         await directory.change_trigger(acme.id, two.id, named("\ud800"))
     assert await directory.trigger(acme.id, two.id) == two
@@ -89,7 +90,7 @@ async def test_a_trigger_does_not_become_what_another_one_is(acme: Tenant) -> No
         acme.id, one.id, lambda trigger: evolve(trigger, name="x", brand_identity_id=two.brand_identity_id)
     )
 
-    assert double is TriggerFault.DOUBLE
+    assert double is DUPLICATE_TRIGGER
     assert await directory.triggers(acme.id) == [one, two]
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     # An unchanged field may be sent again.
@@ -118,7 +119,7 @@ async def test_a_trigger_is_removed_once(acme: Tenant) -> None:
 
     for organization_id, trigger_id in ((zenith.id, one.id), (acme.id, "trg_unknown")):
         assert not await directory.remove_trigger(organization_id, trigger_id)
-        assert await directory.change_trigger(organization_id, trigger_id, named("x")) is TriggerFault.UNKNOWN
+        assert await directory.change_trigger(organization_id, trigger_id, named("x")) is UNKNOWN_TRIGGER
     answers = await asyncio.gather(*(directory.remove_trigger(acme.id, one.id) for _ in range(5)))
     assert sorted(answers) == [False] * 4 + [True]
 
@@ -154,15 +155,16 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
 
     answers = await asyncio.gather(*(directory.add_trigger(rival, at_most=most) for rival in rivals))
 
-    too_many = TooMany(what="event triggers", at_most=most)
-    assert (answers.count(True), answers.count(too_many)) == (2, 3)
+    refused = too_many("event triggers", most)
+    assert answers.count(refused) == 3
     assert (await acme.endpoint()).version == before + 2
-    assert f"at most {most} event triggers" in too_many.reason
+    assert f"at most {most} event triggers" in refused.message()
     assert len(await directory.triggers(acme.id)) == most
     # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
-    winner = rivals[answers.index(True)]
-    assert await directory.add_trigger(winner, at_most=most) is True
-    assert await directory.add_trigger(evolve(winner, id="trg_twin"), at_most=most) is False
+    winner = next(each for each in answers if isinstance(each, Trigger))
+    assert await directory.add_trigger(winner, at_most=most) == winner
+    assert await directory.add_trigger(evolve(winner, id="trg_twin"), at_most=most) is DUPLICATE_TRIGGER
     assert await directory.remove_trigger(acme.id, winner.id)
-    assert await directory.add_trigger(winner, at_most=most) is True
-    assert await directory.add_trigger(evolve(pattern, id="trg_t", organization_id=zenith.id), at_most=most) is True
+    assert await directory.add_trigger(winner, at_most=most) == winner
+    theirs = evolve(pattern, id="trg_t", organization_id=zenith.id)
+    assert await directory.add_trigger(theirs, at_most=most) == theirs

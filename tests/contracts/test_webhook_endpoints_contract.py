@@ -8,7 +8,7 @@ from contract_values import IDS, Stores, Tenant, later, tenant
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
-from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import Attempted, LeasedMessage, MessageStatus, begun_log, message_for_test
 from contentsvc_core.outgoing.signing import secret_of
@@ -75,7 +75,7 @@ async def test_of_any_number_added_at_once_no_more_are_than_there_may_be(acme: T
 
     ends = await asyncio.gather(*(acme.stores.endpoints.add(each, SECRET) for each in made))
 
-    assert ends.count(EndpointFault.TOO_MANY) == 3
+    assert ends.count(TOO_MANY_ENDPOINTS) == 3
     assert len(await acme.stores.endpoints.endpoints(acme.id)) == MAX_ENDPOINTS
     assert isinstance(await acme.stores.endpoints.add(an_endpoint(zenith.id), SECRET), WebhookEndpoint)
 

@@ -5,16 +5,17 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from tests.refusals import message_of
 
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile, UnknownBrand, brand_body
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body, no_such_brand
 from contentsvc_core.content.brand_changes import (
-    BadChange,
+    LEAVES_NO_DEFAULT_BRAND,
     BrandChange,
-    BrandFault,
     name_key,
     read_brand_change,
     read_brand_name,
 )
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 LATER: Final = START + timedelta(days=1)
@@ -37,7 +38,7 @@ OPTIONAL: Final = (
 )
 
 
-def changed(brand: BrandIdentity = BRAND, /, **given: Any) -> BrandIdentity | BrandFault:
+def changed(brand: BrandIdentity = BRAND, /, **given: Any) -> BrandIdentity | Refusal:
     change = read_brand_change(given, at=LATER)
     assert isinstance(change, BrandChange), change
     return change.of(brand)
@@ -45,8 +46,8 @@ def changed(brand: BrandIdentity = BRAND, /, **given: Any) -> BrandIdentity | Br
 
 def refused(**given: Any) -> str:
     change = read_brand_change(given, at=LATER)
-    assert isinstance(change, BadChange), change
-    return change.reason
+    assert isinstance(change, Refusal), change
+    return change.message()
 
 
 def test_what_is_given_is_changed_and_nothing_else() -> None:
@@ -122,13 +123,13 @@ def test_a_name_is_one_line_of_1_to_120_characters() -> None:
     assert read_brand_name(" a \n b ") == "a b"
     assert read_brand_name("x" * 120) == "x" * 120
     for text in ("", " \n", "x" * 121):
-        assert read_brand_name(text) == BadChange(reason="name must be 1 to 120 characters long")
+        assert message_of(read_brand_name(text)) == "name must be 1 to 120 characters long"
 
 
 def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:
     default = evolve(BRAND, is_default=True)
 
-    assert changed(default, is_default=False) is BrandFault.LEAVES_NO_DEFAULT
+    assert changed(default, is_default=False) is LEAVES_NO_DEFAULT_BRAND
     assert changed(default, is_default=True) == evolve(default, updated_at=LATER)
     assert changed(default, name="Other") == evolve(default, name="Other", updated_at=LATER)
     assert changed(is_default=False) == evolve(BRAND, updated_at=LATER)
@@ -171,5 +172,5 @@ def test_the_wire_form_has_every_field() -> None:
 
 
 def test_an_identity_that_is_not_there_is_named_in_one_short_line() -> None:
-    assert UnknownBrand("bi_\n9").reason == "Unknown brand identity: 'bi_ 9'"
-    assert UnknownBrand("x" * 65).reason == f"Unknown brand identity: '{'x' * 63}…'"
+    assert no_such_brand("bi_\n9").message() == "Unknown brand identity: 'bi_ 9'"
+    assert no_such_brand("x" * 65).message() == f"Unknown brand identity: '{'x' * 63}…'"

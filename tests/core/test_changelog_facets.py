@@ -9,6 +9,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.test_public_changelog import OFF, POST
+from tests.refusals import message_of
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import ToneProfile
@@ -17,13 +18,13 @@ from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changes import changed_changelog
 from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, contrast, read_colour, shades_of
 from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
 from contentsvc_core.content.public.html import excerpt
 from contentsvc_core.content.public.images import IMAGE_LIMIT, Image, ImageKind, read_image
 from contentsvc_core.content.public.paths import is_post_path, post_paths, readable
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.sections import Section
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 
@@ -221,12 +222,12 @@ def test_a_picture_is_known_by_its_own_bytes(content: bytes, media_type: str) ->
     ],
 )
 def test_what_is_no_picture_is_refused_by_name(content: bytes, fault: str) -> None:
-    assert read_image(ImageKind.LOGO, content) == InvalidChangelog(reason=fault)
+    assert message_of(read_image(ImageKind.LOGO, content)) == fault
 
 
 @given(st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"RIFF", b"\x89PNG\r\n\x1a\n"]))
 def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> None:
-    assert isinstance(read_image(ImageKind.ICON, start + content), Image | InvalidChangelog)
+    assert isinstance(read_image(ImageKind.ICON, start + content), Image | Refusal)
 
 
 @pytest.mark.parametrize(
@@ -240,14 +241,14 @@ def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> 
         ({"header_links": (("Docs", ""),)}, "headerLinks must each have an http or https address"),
         ({"header_links": (("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
         ({"header_links": (("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
-        ({"show_details": 1}, "show_details has a value that it cannot have"),
+        ({"show_details": 1}, "showDetails has a value that it cannot have"),
     ],
 )
 def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(given_: dict[str, Any], fault: str) -> None:
     refused = changed_changelog(OFF, given_, at=START)
 
-    assert isinstance(refused, InvalidChangelog)
-    assert refused.reason.startswith(fault)
+    assert isinstance(refused, Refusal)
+    assert refused.message().startswith(fault)
 
 
 _INTERNAL = """\

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from tests.refusals import message_of
 
 from contentsvc_core import ContentType, PostStatus
-from contentsvc_core.content.editing import InvalidChange, PostChange, entity_tag, read_post_change
+from contentsvc_core.content.editing import PostChange, entity_tag, read_post_change
 from contentsvc_core.content.posts import Post
 from contentsvc_core.testing import START
 
@@ -65,7 +66,7 @@ def test_what_is_within_its_bounds_is_taken_as_it_is() -> None:
     ],
 )
 def test_what_is_not_is_refused_and_nothing_is_corrected(given: dict[str, Any], error: str) -> None:
-    assert read_post_change(**given) == InvalidChange(error=error)
+    assert message_of(read_post_change(**given)) == error
 
 
 def test_an_entity_tag_is_strong_and_no_two_versions_share_one() -> None:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from contentsvc_core.content.house_style import (
     LEAST_LENGTH,
     STYLE_FIELDS,
-    BadStyle,
     HouseStyle,
     merged,
     options_body,
     options_of,
     read_style,
     style_body,
+    style_fault,
     style_schema,
     value_in_words,
 )
@@ -32,6 +32,7 @@ from contentsvc_core.content.style_kinds import (
     SECTIONS,
     TEXT_LIMIT,
 )
+from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls
 
 #: One value of each field, none of them a default.
@@ -81,7 +82,7 @@ _options: Final = st.builds(
 
 def read(value: object) -> HouseStyle | None:
     style = read_style(value)
-    assert not isinstance(style, BadStyle), style
+    assert not isinstance(style, Refusal), style
     return style
 
 
@@ -194,13 +195,15 @@ _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
 def test_a_bad_value_is_refused_by_the_name_of_its_field(given_: Any, told: str) -> None:
     bad = read_style(given_)
 
-    assert isinstance(bad, BadStyle)
-    assert bad.told() == told
+    assert isinstance(bad, Refusal)
+    assert style_fault(bad) == told
 
 
 def test_a_fault_names_the_place_of_its_field() -> None:
-    assert BadStyle("links", "is wrong").told("outputConfig.houseStyle") == "outputConfig.houseStyle.links is wrong"
-    assert BadStyle("", "is wrong").told("houseStyle") == "houseStyle is wrong"
+    assert (
+        style_fault(invalid("links", "is wrong"), "outputConfig.houseStyle") == "outputConfig.houseStyle.links is wrong"
+    )
+    assert style_fault(invalid(None, "is wrong"), "houseStyle") == "houseStyle is wrong"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.pages import SiteFacts, decode_page, site_facts
-from contentsvc_core.content.site_addresses import BadAddress, SiteAddress, read_site_address, read_site_hosts
+from contentsvc_core.content.site_addresses import SiteAddress, read_site_address, read_site_hosts
 from contentsvc_core.content.site_brands import BrandProposal, propose_brand
+from contentsvc_core.refusals import Refusal
 
 
 def _json(text: str) -> str:
@@ -173,7 +174,9 @@ def test_an_identity_is_proposed_field_by_field(facts: SiteFacts, name: str | No
     ],
 )
 def test_an_address_is_refused_with_a_reason(text: str, reason: str) -> None:
-    assert read_site_address(text) == BadAddress(reason=reason)
+    refused = read_site_address(text)
+    assert isinstance(refused, Refusal)
+    assert refused.message("it") == f"it {reason}"
 
 
 @pytest.mark.parametrize(

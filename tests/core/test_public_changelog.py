@@ -13,12 +13,12 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_bo
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.changes import changed_changelog
 from contentsvc_core.content.public.cursors import PublishedCursor
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.html import excerpt, nested
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.months import Month, by_month, by_year, months_between
 from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.organizations import Organization
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 ACME = Organization(id="org_1", slug="acme", name="Acme", created_at=START)
@@ -99,14 +99,14 @@ def test_what_can_be_set_is(attribute: str, value: object) -> None:
         ("product_url", "https://[::1/", "productUrl"),
         ("product_url", f"https://acme.example/{'x' * 2000}", "productUrl"),
         ("content_types", (), "contentTypes must name one type of content at least"),
-        ("organization_id", "org_2", "organization_id has a value that it cannot have"),
+        ("organization_id", "org_2", "organizationId has a value that it cannot have"),
     ],
 )
 def test_what_cannot_be_is_refused_by_its_name(attribute: str, value: object, reason: str) -> None:
     refused = changed_changelog(OFF, {attribute: value}, at=START)
 
-    assert isinstance(refused, InvalidChangelog)
-    assert refused.reason.startswith(reason)
+    assert isinstance(refused, Refusal)
+    assert refused.message().startswith(reason)
 
 
 def test_lines_are_lines_and_types_have_one_order() -> None:

@@ -5,7 +5,7 @@ from attrs import evolve
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import Excerpt, post_excerpts, record_excerpts
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.testing import START
@@ -14,7 +14,7 @@ from contentsvc_core.workflows.context import ContextRecord
 
 def terms_of(text: str) -> tuple[Term, ...]:
     terms = read_terms(text)
-    assert not isinstance(terms, InvalidQuery)
+    assert not isinstance(terms, Refusal)
     return terms
 
 

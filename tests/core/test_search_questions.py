@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from attrs import evolve
 from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
+from tests.refusals import message_of
 
 from contentsvc_core.content.posts import ContentType, PostStatus
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
 from contentsvc_core.search.excerpts import post_hit_body, record_hit_body
 from contentsvc_core.search.questions import (
@@ -68,7 +69,7 @@ def test_a_question_about_posts_is_read_whole() -> None:
     ],
 )
 def test_a_question_about_context_that_cannot_be_is_refused(parameters: dict[str, str], error: str) -> None:
-    assert read_context_search(parameters) == InvalidQuery(error=error)
+    assert message_of(read_context_search(parameters)) == error
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,8 @@ def test_a_question_about_context_that_cannot_be_is_refused(parameters: dict[str
 def test_a_question_about_posts_that_cannot_be_is_refused(parameters: dict[str, str], error: str) -> None:
     refused = read_post_search(parameters)
 
-    assert isinstance(refused, InvalidQuery)
-    assert refused.error.startswith(error)
+    assert isinstance(refused, Refusal)
+    assert refused.message().startswith(error)
 
 
 @pytest.mark.parametrize(("text", "limit"), [("", 20), ("1", 1), ("007", 7), ("100", 100)])
@@ -94,11 +95,11 @@ def test_a_limit_is_read(text: str, limit: int) -> None:
 
 @pytest.mark.parametrize("text", ["0", "101", "-1", "1.5", "x", "٣", "9" * 18, "0" * 18 + "1"])
 def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
-    assert read_limit(text) == InvalidQuery(error=f"Invalid limit: '{text}' is not a number from 1 to 100")
+    assert message_of(read_limit(text)) == f"Invalid limit: '{text}' is not a number from 1 to 100"
 
 
 def test_a_limit_that_is_no_number_is_told_by_its_beginning() -> None:
-    assert read_limit("x" * 99) == InvalidQuery(error=f"Invalid limit: '{'x' * 63}…' is not a number from 1 to 100")
+    assert message_of(read_limit("x" * 99)) == f"Invalid limit: '{'x' * 63}…' is not a number from 1 to 100"
     assert read_limit("0" * 17 + "7") == 7
 
 
@@ -123,7 +124,7 @@ def test_a_point_in_time_is_read(text: str, at: datetime | None) -> None:
 @pytest.mark.parametrize("text", ["22.11.2026", "2026-11", "2026-13-01", "20261122", "2026-W47-7", "9" * 70])
 def test_what_is_no_point_in_time_is_refused(text: str) -> None:
     shown = text if len(text) <= 64 else f"{'9' * 63}…"
-    assert read_since(text) == InvalidQuery(error=f"Invalid since: '{shown}' {NO_DATE}")
+    assert message_of(read_since(text)) == f"Invalid since: '{shown}' {NO_DATE}"
 
 
 def test_what_of_a_push_is_searched() -> None:

@@ -5,8 +5,9 @@ from unicodedata import combining, normalize
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.refusals import message_of
 
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.search.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_words, words_of
 from contentsvc_core.text import MARKS_LIMIT, compatible
@@ -118,13 +119,13 @@ def test_a_question_is_read(text: str, terms: tuple[Term, ...]) -> None:
     ],
 )
 def test_a_question_that_is_none_is_refused(text: str, error: str) -> None:
-    assert read_terms(text) == InvalidQuery(error=error)
+    assert message_of(read_terms(text)) == error
 
 
 def test_the_longest_questions_are_read() -> None:
     assert read_terms("x" * 500) == (Term(words=["x" * WORD_LIMIT]),)
     terms = read_terms(" ".join(map(str, range(32))))
-    assert not isinstance(terms, InvalidQuery)
+    assert not isinstance(terms, Refusal)
     assert len(terms) == 32
 
 

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.site_addresses import (
-    BadAddress,
-    SiteAddress,
-    SiteHost,
-    is_public,
-    read_site_address,
-    read_site_hosts,
-)
+from contentsvc_core.content.site_addresses import SiteAddress, SiteHost, is_public, read_site_address, read_site_hosts
+from contentsvc_core.refusals import Refusal
 
 #: The IANA's registries of special-purpose addresses, all that is not "globally reachable", and what else is no
 #: site's: multicast, reserved, and addresses that carry other ones. Written here once more, by hand.
@@ -139,7 +133,7 @@ def test_an_address_is_read(text: str, url: str) -> None:
 def test_what_is_no_sites_address_is_refused(text: str, reason: str) -> None:
     site = read_site_address(text)
 
-    assert isinstance(site, BadAddress)
+    assert isinstance(site, Refusal)
     assert any(part in site.reason for part in reason.split("|"))
 
 
@@ -169,7 +163,7 @@ def test_an_operator_opens_hosts_at_their_ports_alone() -> None:
         assert isinstance(site, SiteAddress)
         assert site.opened
     for url in ("http://127.0.0.1/", "http://127.0.0.1:8081/", "http://intranet:8080/", "http://localhost:8080/"):
-        assert isinstance(read_site_address(url, opened), BadAddress)
+        assert isinstance(read_site_address(url, opened), Refusal)
     assert read_site_hosts("") == frozenset()
 
 

@@ -18,8 +18,8 @@ from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
 from contentsvc_core.identifiers import is_slug, slugify
 from contentsvc_core.journal import FailureBudget, LogQuery, LogStatus, read_log_query, retention_cutoff
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.organizations import Organization
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
@@ -233,5 +233,5 @@ class TestQueries:
     def test_an_unknown_value_is_named(self, name: str, value: str) -> None:
         refused = read_post_query({name: value})
 
-        assert isinstance(refused, InvalidQuery)
-        assert refused.error.startswith(f"Invalid {name}: '")
+        assert isinstance(refused, Refusal)
+        assert refused.message().startswith(f"Invalid {name}: '")

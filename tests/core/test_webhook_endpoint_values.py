@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from attrs import evolve
 
-from contentsvc_core.content.site_addresses import BadAddress, read_site_hosts
+from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body, read_endpoint_url
 from contentsvc_core.outgoing.events import EventType, run_failed
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 OPENED = read_site_hosts("127.0.0.1:9000, intranet.example")
@@ -23,7 +24,7 @@ OPENED = read_site_hosts("127.0.0.1:9000, intranet.example")
     ],
 )
 def test_https_at_a_public_host_is_an_endpoint(url: str) -> None:
-    assert not isinstance(read_endpoint_url(url), BadAddress)
+    assert not isinstance(read_endpoint_url(url), Refusal)
 
 
 @pytest.mark.parametrize(
@@ -46,14 +47,14 @@ def test_https_at_a_public_host_is_an_endpoint(url: str) -> None:
 def test_what_only_we_can_reach_is_none(url: str, reason: str) -> None:
     refused = read_endpoint_url(url)
 
-    assert isinstance(refused, BadAddress)
-    assert reason in refused.reason
+    assert isinstance(refused, Refusal)
+    assert reason in refused.message()
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9000/hook", "http://intranet.example/", "https://intranet.example/"])
 def test_what_an_operator_has_opened_is_one_wherever_it_is(url: str) -> None:
-    assert not isinstance(read_endpoint_url(url, OPENED), BadAddress)
-    assert isinstance(read_endpoint_url("http://127.0.0.1:9001/hook", OPENED), BadAddress)
+    assert not isinstance(read_endpoint_url(url, OPENED), Refusal)
+    assert isinstance(read_endpoint_url("http://127.0.0.1:9001/hook", OPENED), Refusal)
 
 
 def test_without_event_types_everything_is_told_and_while_it_is_off_nothing() -> None:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from tests.refusals import message_of
 
 from contentsvc_core import ContentType, LogEntry, LogStatus, PostStatus, Push, Release, RunStatus, Trigger, WorkflowRun
 from contentsvc_core.content.posts import Post, post_body
@@ -15,7 +16,6 @@ from contentsvc_core.hosts import HostDelivery, HostFault, missed
 from contentsvc_core.identifiers import is_full_name, is_own_id, is_slug, is_token, minted_ms, repository_id, slugify
 from contentsvc_core.insights import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.journal import log_body, read_log_query
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.organizations import (
     Disabled,
     Integration,
@@ -25,6 +25,7 @@ from contentsvc_core.organizations import (
     webhook_path,
     webhook_url,
 )
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.asked import asked_from_json, asked_to_json
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, sources_of
@@ -120,12 +121,12 @@ class TestPosts:
     )
     def test_what_cannot_be_asked_for_is_named_with_what_can(self, parameters: dict[str, str], error: str) -> None:
         refused = read_post_query(parameters)
-        assert isinstance(refused, InvalidQuery)
-        assert refused.error.startswith(error)
+        assert isinstance(refused, Refusal)
+        assert refused.message().startswith(error)
 
     def test_a_brand_identity_that_is_not_there_is_named(self) -> None:
-        assert unknown_brand("brand_x").error == "Invalid brandIdentityId: 'brand_x' is unknown"
-        assert unknown_brand("x" * 65).error == f"Invalid brandIdentityId: '{'x' * 63}…' is unknown"
+        assert unknown_brand("brand_x").message() == "Invalid brandIdentityId: 'brand_x' is unknown"
+        assert unknown_brand("x" * 65).message() == f"Invalid brandIdentityId: '{'x' * 63}…' is unknown"
 
 
 class TestRuns:
@@ -446,7 +447,7 @@ class TestLogs:
         ],
     )
     def test_what_a_log_cannot_be_asked_for_is_named(self, parameters: dict[str, str], error: str) -> None:
-        assert read_log_query(parameters) == InvalidQuery(error=error)
+        assert message_of(read_log_query(parameters)) == error
 
     @pytest.mark.parametrize(
         ("search", "found"),

@@ -8,7 +8,8 @@ from tests.model.model import Model
 from tests.model.sides import Side, Step, Stores
 
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.workflows.triggers import Trigger, TriggerFault
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger
 
 
 def _work(trigger: Trigger) -> tuple[object, ...]:
@@ -27,13 +28,13 @@ def _work(trigger: Trigger) -> tuple[object, ...]:
 def add_trigger(stores: Stores, trigger: Trigger) -> Step:
     """Add a trigger, unless another one does the same; the same one once more changes nothing."""
 
-    def predict(model: Model) -> bool:
+    def predict(model: Model) -> Trigger | Refusal:
         if trigger.id in model.triggers:
-            return True
+            return trigger
         if any(_work(trigger) == _work(other) for other in model.triggers.values()):
-            return False
+            return DUPLICATE_TRIGGER
         model.triggers[trigger.id] = trigger
-        return True
+        return trigger
 
     return Step(what=f"add {trigger}", perform=lambda: stores.directory.add_trigger(trigger), predict=predict)
 
@@ -46,14 +47,14 @@ def change_trigger(
     def change(trigger: Trigger) -> Trigger:
         return evolve(trigger, repository_ids=repository_ids, event_types=kinds)
 
-    def predict(model: Model) -> Trigger | TriggerFault:
+    def predict(model: Model) -> Trigger | Refusal:
         trigger = model.triggers.get(trigger_id)
         if trigger is None or trigger.organization_id != organization_id:
-            return TriggerFault.UNKNOWN
+            return UNKNOWN_TRIGGER
         changed = change(trigger)
         others = [other for other in model.triggers.values() if other.id != trigger_id]
         if any(_work(changed) == _work(other) for other in others):
-            return TriggerFault.DOUBLE
+            return DUPLICATE_TRIGGER
         model.triggers[trigger_id] = changed
         return changed
 

@@ -8,7 +8,8 @@ from tests.model.model import A_DAY, Logged, Model
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import PageRequest, Pagination, invalid_page
+from contentsvc_core.refusals import Refusal
 
 Visible = dict[str, Any]
 
@@ -61,7 +62,7 @@ def log(model: Model, organization_id: str) -> list[Logged]:
 
 def page(
     model: Model, organization_id: str, query: PostQuery, request: PageRequest
-) -> tuple[Sequence[Post], Pagination] | InvalidPage:
+) -> tuple[Sequence[Post], Pagination] | Refusal:
     """Return a page of posts (specification 4.2); an empty list has one page."""
     found = [
         post
@@ -71,7 +72,7 @@ def page(
     ]
     pages = [found[start : start + request.limit] for start in range(0, len(found), request.limit)] or [[]]
     if request.page > len(pages):
-        return InvalidPage(requested_page=request.page, total_pages=len(pages))
+        return invalid_page(request.page, len(pages))
     pagination = Pagination(
         limit=request.limit, current_page=request.page, total_pages=len(pages), total_items=len(found)
     )

@@ -168,7 +168,7 @@ class _Episode:
                     output_type=output,
                     created_at=START,
                 )
-                if await self._stores.directory.add_trigger(trigger) is not True:
+                if await self._stores.directory.add_trigger(trigger) != trigger:
                     message = "the setting itself is refused"
                     raise ValueError(message)
                 setting.triggers.append(trigger)

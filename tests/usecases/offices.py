@@ -7,10 +7,10 @@ from attrs import frozen
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.usecases.conftest import World
 
-from contentsvc_core import Address, LogEntry, Refusal
-from contentsvc_core.hosts import HostRefusal
+from contentsvc_core import Address, LogEntry
 from contentsvc_core.journal import Direction
 from contentsvc_core.ports import CodeHost, Hooks, Journal
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
 from contentsvc_core.usecases.host_calls import HostCalls
@@ -35,7 +35,7 @@ class Office:
 
     async def connect(
         self, token: str | None = TOKEN, *, name: str = NAME, number: int | None = None, branch: str | None = None
-    ) -> Connected | Refusal | HostRefusal:
+    ) -> Connected | Refusal:
         return await self.connector.connect(
             self.world.organization.id,
             full_name=name,
@@ -62,7 +62,7 @@ class Office:
         assert isinstance(rotated, Rotated)
         return rotated
 
-    async def reconcile(self, made: Connected, *, dry_run: bool = False) -> Reconciled | Refusal | HostRefusal:
+    async def reconcile(self, made: Connected, *, dry_run: bool = False) -> Reconciled | Refusal:
         return await self.reconciler.reconcile(self.world.organization.id, made.integration.id, dry_run=dry_run)
 
     async def ends(self, made: Connected, *, dry_run: bool = False) -> dict[str, MissedEnd]:

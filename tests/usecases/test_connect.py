@@ -10,9 +10,10 @@ from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core import LogEntry, LogStatus, Refusal, StoreUnavailable, Trigger
-from contentsvc_core.hosts import HookAccess, HostAnswer, HostFault, HostRefusal
+from contentsvc_core import LogEntry, LogStatus, StoreUnavailable, Trigger
+from contentsvc_core.hosts import HookAccess, HostAnswer, HostRefusal
 from contentsvc_core.ports import Hooks, Journal
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, HookEnd
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
@@ -73,26 +74,26 @@ CREATION = Fault(method="POST", path="/hooks$")
 @pytest.mark.parametrize(
     ("token", "fault", "expected", "status"),
     [
-        (READER, None, HostFault.NO_ACCESS, 403),
-        (TOKEN, evolve(CREATION, status=422), HostFault.REFUSED, 422),
-        (TOKEN, evolve(CREATION, status=429), HostFault.RATE_LIMITED, 429),
-        (TOKEN, evolve(CREATION, status=500), HostFault.UNREACHABLE, 500),
+        (READER, None, RefusalKind.HOST_REFUSED, 403),
+        (TOKEN, evolve(CREATION, status=422), RefusalKind.HOST_REFUSED, 422),
+        (TOKEN, evolve(CREATION, status=429), RefusalKind.HOST_BUSY, 429),
+        (TOKEN, evolve(CREATION, status=500), RefusalKind.HOST_UNREACHABLE, 500),
         # It was created all the same.
-        (TOKEN, evolve(CREATION, status=502, after=True), HostFault.UNREACHABLE, 502),
-        (TOKEN, evolve(CREATION, status=201, after=True, body=b"<html>"), HostFault.STRANGE, 201),
+        (TOKEN, evolve(CREATION, status=502, after=True), RefusalKind.HOST_UNREACHABLE, 502),
+        (TOKEN, evolve(CREATION, status=201, after=True, body=b"<html>"), RefusalKind.HOST_UNREACHABLE, 201),
     ],
 )
 async def test_a_hook_that_cannot_be_created_leaves_nothing_behind(
-    office: Office, token: str, fault: Fault | None, expected: HostFault, status: int
+    office: Office, token: str, fault: Fault | None, expected: RefusalKind, status: int
 ) -> None:
     office.server.fault = fault
     refused = await office.connect(token)
 
-    assert isinstance(refused, HostRefusal)
-    assert refused.fault is expected
+    assert isinstance(refused, Refusal)
+    assert refused.kind is expected
     assert await office.is_left_alone()
     (entry,) = await office.calls()
-    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, status, refused.reason)
+    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, status, refused.message())
     # Nothing is in the way of another try.
     office.server.fault = None
     await office.connected()
@@ -101,8 +102,8 @@ async def test_a_hook_that_cannot_be_created_leaves_nothing_behind(
 async def test_a_repository_that_cannot_be_read_is_not_connected(office: Office) -> None:
     refused = await office.connect("ghp_wrong")
 
-    assert isinstance(refused, HostRefusal)
-    assert refused.fault is HostFault.NO_ACCESS
+    assert isinstance(refused, Refusal)
+    assert (refused.kind, refused.field) == (RefusalKind.HOST_REFUSED, "token")
     assert await office.is_left_alone()
     assert await office.calls() == []
 
@@ -118,8 +119,8 @@ async def test_what_does_not_fit_is_refused_before_anything_is_made(office: Offi
         "and no token": await nowhere.connect(number=7),
     }
     for reason, refused in reasons.items():
-        assert isinstance(refused, Refusal | HostRefusal), reason
-        assert reason in refused.reason
+        assert isinstance(refused, Refusal), reason
+        assert reason in refused.message()
     assert await office.is_left_alone()
 
 
@@ -383,7 +384,7 @@ async def test_a_code_host_that_lists_no_deliveries_is_named(world: World) -> No
         refused = await office.reconcile(made)
         await host.close()
 
-    assert isinstance(refused, HostRefusal)
-    assert refused.fault is HostFault.UNSUPPORTED
+    assert isinstance(refused, Refusal)
+    assert refused.kind is RefusalKind.HOST_REFUSED
     unknown = await office.reconciler.reconcile(world.organization.id, "int_unknown")
     assert unknown == UNKNOWN

@@ -13,8 +13,9 @@ from tests.usecases.offices import Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogStatus
-from contentsvc_core.hosts import Hook, HookAccess, HostAnswer, HostFault, HostRefusal
+from contentsvc_core.hosts import Hook, HookAccess, HostAnswer, HostRefusal
 from contentsvc_core.organizations import Removed
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookEnd
 
 
@@ -84,8 +85,8 @@ async def test_a_refusal_that_cannot_be_read_leaves_nothing_behind(office: Offic
 
     refused = await office.connect()
 
-    assert isinstance(refused, HostRefusal)
-    assert (refused.fault, refused.status) == (HostFault.REFUSED, 422)
+    assert isinstance(refused, Refusal)
+    assert refused.kind is RefusalKind.HOST_REFUSED
     assert await office.is_left_alone()
 
 
@@ -208,9 +209,9 @@ async def test_what_the_code_host_is_asked_for_ends_in_time_and_what_may_be_left
 
     # One call alone may take 15 s.
     assert time.monotonic() - began < 10
-    assert isinstance(refused, HostRefusal)
-    assert refused.fault is HostFault.UNREACHABLE
-    assert "a webhook may be left there: remove the one that delivers to https://" in refused.reason
+    assert isinstance(refused, Refusal)
+    assert refused.kind is RefusalKind.HOST_UNREACHABLE
+    assert "a webhook may be left there: remove the one that delivers to https://" in refused.message()
     assert len(server.did("POST")) == len(server.did("GET", "/hooks")) == 1
     assert await office.is_left_alone()
 
@@ -223,7 +224,7 @@ async def test_there_is_time_to_take_back_what_took_all_the_time(
 
     refused = await office.connect()
 
-    assert isinstance(refused, HostRefusal)
-    assert "may be left" not in refused.reason
+    assert isinstance(refused, Refusal)
+    assert "may be left" not in refused.message()
     assert len(server.did("DELETE")) == 1
     assert await office.is_left_alone()

@@ -10,13 +10,14 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, EndpointFault, WebhookEndpoint
+from contentsvc_core.journal import UNKNOWN_LOG
+from contentsvc_core.outgoing.endpoints import ENDPOINT_DISABLED, MAX_OVERLAP, UNKNOWN_ENDPOINT, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, AttemptResult, NotSent
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import iso_ms, to_ms
-from contentsvc_core.usecases.operate import Refusal
-from contentsvc_core.usecases.replay import Replayed, ReplayFault
+from contentsvc_core.usecases.replay import ENDPOINT_GONE, MESSAGE_ENDPOINT_DISABLED, Replayed
 from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
 
 URL = "https://acme.example/hook"
@@ -182,7 +183,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
     assert (entry.status.value, entry.status_code) == ("failed", 410)
     assert entry.error_message == "the endpoint answered with status 410: it is gone, and was switched off"
     assert await office.turn() == []
-    assert await office.editor.test(office.owner, office.endpoint.id) is EndpointFault.DISABLED
+    assert await office.editor.test(office.owner, office.endpoint.id) is ENDPOINT_DISABLED
     on = await office.editor.change(office.owner, office.endpoint.id, enabled=True)
     assert isinstance(on, WebhookEndpoint)
     assert (on.disabled_reason, on.failures) == (None, 0)
@@ -259,11 +260,11 @@ async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
     (entry,) = await office.log()
     replay = office.replayer.replay
 
-    assert await replay("org_other", entry.id) is ReplayFault.UNKNOWN
+    assert await replay("org_other", entry.id) is UNKNOWN_LOG
     await office.editor.change(office.owner, office.endpoint.id, enabled=False)
-    assert await replay(office.owner, entry.id) is ReplayFault.ENDPOINT_DISABLED
+    assert await replay(office.owner, entry.id) is MESSAGE_ENDPOINT_DISABLED
     await office.editor.remove(office.owner, office.endpoint.id)
-    assert await replay(office.owner, entry.id) is ReplayFault.ENDPOINT_GONE
+    assert await replay(office.owner, entry.id) is ENDPOINT_GONE
 
 
 @pytest.mark.parametrize(
@@ -285,7 +286,7 @@ async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
 
     for refused in (made, changed):
         assert isinstance(refused, Refusal)
-        assert reason in refused.reason
+        assert reason in refused.message()
     assert await office.standing() == office.endpoint
 
 
@@ -293,12 +294,12 @@ async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
 async def test_what_is_unknown_is_told_so(office: Office, endpoint_id: str) -> None:
     editor = office.editor
 
-    assert await editor.change(office.owner, endpoint_id, enabled=False) is EndpointFault.UNKNOWN
-    assert await editor.rotate(office.owner, endpoint_id) is EndpointFault.UNKNOWN
-    assert await editor.test(office.owner, endpoint_id) is EndpointFault.UNKNOWN
+    assert await editor.change(office.owner, endpoint_id, enabled=False) is UNKNOWN_ENDPOINT
+    assert await editor.rotate(office.owner, endpoint_id) is UNKNOWN_ENDPOINT
+    assert await editor.test(office.owner, endpoint_id) is UNKNOWN_ENDPOINT
     assert not await editor.remove(office.owner, endpoint_id)
     # Nor is another one's.
-    assert await editor.test("org_other", office.endpoint.id) is EndpointFault.UNKNOWN
+    assert await editor.test("org_other", office.endpoint.id) is UNKNOWN_ENDPOINT
 
 
 async def test_an_overlap_has_its_bounds(office: Office) -> None:
@@ -355,7 +356,7 @@ async def test_an_endpoint_may_be_made_switched_off(office: Office) -> None:
 
     assert isinstance(made, NewSecret)
     assert not made.endpoint.enabled
-    assert await office.editor.test(office.owner, made.endpoint.id) is EndpointFault.DISABLED
+    assert await office.editor.test(office.owner, made.endpoint.id) is ENDPOINT_DISABLED
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,20 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed
 from tests.usecases.test_trigger_changes import Between, a_brand
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import PostStatus, StoreUnavailable
-from contentsvc_core.content.brand_changes import BadChange, BrandFault
-from contentsvc_core.content.editing import InvalidChange, PostChange
+from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
+from contentsvc_core.content.editing import POST_CHANGED, UNKNOWN_POST, PostChange
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.edit import PostEditor, PostFault
+from contentsvc_core.usecases.edit import PostEditor
 
 
 @pytest.fixture
@@ -51,18 +53,18 @@ async def test_a_text_whose_html_is_too_long_is_refused(world: World, post: Post
 
     refused = await edit.change(owner, post.id, PostChange(markdown=f"{'>' * 20} x"))
 
-    assert isinstance(refused, InvalidChange)
-    assert "becomes more than 2,097,152 characters of HTML" in refused.error
+    assert isinstance(refused, Refusal)
+    assert "becomes more than 2,097,152 characters of HTML" in refused.message()
     assert await world.stores.posts.post(owner, post.id) == post
 
 
 async def test_a_post_that_is_not_there_or_not_the_one_that_was_seen_stays(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
     for unknown in ("post_unknown", "no id"):
-        assert await edit.change(owner, unknown, PostChange(title="x")) is PostFault.UNKNOWN
-        assert await edit.remove(owner, unknown) is PostFault.UNKNOWN
-    assert await edit.change(owner, post.id, PostChange(title="x"), if_=lambda _: False) is PostFault.CHANGED
-    assert await edit.remove(owner, post.id, if_=lambda _: False) is PostFault.CHANGED
+        assert await edit.change(owner, unknown, PostChange(title="x")) is UNKNOWN_POST
+        assert await edit.remove(owner, unknown) is UNKNOWN_POST
+    assert await edit.change(owner, post.id, PostChange(title="x"), if_=lambda _: False) is POST_CHANGED
+    assert await edit.remove(owner, post.id, if_=lambda _: False) is POST_CHANGED
     assert await world.stores.posts.post(owner, post.id) == post
     assert await edit.remove(owner, post.id) is None
     assert await world.stores.posts.post(owner, post.id) is None
@@ -101,8 +103,8 @@ async def test_an_identity_is_changed_field_by_field(world: World) -> None:
     assert changed == evolve(brand, is_default=True, audience="keepers", updated_at=world.clock.now())
     assert await world.stores.brands.identity(owner, brand.id) == changed
     for unknown in ("brand_unknown", "no id"):
-        assert await edit.change(owner, unknown, {"audience": "x"}) is BrandFault.UNKNOWN
-    assert await edit.change(owner, brand.id, {"name": ""}) == BadChange(reason="name must be 1 to 120 characters long")
+        assert await edit.change(owner, unknown, {"audience": "x"}) is UNKNOWN_BRAND
+    assert message_of(await edit.change(owner, brand.id, {"name": ""})) == "name must be 1 to 120 characters long"
 
 
 async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> None:
@@ -110,7 +112,7 @@ async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> 
     owner, address = world.organization.id, {"website_url": "http://wiki.internal:8080/"}
     opened = read_site_hosts("wiki.internal:8080")
 
-    assert isinstance(await BrandEditor(world.stores.brands, world.clock).change(owner, brand.id, address), BadChange)
+    assert isinstance(await BrandEditor(world.stores.brands, world.clock).change(owner, brand.id, address), Refusal)
     allowing = BrandEditor(world.stores.brands, world.clock, opened=opened)
     changed = await allowing.change(owner, brand.id, address)
     assert changed == evolve(brand, is_default=True, **address, updated_at=world.clock.now())

@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_generate import Recorder, ask, follow, generator, only_the_request
 from tests.usecases.test_perform import perform_all, pushed, released, taken
@@ -28,16 +29,16 @@ from contentsvc_core import (
     Processed,
     Receiver,
     ReceivingFailed,
-    Refusal,
     RunStatus,
     StoreUnavailable,
     Trigger,
 )
-from contentsvc_core.access.keys import ApiKey, KeyFault, Scope, digest
+from contentsvc_core.access.keys import KEY_EXPIRED, ApiKey, Scope, digest
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Silence
 from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.expire import Sweeper, Swept
@@ -49,14 +50,9 @@ from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
-from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
-
-
-def _reason(refused: object) -> str:
-    assert isinstance(refused, Refusal), refused
-    return refused.reason
 
 
 class TestOperators:
@@ -83,7 +79,7 @@ class TestOperators:
         assert (len(issued.key), issued.key[:4], issued.key[14]) == (55, "csk_", "_")
         for expires_at in (now, now - timedelta(days=1)):
             late = await operator.issue_key(made, expires_at=expires_at)
-            assert late is KeyFault.EXPIRED
+            assert late is KEY_EXPIRED
 
         connected = await operator.connect(
             made, full_name="acme/lid", repository_id=7, provider="github", branch="stable"
@@ -101,10 +97,10 @@ class TestOperators:
 
     async def test_refusals_say_what_would_do(self, world: World) -> None:
         async def created(name: str, slug: str | None = None) -> str:
-            return _reason(await world.operator.create_organization(name, slug=slug))
+            return message_of(await world.operator.create_organization(name, slug=slug))
 
         async def connected(name: str, number: int = 1, provider: str = "codehost") -> str:
-            return _reason(
+            return message_of(
                 await world.operator.connect(
                     world.organization, full_name=name, repository_id=number, provider=provider, branch=None
                 )
@@ -163,9 +159,9 @@ class TestTriggers:
             False,
             "",
         )
-        assert await edit.create(owner, repository_ids=[REPOSITORY_ID], event_types=["push"]) is TriggerFault.DOUBLE
+        assert await edit.create(owner, repository_ids=[REPOSITORY_ID], event_types=["push"]) is DUPLICATE_TRIGGER
         for unknown in ("trg_unknown", "no id"):
-            assert await edit.change(owner, unknown, enabled=False) is TriggerFault.UNKNOWN
+            assert await edit.change(owner, unknown, enabled=False) is UNKNOWN_TRIGGER
 
     @pytest.mark.parametrize(
         ("given", "reason"),
@@ -180,15 +176,15 @@ class TestTriggers:
                 {"repository_ids": [REPOSITORY_ID], "provider": "github"},
                 f"Unknown repository: {REPOSITORY_ID} is not connected at github",
             ),
-            ({"repository_ids": [REPOSITORY_ID, 2]}, SEVERAL_PROVIDERS),
+            ({"repository_ids": [REPOSITORY_ID, 2]}, SEVERAL_PROVIDERS.message()),
         ],
     )
     async def test_what_no_trigger_can_be_is_refused(self, world: World, given: dict[str, Any], reason: str) -> None:
         await on_github(world)
         owner, edit = world.organization.id, world.triggers
         whole: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **given}
-        assert _reason(await edit.create(owner, **whole)) == reason
-        assert _reason(await edit.change(owner, world.trigger.id, **given)) == reason
+        assert message_of(await edit.create(owner, **whole)) == reason
+        assert message_of(await edit.change(owner, world.trigger.id, **given)) == reason
         assert await world.stores.directory.triggers(owner) == [world.trigger]
 
     async def test_a_repository_at_two_providers_stays_at_the_one_that_it_was_named_at(self, world: World) -> None:
@@ -197,7 +193,7 @@ class TestTriggers:
         )
         owner, edit = world.organization.id, world.triggers
         unsaid = await edit.create(owner, repository_ids=[REPOSITORY_ID], event_types=["push"])
-        assert _reason(unsaid) == "the repository is connected at codehost and github: say which provider"
+        assert message_of(unsaid) == "the repository is connected at codehost and github: say which provider"
         assert await edit.change(owner, world.trigger.id, enabled=True) == world.trigger
         moved = await edit.change(owner, world.trigger.id, provider="github")
         assert moved == evolve(world.trigger, source_type="github_webhook")
@@ -249,7 +245,7 @@ class TestSchedules:
         owner, plan = world.organization.id, planner(world)
         await world.stores.directory.remove_integration(owner, world.connection.integration.id)
         assert isinstance(await plan.change(owner, made.id, name="Renamed", enabled=False), Schedule)
-        assert _reason(await plan.change(owner, made.id, enabled=True)) == (
+        assert message_of(await plan.change(owner, made.id, enabled=True)) == (
             f"Unknown repository: {REPOSITORY_ID} is not connected"
         )
 
@@ -348,7 +344,7 @@ class TestRequests:
         assert await sources(repository_names=[("codehost", REPOSITORY.upper())]) == (lamp,)
         assert await sources(repository_ids=[2], repository_names=[("codehost", REPOSITORY)]) == (lamp, buoy)
         long = GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("github", "A\n" + "x" * 300)])
-        assert _reason(await generator(world).request(world.organization.id, long)) == (
+        assert message_of(await generator(world).request(world.organization.id, long)) == (
             f"Unknown repository: 'a {'x' * 198}…' is not connected at github"
         )
 
@@ -556,10 +552,10 @@ class TestSites:
     async def test_what_can_be_refused_is_refused_with_the_clients_words(self, world: World) -> None:
         asked = brand_generator(world).request
         owner = world.organization.id
-        assert _reason(await asked(owner, name=None, website_url="ftp://acme.example")) == (
+        assert message_of(await asked(owner, name=None, website_url="ftp://acme.example")) == (
             "websiteUrl must begin with http:// or https://"
         )
-        assert _reason(await asked(owner, name="", website_url=URL)) == "name must be 1 to 120 characters long"
+        assert message_of(await asked(owner, name="", website_url=URL)) == "name must be 1 to 120 characters long"
         named = await asked(owner, name=" Mine\n", website_url=URL)
         assert isinstance(named, Job)
         assert getattr(named.asked, "name", None) == "Mine"

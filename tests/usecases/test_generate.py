@@ -5,13 +5,15 @@ from datetime import timedelta
 import pytest
 from tests.golden import REPOSITORY_ID
 from tests.performing import performer_over
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed, released
 
-from contentsvc_core import ContentType, Draft, Refusal
+from contentsvc_core import ContentType, Draft
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.content.writing import Brief
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
@@ -199,7 +201,7 @@ async def test_a_request_says_what_is_written_from(
 async def test_what_is_unknown_is_refused_and_nothing_is_started(
     world: World, wanted: GenerationRequest, reason: str
 ) -> None:
-    assert await generator(world).request(world.organization.id, wanted) == Refusal(reason=reason)
+    assert message_of(await generator(world).request(world.organization.id, wanted)) == reason
     assert await world.stores.ledger.runs(world.organization.id) == []
 
 
@@ -207,7 +209,7 @@ async def test_without_a_connected_repository_there_is_nothing_to_ask_for(world:
     other = await world.operator.create_organization("Other")
     assert not isinstance(other, Refusal)
 
-    assert await generator(world).request(other.id, CHANGELOG) == Refusal(reason="No repository is connected")
+    assert message_of(await generator(world).request(other.id, CHANGELOG)) == "No repository is connected"
 
 
 async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> None:

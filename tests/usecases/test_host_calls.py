@@ -6,11 +6,12 @@ from typing import Any, Final, Self
 import pytest
 from attrs import evolve
 from tests.code_host_server import CodeHostServer
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 from tests.usecases.test_trigger_changes import Between
 
-from contentsvc_core import LogEntry, LogStatus, Refusal
+from contentsvc_core import LogEntry, LogStatus
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.hosts import (
     Hook,
@@ -24,6 +25,7 @@ from contentsvc_core.hosts import (
 )
 from contentsvc_core.journal import Direction
 from contentsvc_core.organizations import Integration
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, HookEnd
 from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.usecases.rotate import Rotated
@@ -171,16 +173,16 @@ async def test_a_hook_that_cannot_be_made_leaves_no_integration(
 
     refused = await office(world, host, patience_s=9.0).connect(_TOKEN)
 
-    assert isinstance(refused, HostRefusal)
+    assert isinstance(refused, Refusal)
     url = next(each[2] for each in host.asked if each[0] == "create_hook")
-    assert refused.reason == reason.format(url=url)
+    assert refused.message() == reason.format(url=url)
     assert [each[0] for each in host.asked] == asked
     assert host.limits == [pytest.approx(6.0), *([pytest.approx(3.0)] if "find_hook" in asked else [])]
     entry = await last_entry(world)
     assert (entry.status, entry.status_code, entry.error_message) == (
         LogStatus.FAILED,
-        refused.status,
-        refused.reason,
+        403 if reason == "forbidden" else None,
+        refused.message(),
     )
     assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
 
@@ -202,12 +204,12 @@ async def test_what_the_code_host_knows_decides(world: World) -> None:
     host = ScriptedHost()
 
     other = await office(world, host).connect(_TOKEN, number=7)
-    assert other == Refusal(reason=f"the code host knows '{NAME}' by the id {NUMBER}, not 7")
+    assert message_of(other) == f"the code host knows '{NAME}' by the id {NUMBER}, not 7"
     named = await office(world, host).connect(_TOKEN, number=NUMBER, branch="stable")
     assert isinstance(named, Connected)
     assert named.integration.repositories[0].branch == "stable"
     unread = await office(world, ScriptedHost(repository=_FORBIDDEN)).connect(_TOKEN)
-    assert unread == _FORBIDDEN
+    assert unread == _FORBIDDEN.refusal
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ async def test_what_no_connection_can_be_is_refused_before_anybody_is_asked(
     host = ScriptedHost()
 
     whole: dict[str, Any] = {"token": _TOKEN, **given}
-    assert await office(world, host).connect(**whole) == Refusal(reason=reason)
+    assert message_of(await office(world, host).connect(**whole)) == reason
     assert host.asked == []
     fits = await office(world, host).connect("x" * 1_000, branch="x" * 255)
     assert isinstance(fits, Connected)
@@ -236,12 +238,13 @@ async def test_what_no_connection_can_be_is_refused_before_anybody_is_asked(
 async def test_without_an_api_a_repository_is_connected_by_hand(world: World) -> None:
     nowhere = office(world, None)
     refused = await nowhere.connect(_TOKEN, number=7)
-    assert refused == HostRefusal(
-        fault=HostFault.UNSUPPORTED,
-        reason=(
+    assert refused == Refusal(
+        RefusalKind.HOST_REFUSED,
+        (
             "the API of 'github' is not configured: set CONTENTSVC_GITHUB_API_URL, "
             "or give the repository's id and no token"
         ),
+        "repository_id",
     )
     by_hand = await nowhere.connect(None, number=7)
     assert isinstance(by_hand, Connected)
@@ -254,7 +257,8 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
         at_host=None,
     )
     assert await nowhere.reconcile(by_hand) == Refusal(
-        reason="the integration has no token: its hook was entered by hand, and missed deliveries are asked for there"
+        RefusalKind.UNSUITABLE,
+        "the integration has no token: its hook was entered by hand, and missed deliveries are asked for there",
     )
     gone = await nowhere.disconnect(by_hand)
     assert gone == Disconnected(id=by_hand.integration.id, removed=gone.removed, hook=HookEnd.BY_HAND)
@@ -338,7 +342,7 @@ async def test_a_token_that_cannot_be_read_is_said_to_be_so(world: World) -> Non
     world.stores.hooks.access = unreadable  # pyright: ignore[reportAttributeAccessIssue]
     refusal = HostRefusal(fault=HostFault.NO_ACCESS, reason="sealed with another key")
     assert (await office(world, host).rotate(made)).at_host == refusal
-    assert await office(world, host).reconcile(made) == refusal
+    assert await office(world, host).reconcile(made) == refusal.refusal
     gone = await office(world, host).disconnect(made)
     assert (gone.hook, gone.refusal, host.asked) == (HookEnd.LEFT, refusal, [])
 
@@ -412,12 +416,12 @@ async def test_a_code_host_that_cannot_be_asked_for_deliveries_says_why(world: W
     world.stores.hooks.access = access  # pyright: ignore[reportAttributeAccessIssue]
     host.answers["find_hook"] = HostAnswer(value=None, status=200)
     refused = await office(world, host).reconcile(made)
-    assert refused == HostRefusal(
-        fault=HostFault.REFUSED,
-        reason="the code host has no webhook that delivers here: it was removed there; connect the repository again",
+    assert refused == Refusal(
+        RefusalKind.HOST_REFUSED,
+        "the code host has no webhook that delivers here: it was removed there; connect the repository again",
     )
     assert host.asked == [("find_hook", NAME, path_of(made.integration), _TOKEN)]
     host.answers |= {"find_hook": HostAnswer(value="h-2", status=200), "deliveries": _FORBIDDEN}
-    assert await office(world, host).reconcile(made) == _FORBIDDEN
+    assert await office(world, host).reconcile(made) == _FORBIDDEN.refusal
     for unknown in ("int_unknown", "no id"):
         assert await office(world, host).reconciler.reconcile(world.organization.id, unknown) == UNKNOWN

@@ -2,11 +2,13 @@ from datetime import datetime, timedelta
 
 import pytest
 from tests.golden import REPOSITORY, REPOSITORY_ID
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 
-from contentsvc_core import Connection, IssuedKey, Organization, Refusal, Trigger
+from contentsvc_core import Connection, IssuedKey, Organization, Trigger
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper
 
@@ -28,7 +30,7 @@ async def test_an_organization_that_cannot_be_is_refused(
     refused = await world.operator.create_organization(name, slug=slug)
 
     assert isinstance(refused, Refusal)
-    assert reason in refused.reason
+    assert reason in refused.message()
 
 
 async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_name(world: World) -> None:
@@ -37,8 +39,8 @@ async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_na
             world.organization, full_name=name, repository_id=number, provider=provider, branch=None
         )
 
-    assert await connect(REPOSITORY.upper(), 1) == Refusal(reason="Repository already connected")
-    assert await connect("acme/other", REPOSITORY_ID) == Refusal(reason="Repository already connected")
+    assert message_of(await connect(REPOSITORY.upper(), 1)) == "Repository already connected"
+    assert message_of(await connect("acme/other", REPOSITORY_ID)) == "Repository already connected"
     assert isinstance(await connect("acme/other", 1), Connection)
     assert isinstance(await connect(REPOSITORY, REPOSITORY_ID, "github"), Connection)
 
@@ -76,7 +78,7 @@ async def test_what_cannot_be_connected_is_refused(
     )
 
     assert isinstance(refused, Refusal)
-    assert reason in refused.reason
+    assert reason in refused.message()
 
 
 async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) -> None:
@@ -91,7 +93,7 @@ async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) 
     assert isinstance(made, Trigger)
     assert made.source_type == "github_webhook"
     assert isinstance(mixed, Refusal)
-    assert unknown == Refusal(reason="Unknown repository: 8 is not connected")
+    assert message_of(unknown) == "Unknown repository: 8 is not connected"
 
 
 async def test_a_repository_at_two_providers_needs_the_provider_said(world: World) -> None:

@@ -8,7 +8,7 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import Organization
 from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelog
-from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.usecases.publicize import ChangelogEditor
 
@@ -48,7 +48,7 @@ async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_not
     before = await editor.change(world.organization, {"slug": "lamps"})
 
     assert await editor.change(other, {"slug": "lamps"}) is SLUG_TAKEN
-    assert isinstance(await editor.change(world.organization, {"slug": "L"}), InvalidChangelog)
+    assert isinstance(await editor.change(world.organization, {"slug": "L"}), Refusal)
 
     assert await editor.standing(world.organization) == before
     assert (await editor.standing(other)).slug == "tea"

@@ -11,12 +11,12 @@ from tests.usecases.conftest import World
 
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_core import Refusal
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.brand_changes import BrandFault
+from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
@@ -298,7 +298,7 @@ async def test_what_can_be_refused_is_refused_at_once(world: World, name: str | 
     refused = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
 
     assert isinstance(refused, Refusal)
-    assert refused.reason.startswith(reason)
+    assert refused.message().startswith(reason)
     assert await take(world) is None
 
 
@@ -308,4 +308,4 @@ async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
 
     refused = await brand_generator(world).request(world.organization.id, name="mine", website_url=URL)
 
-    assert refused is BrandFault.NAME_TAKEN
+    assert refused is BRAND_NAME_TAKEN

@@ -12,8 +12,16 @@ from tests.usecases.test_perform import pushed
 from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import Integration, LogEntry, LogStatus, StoreUnavailable
+from contentsvc_core.journal import UNKNOWN_LOG
 from contentsvc_core.testing import push_body, signed
-from contentsvc_core.usecases.replay import Replayed, Replayer, ReplayFault
+from contentsvc_core.usecases.replay import (
+    INTEGRATION_DISABLED,
+    INTEGRATION_GONE,
+    NOT_PROCESSED,
+    REPOSITORY_GONE,
+    Replayed,
+    Replayer,
+)
 
 
 def replayer(world: World, *, store: Any = None, nudge: Callable[[], None] | None = None) -> Replayer:
@@ -80,11 +88,11 @@ async def test_an_entry_without_an_event_and_an_unknown_one_cannot_be_replayed(w
     (refused,) = await world.stores.journal.entries(world.organization.id)
     replay = replayer(world).replay
 
-    assert await replay(world.organization.id, refused.id) is ReplayFault.NOT_PROCESSED
+    assert await replay(world.organization.id, refused.id) is NOT_PROCESSED
     for unknown in ("log_unknown", "no id"):
-        assert await replay(world.organization.id, unknown) is ReplayFault.UNKNOWN
+        assert await replay(world.organization.id, unknown) is UNKNOWN_LOG
     await pushed(world, "d-2", "feat: a lamp")
-    assert await replay("org_other", (await entry_of(world)).id) is ReplayFault.UNKNOWN
+    assert await replay("org_other", (await entry_of(world)).id) is UNKNOWN_LOG
 
 
 async def test_an_event_whose_record_is_gone_cannot_be_replayed(world: World) -> None:
@@ -93,7 +101,7 @@ async def test_an_event_whose_record_is_gone_cannot_be_replayed(world: World) ->
     for orphan in (evolve(entry, id="log_2", reference_id="d-lost"), evolve(entry, id="log_3", reference_id=None)):
         await world.stores.journal.append(orphan)
         fault = await replayer(world).replay(world.organization.id, orphan.id)
-        assert fault is ReplayFault.NOT_PROCESSED
+        assert fault is NOT_PROCESSED
 
 
 async def test_what_is_not_connected_any_more_is_not_replayed(world: World) -> None:
@@ -102,7 +110,7 @@ async def test_what_is_not_connected_any_more_is_not_replayed(world: World) -> N
     directory = world.stores.directory
     owner, integration = world.organization.id, world.connection.integration
     await directory.enable_integration(owner, integration.id, enabled=False)
-    assert await replayer(world).replay(owner, entry.id) is ReplayFault.INTEGRATION_DISABLED
+    assert await replayer(world).replay(owner, entry.id) is INTEGRATION_DISABLED
 
     await directory.enable_integration(owner, integration.id, enabled=True)
     elsewhere = evolve(entry, id="log_2", repository_id=7, reference_id="d-1")
@@ -118,10 +126,10 @@ async def test_what_is_not_connected_any_more_is_not_replayed(world: World) -> N
     other = Replayer(
         stores.deliveries, stores.journal, library, stores.endpoints, stores.outbox, world.clock, world.ids
     )
-    assert await other.replay(owner, elsewhere.id) is ReplayFault.REPOSITORY_GONE
+    assert await other.replay(owner, elsewhere.id) is REPOSITORY_GONE
 
     await directory.remove_integration(owner, integration.id)
-    assert await replayer(world).replay(owner, entry.id) is ReplayFault.INTEGRATION_GONE
+    assert await replayer(world).replay(owner, entry.id) is INTEGRATION_GONE
 
 
 @pytest.mark.parametrize(("times", "replayed"), [(1, True), (3, True), (4, False)])

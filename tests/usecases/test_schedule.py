@@ -8,18 +8,26 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed
 
-from contentsvc_core import ContentType, PostStatus, Refusal, StoreUnavailable, UnreadableRow, WorkflowRun
+from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.organizations import Integration, TooMany
+from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory, Schedules
+from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import AT_ONCE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import SCHEDULE_DISABLED, RunStatus
-from contentsvc_core.workflows.schedules import MAX_SCHEDULES, NO_REPOSITORY, DuplicateSchedule, Schedule
+from contentsvc_core.workflows.schedules import (
+    DUPLICATE_SCHEDULE,
+    MAX_SCHEDULES,
+    NO_REPOSITORY,
+    UNKNOWN_SCHEDULE,
+    Schedule,
+)
 from contentsvc_core.workflows.slots import Cron, Frequency
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
@@ -233,7 +241,7 @@ async def test_one_reports_what_is_connected_when_it_fires(world: World) -> None
     for schedule in (both, buoy):
         assert not (await standing(world, schedule)).enabled
         refused = await planner(world).change(world.organization.id, schedule.id, enabled=True)
-        assert refused == Refusal(reason="Unknown repository: 2 is not connected")
+        assert message_of(refused) == "Unknown repository: 2 is not connected"
         await world.stores.schedules.change(world.organization.id, schedule.id, lambda each: _awake(each, due_at))
     move_to(world, "2026-01-01T09:00")
 
@@ -319,7 +327,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
         repository_ids=[REPOSITORY_ID],
         output_type=ContentType.CHANGELOG,
     )
-    assert refused == TooMany(what="schedules", at_most=MAX_SCHEDULES)
+    assert refused == too_many("schedules", MAX_SCHEDULES)
 
 
 @pytest.mark.parametrize(
@@ -342,10 +350,10 @@ async def test_what_cannot_be_is_refused_by_name(world: World, fields: dict[str,
     }
     plan = planner(world)
 
-    assert await plan.create(world.organization.id, **{**given, **fields}) == Refusal(reason=reason)
+    assert message_of(await plan.create(world.organization.id, **{**given, **fields})) == reason
     assert await world.stores.schedules.schedules(world.organization.id) == []
     schedule = await planned(world)
-    assert await plan.change(world.organization.id, schedule.id, **fields) == Refusal(reason=reason)
+    assert message_of(await plan.change(world.organization.id, schedule.id, **fields)) == reason
     assert await standing(world, schedule) == schedule
 
 
@@ -364,7 +372,7 @@ async def test_the_same_schedule_twice_is_refused(world: World) -> None:
         auto_publish=True,
         enabled=False,
     )
-    assert again == DuplicateSchedule()
-    assert await plan.change(world.organization.id, other.id, lookback=one.lookback) == DuplicateSchedule()
-    assert await plan.change(world.organization.id, "sch_unknown", enabled=False) is None
+    assert again == DUPLICATE_SCHEDULE
+    assert await plan.change(world.organization.id, other.id, lookback=one.lookback) == DUPLICATE_SCHEDULE
+    assert await plan.change(world.organization.id, "sch_unknown", enabled=False) is UNKNOWN_SCHEDULE
     assert await world.stores.schedules.schedules(world.organization.id) == [one, other]

@@ -7,14 +7,16 @@ from typing import Any, final
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_schedule import planned, standing
 
-from contentsvc_core import ContentType, Refusal, Trigger, TriggerEditor
-from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core import ContentType, Trigger, TriggerEditor
+from contentsvc_core.content.brand import BrandIdentity, no_such_brand
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.workflows.slots import Cron, Frequency
-from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_core.workflows.triggers import TRIGGER_CHANGED
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
@@ -88,7 +90,7 @@ async def test_a_trigger_that_changes_again_and_again_is_left_to_who_does_that(w
     between = Between(world.stores.directory, "integrations", beside, times=100)
     named = await editor(world, between).change(owner, trigger.id, repository_ids=[REPOSITORY_ID], name="x")
 
-    assert named is TriggerFault.CHANGED
+    assert named is TRIGGER_CHANGED
     assert 0 < between.left < 100
     assert (await the_trigger(world)).name == trigger.name
     # What needs no look at the repositories is not held up by this.
@@ -136,7 +138,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
     directory: Any = Between(stores.directory, "change_trigger", beside)
     schedules: Any = Between(stores.schedules, "change", beside)
     planner = Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
-    refused = Refusal(reason=f"Unknown brand identity: '{brand.id}'")
+    refused = no_such_brand(brand.id)
 
     if what == "trigger":
         assert await editor(world, directory).change(owner, world.trigger.id, **changes) == refused
@@ -157,7 +159,7 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
 
     directory: Any = Between(stores.directory, "add_trigger", beside)
     made = await editor(world, directory).create(owner, repository_ids=[REPOSITORY_ID], brand_identity_id=brands[0].id)
-    assert made == Refusal(reason=f"Unknown brand identity: '{brands[0].id}'")
+    assert message_of(made) == f"Unknown brand identity: '{brands[0].id}'"
     assert await stores.directory.triggers(owner) == [world.trigger]
 
     again = await a_brand(world, "again")
@@ -172,5 +174,5 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
         output_type=ContentType.CHANGELOG,
         brand_identity_id=again.id,
     )
-    assert planned_so == Refusal(reason=f"Unknown brand identity: '{again.id}'")
+    assert message_of(planned_so) == f"Unknown brand identity: '{again.id}'"
     assert await stores.schedules.schedules(owner) == []

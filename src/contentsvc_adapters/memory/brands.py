@@ -7,9 +7,16 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BrandChange, BrandFault, name_key
+from contentsvc_core.content.brand_changes import (
+    BRAND_NAME_TAKEN,
+    DELETES_DEFAULT_BRAND,
+    UNKNOWN_BRAND,
+    BrandChange,
+    name_key,
+)
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Removed
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.removals import removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
@@ -19,7 +26,7 @@ class MemoryBrandIdentities:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
+    async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         refuse_unstorable(brand)
         self._state.refuse_stranger(brand.organization_id)
         standing = self._state.brands.get(brand.id)
@@ -29,12 +36,12 @@ class MemoryBrandIdentities:
                 raise Unstorable(message)
             return standing
         if self._namesake(brand) is not None:
-            return BrandFault.NAME_TAKEN
+            return BRAND_NAME_TAKEN
         added = evolve(brand, is_default=await self.default(brand.organization_id) is None)
         self._state.brands[brand.id] = added
         return added
 
-    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
+    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
         running = self._state.held(run)
         if running is None:
             return None
@@ -56,28 +63,28 @@ class MemoryBrandIdentities:
     async def is_taken(self, organization_id: str, name: str) -> bool:
         return any(name_key(each.name) == name_key(name) for each in await self.identities(organization_id))
 
-    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
+    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         standing = await self.identity(organization_id, brand_id)
         if standing is None:
-            return BrandFault.UNKNOWN
+            return UNKNOWN_BRAND
         changed = change.of(standing)
-        if isinstance(changed, BrandFault):
+        if isinstance(changed, Refusal):
             return changed
         refuse_unstorable(changed)
         if self._namesake(changed) is not None:
-            return BrandFault.NAME_TAKEN
+            return BRAND_NAME_TAKEN
         if changed.is_default:
             for other in await self.identities(organization_id):
                 self._state.brands[other.id] = evolve(other, is_default=False)
         self._state.brands[brand_id] = changed
         return changed
 
-    async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
+    async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
         standing = await self.identity(organization_id, brand_id)
         if standing is None:
-            return BrandFault.UNKNOWN
+            return UNKNOWN_BRAND
         if standing.is_default:
-            return BrandFault.DELETES_DEFAULT
+            return DELETES_DEFAULT_BRAND
         del self._state.brands[brand_id]
         self._state.versions[organization_id] += 1
         return self._state.disable(organization_id, removal_of_brand(brand_id))

@@ -23,10 +23,10 @@ from contentsvc_core.content.public.changelogs import (
 )
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine, repositories_in
+from contentsvc_core.refusals import Refusal
 
 
 @final
@@ -46,7 +46,7 @@ class MemoryChangelogs:
         now = next((each for each in self._state.changelogs.values() if each.slug == slug), None)
         return now or self._state.changelogs.get(self._state.slugs.get(slug, ("", ""))[1])
 
-    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
+    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
         refuse_unstorable(changelog)
         owner = changelog.organization_id
         self._state.refuse_stranger(owner)

@@ -7,15 +7,21 @@ from typing import TypeVar, final
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
-from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault, stands
-from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, stands
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
+from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.ports import SecretSealer
+from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.workflows.removals import removal_of_integration
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
+from contentsvc_core.workflows.triggers import (
+    DUPLICATE_TRIGGER,
+    MAX_TRIGGERS,
+    UNKNOWN_TRIGGER,
+    Trigger,
+    TriggerChange,
+)
 
 _Value = TypeVar("_Value", Organization, Integration, Trigger)
 
@@ -105,36 +111,36 @@ class MemoryDirectory:
 
     async def add_trigger(
         self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
-    ) -> bool | UnknownBrand | TooMany:
+    ) -> Trigger | Refusal:
         refuse_unstorable(trigger)
         self._state.refuse_stranger(trigger.organization_id)
         if _refuse_another(self._state.triggers, trigger):
-            return True
+            return trigger
         others = await self.triggers(trigger.organization_id)
         if any(trigger.does_the_same_as(other) for other in others):
-            return False
+            return DUPLICATE_TRIGGER
         if len(others) >= at_most:
-            return TooMany(what="event triggers", at_most=at_most)
+            return too_many("event triggers", at_most)
         unknown = self._state.unknown_brand(trigger.organization_id, trigger.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown
         self._state.triggers[trigger.id] = trigger
         self._raise_version(trigger.organization_id)
-        return True
+        return trigger
 
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
-    ) -> Trigger | TriggerFault | UnknownBrand:
+    ) -> Trigger | Refusal:
         standing = await self.trigger(organization_id, trigger_id)
         if standing is None:
-            return TriggerFault.UNKNOWN
+            return UNKNOWN_TRIGGER
         changed = change(standing)
-        if isinstance(changed, TriggerFault):
+        if isinstance(changed, Refusal):
             return changed
         refuse_unstorable(changed)
         others = await self.triggers(organization_id)
         if not changed.does_the_same_as(standing) and any(changed.does_the_same_as(other) for other in others):
-            return TriggerFault.DOUBLE
+            return DUPLICATE_TRIGGER
         unknown = self._state.unknown_brand(organization_id, changed.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown
@@ -181,7 +187,7 @@ class MemoryApiKeys:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
+    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         refuse_unstorable(key)
         self._state.refuse_stranger(key.organization_id)
         standing = self._state.keys.get(key.prefix)
@@ -193,9 +199,9 @@ class MemoryApiKeys:
             return None
         active = {each.prefix for each in await self.keys(key.organization_id) if stands(each, key.created_at)}
         if key.issued_by is not None and key.issued_by not in active:
-            return KeyFault.ISSUER_ENDED
+            return ISSUER_ENDED
         if len(active) >= at_most:
-            return TooMany(what="active API keys", at_most=at_most)
+            return too_many("active API keys", at_most)
         self._state.keys[key.prefix] = key
         return None
 

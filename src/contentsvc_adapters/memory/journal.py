@@ -11,7 +11,8 @@ from contentsvc_adapters.memory.state import State, of_organization, refuse_unst
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
+from contentsvc_core.refusals import Refusal
 
 
 @final
@@ -54,7 +55,7 @@ class MemoryJournal:
 
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
-    ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
+    ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
         found = [
             entry
             for entry in of_organization(self._state.log.values(), organization_id)
@@ -62,7 +63,7 @@ class MemoryJournal:
             and (not query.statuses or entry.status in query.statuses)
         ]
         pagination = paginate(request, len(found))
-        if isinstance(pagination, InvalidPage):
+        if isinstance(pagination, Refusal):
             return pagination
         page = found[request.offset : request.offset + request.limit]
         without = left_out(list(map(_size, page)), max_bytes)

@@ -13,8 +13,9 @@ from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.wire import event_to_json
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.outgoing.events import post_published
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 
@@ -69,7 +70,7 @@ class MemoryPostLibrary:
 
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
-    ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
+    ) -> tuple[Sequence[Post], Pagination] | Refusal:
         found = [
             post
             for post in of_organization(self._state.posts.values(), organization_id)
@@ -79,7 +80,7 @@ class MemoryPostLibrary:
         ]
         found.sort(key=_ORDERS[query.order_by], reverse=not query.ascending)
         pagination = paginate(request, len(found))
-        if isinstance(pagination, InvalidPage):
+        if isinstance(pagination, Refusal):
             return pagination
         return found[request.offset : request.offset + request.limit], pagination
 

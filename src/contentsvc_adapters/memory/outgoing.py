@@ -12,7 +12,7 @@ from contentsvc_adapters.memory.state import Secret, State, of_organization, ref
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
-from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.events import Occurrence, run_failed
 from contentsvc_core.outgoing.messages import (
     ENDPOINT_DELETED,
@@ -26,6 +26,7 @@ from contentsvc_core.outgoing.messages import (
     within_shares,
 )
 from contentsvc_core.ports import SecretSealer
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
@@ -61,7 +62,7 @@ class MemoryWebhookEndpoints:
         self._state = state
         self._sealer = sealer
 
-    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
+    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         refuse_unstorable(endpoint, secret)
         self._state.refuse_stranger(endpoint.organization_id)
         standing = self._state.endpoints.get(endpoint.id)
@@ -71,7 +72,7 @@ class MemoryWebhookEndpoints:
                 raise Unstorable(message)
             return standing
         if len(await self.endpoints(endpoint.organization_id)) >= MAX_ENDPOINTS:
-            return EndpointFault.TOO_MANY
+            return TOO_MANY_ENDPOINTS
         self._state.endpoints[endpoint.id] = endpoint
         self._state.endpoint_secrets[endpoint.id] = [Secret(sealed=self._sealer.seal(secret))]
         return endpoint

@@ -7,13 +7,13 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
-from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.workflows.schedules import (
+    DUPLICATE_SCHEDULE,
     MAX_SCHEDULES,
+    UNKNOWN_SCHEDULE,
     DueSchedule,
-    DuplicateSchedule,
     Firing,
     Schedule,
 )
@@ -26,24 +26,24 @@ class MemorySchedules:
 
     async def add(
         self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
-    ) -> bool | UnknownBrand | TooMany:
+    ) -> Schedule | Refusal:
         refuse_unstorable(schedule)
         self._state.refuse_stranger(schedule.organization_id)
         if self._is_duplicate(schedule):
-            return False
+            return DUPLICATE_SCHEDULE
         standing = self._state.schedules.get(schedule.id)
         if standing is not None:
             if standing != schedule:
                 message = f"'{schedule.id}' is the id of another one"
                 raise Unstorable(message)
-            return True
+            return schedule
         if len(await self.schedules(schedule.organization_id)) >= at_most:
-            return TooMany(what="schedules", at_most=at_most)
+            return too_many("schedules", at_most)
         unknown = self._state.unknown_brand(schedule.organization_id, schedule.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown
         self._state.schedules[schedule.id] = schedule
-        return True
+        return schedule
 
     async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
         found = self._state.schedules.get(schedule_id)
@@ -59,14 +59,14 @@ class MemorySchedules:
         change: Callable[[Schedule], Schedule],
         *,
         checks_brand: bool = False,
-    ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
+    ) -> Schedule | Refusal:
         standing = await self.schedule(organization_id, schedule_id)
         if standing is None:
-            return None
+            return UNKNOWN_SCHEDULE
         changed = change(standing)
         refuse_unstorable(changed)
         if self._is_duplicate(changed):
-            return DuplicateSchedule()
+            return DUPLICATE_SCHEDULE
         unknown = self._state.unknown_brand(organization_id, changed.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown

@@ -10,7 +10,7 @@ from attrs import Factory, define, evolve, fields, frozen, has
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Window
-from contentsvc_core.content.brand import BrandIdentity, UnknownBrand
+from contentsvc_core.content.brand import BrandIdentity, no_such_brand
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
@@ -21,6 +21,7 @@ from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.messages import Message, MessageStatus
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.jobs import Job
 from contentsvc_core.workflows.removals import Removal
@@ -194,11 +195,11 @@ class State:
             return None
         return stored
 
-    def unknown_brand(self, organization_id: str, brand_id: str | None) -> UnknownBrand | None:
+    def unknown_brand(self, organization_id: str, brand_id: str | None) -> Refusal | None:
         """Return the refusal of an unknown identity; ``None``: the identity exists, or none is named."""
         found = None if brand_id is None else self.brands.get(brand_id)
         is_there = found is not None and found.organization_id == organization_id
-        return None if brand_id is None or is_there else UnknownBrand(brand_id)
+        return None if brand_id is None or is_there else no_such_brand(brand_id)
 
     def disable(self, organization_id: str, rule: Removal) -> Removed:
         """Disable the triggers and schedules that a removed resource leaves behind."""

@@ -25,9 +25,10 @@ from contentsvc_adapters.sites.checking import (
     numbered,
 )
 from contentsvc_adapters.sites.names import SystemNames
-from contentsvc_core.content.site_addresses import BadAddress, IPAddress, SiteAddress, SiteHost
+from contentsvc_core.content.site_addresses import IPAddress, SiteAddress, SiteHost
 from contentsvc_core.outgoing.endpoints import read_endpoint_url
 from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 
 #: The time limit of an attempt, in seconds; the specification proposes 15 to 30.
@@ -86,8 +87,8 @@ class HttpWebhookSender:
     async def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
         # Checked at each attempt: the operator may have changed the allowed hosts.
         site = read_endpoint_url(url, self._opened)
-        if isinstance(site, BadAddress):
-            return NotSent(error=f"nothing was sent: the address {site.reason}")
+        if isinstance(site, Refusal):
+            return NotSent(error=f"nothing was sent: {site.message('the address')}")
         name = ascii_name(site.host)
         numbers = NotPublic() if name is None else await checked_numbers(site, name, self._resolve)
         if name is None or isinstance(numbers, NotPublic):

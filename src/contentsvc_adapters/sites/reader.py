@@ -28,13 +28,13 @@ from contentsvc_adapters.sites.checking import (
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_core.content.pages import decode_page
 from contentsvc_core.content.site_addresses import (
-    BadAddress,
     IPAddress,
     SiteAddress,
     SiteHost,
     read_site_address,
 )
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
+from contentsvc_core.refusals import Refusal
 
 #: The most bytes of a page that are read: its metadata comes first.
 MAX_PAGE: Final = 512 * 1024
@@ -112,15 +112,15 @@ class HttpSiteReader:
 
     async def _follow(self, url: str) -> SitePage | NotRead:
         site = read_site_address(url, self._opened)
-        if isinstance(site, BadAddress):
-            return _lasting(f"the address {site.reason}")
+        if isinstance(site, Refusal):
+            return _lasting(site.message("the address"))
         for _ in range(1 + MAX_REDIRECTS):
             found = await self._visit(site)
             if not isinstance(found, _Moved):
                 return found
             following = read_site_address(found.url, self._opened)
-            if isinstance(following, BadAddress):
-                return _lasting(f"the site's redirect {following.reason}")
+            if isinstance(following, Refusal):
+                return _lasting(following.message("the site's redirect"))
             if site.scheme == "https" and following.scheme == "http":
                 # A secure page must not be replaced by one that others can read or forge.
                 return _lasting("the site redirects from https to http")

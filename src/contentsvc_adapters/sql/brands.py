@@ -18,9 +18,16 @@ from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schema import brand_identities, organizations
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.brand_changes import BrandChange, BrandFault, name_key
+from contentsvc_core.content.brand_changes import (
+    BRAND_NAME_TAKEN,
+    DELETES_DEFAULT_BRAND,
+    UNKNOWN_BRAND,
+    BrandChange,
+    name_key,
+)
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Removed
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.workflows.removals import removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
@@ -38,16 +45,16 @@ class SqlBrandIdentities:
             database, every.where(brand_identities.c.is_default), brand_identities.c.organization_id
         )
 
-    async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
-        def add(connection: Connection) -> BrandIdentity | BrandFault:
+    async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
+        def add(connection: Connection) -> BrandIdentity | Refusal:
             _lock(connection, brand.organization_id)
             return _add(connection, brand)
 
         return await self._database.write(add)
 
-    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
+    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
         ended = changing(run).values(status=RunStatus.COMPLETED.value, error=None)
-        answer: list[BrandIdentity | BrandFault] = []
+        answer: list[BrandIdentity | Refusal] = []
 
         def complete(connection: Connection) -> None:
             _lock(connection, brand.organization_id)
@@ -57,7 +64,7 @@ class SqlBrandIdentities:
                     answer.clear()
                 return
             answer[:] = [_add(connection, brand)]
-            if isinstance(answer[0], BrandFault):
+            if isinstance(answer[0], Refusal):
                 raise _Undone
             forget(connection, [run.id])
 
@@ -84,17 +91,17 @@ class SqlBrandIdentities:
     async def is_taken(self, organization_id: str, name: str) -> bool:
         return await self._database.read(lambda connection: _is_taken(connection, organization_id, name))
 
-    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
-        def run(connection: Connection) -> BrandIdentity | BrandFault:
+    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
+        def run(connection: Connection) -> BrandIdentity | Refusal:
             _lock(connection, organization_id)
             standing = _first(connection, _named(organization_id, brand_id))
             if standing is None:
-                return BrandFault.UNKNOWN
+                return UNKNOWN_BRAND
             changed = change.of(standing)
-            if isinstance(changed, BrandFault):
+            if isinstance(changed, Refusal):
                 return changed
             if _is_taken(connection, organization_id, changed.name, but_by=brand_id):
-                return BrandFault.NAME_TAKEN
+                return BRAND_NAME_TAKEN
             if changed.is_default and not standing.is_default:
                 # Before the update: at no moment may there be two defaults.
                 others = update(brand_identities).where(_default_of(organization_id))
@@ -104,17 +111,17 @@ class SqlBrandIdentities:
 
         return await self._database.write(run)
 
-    async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
+    async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
         removed: list[Removed] = []
 
-        def remove(connection: Connection) -> Removed | BrandFault:
+        def remove(connection: Connection) -> Removed | Refusal:
             _lock(connection, organization_id)
             standing = _first(connection, _named(organization_id, brand_id))
             if standing is None:
                 # If the transaction runs again after an unknown outcome, the identity may be deleted already.
-                return removed[0] if removed else BrandFault.UNKNOWN
+                return removed[0] if removed else UNKNOWN_BRAND
             if standing.is_default:
-                return BrandFault.DELETES_DEFAULT
+                return DELETES_DEFAULT_BRAND
             # Decisions on deliveries depend on triggers, so the version is raised.
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
@@ -129,7 +136,7 @@ class _Undone(Exception):
     """Rolls back the end of a run whose identity could not be added."""
 
 
-def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | BrandFault:
+def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusal:
     found = connection.execute(select(brand_identities).where(brand_identities.c.id == brand.id)).first()
     if found is not None:
         if found.organization_id != brand.organization_id:
@@ -137,7 +144,7 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | BrandF
             raise Unstorable(message)
         return _brand(found)
     if _is_taken(connection, brand.organization_id, brand.name):
-        return BrandFault.NAME_TAKEN
+        return BRAND_NAME_TAKEN
     added = evolve(brand, is_default=_first(connection, _default_of(brand.organization_id)) is None)
     connection.execute(insert(brand_identities), _row(added))
     return added

@@ -21,9 +21,9 @@ from contentsvc_core.content.public.changelogs import (
     public_slugs,
     too_many_slugs,
 )
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
 
 _STANDING: Final = select(public_changelogs).where(public_changelogs.c.id == bindparam("changelog"))
@@ -37,7 +37,7 @@ _OWN: Final = select(public_changelogs.c.id, public_changelogs.c.slug).where(
 
 def save_changelog(
     connection: Connection, dialect: Dialect, changelog: PublicChangelog, *, at_most: int
-) -> InvalidChangelog | None:
+) -> Refusal | None:
     """Write a changelog, unless its slug is not available.
 
     Raises:

@@ -41,10 +41,10 @@ from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, folded
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: A literal: the planners cannot match the partial indexes against a parameter.
@@ -96,7 +96,7 @@ class SqlChangelogs:
         found = await self._database.read(read)
         return None if found is None else changelog_of(found)
 
-    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
+    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
         return await self._database.write(
             lambda connection: save_changelog(connection, self._database.dialect, changelog, at_most=at_most)
         )

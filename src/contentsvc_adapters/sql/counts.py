@@ -12,7 +12,8 @@ from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, an
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import log_counts, log_entries, post_counts, posts
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
+from contentsvc_core.refusals import Refusal
 
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS
@@ -85,7 +86,7 @@ class Listing:
         *,
         ascending: bool = False,
         by: str = "created_at",
-    ) -> tuple[_Rows, Pagination] | InvalidPage:
+    ) -> tuple[_Rows, Pagination] | Refusal:
         """Count an organization's rows and read one page of them.
 
         Args:
@@ -100,7 +101,7 @@ class Listing:
         question = _Question(self, connection, whole, organization_id, filters, ascending, by)
         longest = question.stretches(self.spans[0])
         pagination = paginate(request, sum(stretch.number for stretch in longest))
-        if isinstance(pagination, InvalidPage):
+        if isinstance(pagination, Refusal):
             return pagination
         if by != "created_at" or (request.offset <= _FEW and not any(filters.values())):
             return question.read((), request.offset, request.limit), pagination

@@ -29,13 +29,13 @@ from contentsvc_adapters.sql.schema import (
     webhook_secrets,
     workflow_runs,
 )
-from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
+from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.ports import SecretSealer
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange
 
 _FIRST_VERSION: Final = 1
 
@@ -183,12 +183,12 @@ class SqlDirectory:
 
     async def add_trigger(
         self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
-    ) -> bool | UnknownBrand | TooMany:
+    ) -> Trigger | Refusal:
         return await triggers_of.add_trigger(self._database, trigger, checks_brand=checks_brand, at_most=at_most)
 
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
-    ) -> Trigger | TriggerFault | UnknownBrand:
+    ) -> Trigger | Refusal:
         return await triggers_of.change_trigger(
             self._database, organization_id, trigger_id, change, checks_brand=checks_brand
         )

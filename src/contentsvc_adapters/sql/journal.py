@@ -15,7 +15,8 @@ from contentsvc_adapters.sql.entries import PAYLOADS, WHOLE, find_entry, sized_e
 from contentsvc_adapters.sql.schema import claims, events, log_entries
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import PageRequest, Pagination
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
 #: Rows of entries, and the sources of their payloads by entry id.
@@ -79,22 +80,22 @@ class SqlJournal:
 
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
-    ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
+    ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
         """Count the entries and read one page in one snapshot: the sizes first, then the payloads that fit."""
         filters = {
             "integration_id": query.integration_ids,
             "status": [status.value for status in query.statuses],
         }
 
-        def read(connection: Connection) -> tuple[_Found, Pagination] | InvalidPage:
+        def read(connection: Connection) -> tuple[_Found, Pagination] | Refusal:
             page = LOG.page(connection, self._sized, organization_id, filters, request)
-            if isinstance(page, InvalidPage):
+            if isinstance(page, Refusal):
                 return page
             found, pagination = page
             return (found, _payloads(connection, found, max_bytes)), pagination
 
         page = await self._database.read(read)
-        if isinstance(page, InvalidPage):
+        if isinstance(page, Refusal):
             return page
         found, pagination = page
         return await _entries(*found), pagination

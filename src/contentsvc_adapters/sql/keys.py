@@ -9,9 +9,9 @@ from sqlalchemy import Connection, func, insert, select, update
 from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import api_keys, organizations
-from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault
+from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.timestamps import to_ms
 
 
@@ -22,14 +22,14 @@ class SqlApiKeys:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
+    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
         stands = api_keys.c.revoked_at.is_(None) & (
             api_keys.c.expires_at.is_(None) | (api_keys.c.expires_at > to_ms(key.created_at))
         )
         active = select(api_keys.c.prefix).where(api_keys.c.organization_id == key.organization_id, stands)
 
-        def add(connection: Connection) -> KeyFault | TooMany | None:
+        def add(connection: Connection) -> Refusal | None:
             _lock(connection, key.organization_id)
             standing = connection.scalar(digest)
             if standing is not None:
@@ -40,9 +40,9 @@ class SqlApiKeys:
                 return None
             found = set(connection.scalars(active))
             if key.issued_by is not None and key.issued_by not in found:
-                return KeyFault.ISSUER_ENDED
+                return ISSUER_ENDED
             if len(found) >= at_most:
-                return TooMany(what="active API keys", at_most=at_most)
+                return too_many("active API keys", at_most)
             connection.execute(insert(api_keys), directory_rows.key_row(key))
             return None
 

@@ -14,7 +14,8 @@ from contentsvc_adapters.sql.schema import context_records, events, posts, told_
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import PageRequest, Pagination
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -124,7 +125,7 @@ class SqlPostLibrary:
 
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
-    ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
+    ) -> tuple[Sequence[Post], Pagination] | Refusal:
         """Count the posts and read one page in one snapshot."""
         filters = {
             "status": [status.value for status in query.statuses],
@@ -132,12 +133,12 @@ class SqlPostLibrary:
             "brand_identity_id": query.brand_identity_ids,
         }
 
-        def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | InvalidPage:
+        def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | Refusal:
             by = _COLUMNS[query.order_by]
             found = POSTS.page(
                 connection, select(posts), organization_id, filters, request, ascending=query.ascending, by=by
             )
-            if isinstance(found, InvalidPage):
+            if isinstance(found, Refusal):
                 return found
             read, pagination = found
             return [rows.post_of(row) for row in read], pagination

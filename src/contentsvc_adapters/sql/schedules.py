@@ -17,16 +17,16 @@ from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
 from contentsvc_adapters.sql.speakers import unknown_brand
-from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.workflows.schedules import (
+    DUPLICATE_SCHEDULE,
     MAX_SCHEDULES,
+    UNKNOWN_SCHEDULE,
     DueSchedule,
-    DuplicateSchedule,
     Firing,
     Schedule,
 )
@@ -42,26 +42,26 @@ class SqlSchedules:
 
     async def add(
         self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
-    ) -> bool | UnknownBrand | TooMany:
-        def add(connection: Connection) -> bool | UnknownBrand | TooMany:
+    ) -> Schedule | Refusal:
+        def add(connection: Connection) -> Schedule | Refusal:
             _lock(connection, schedule.organization_id)
             others = [each for each in all_schedules(connection, schedule.organization_id) if each.id != schedule.id]
             if _is_among(others, schedule):
-                return False
+                return DUPLICATE_SCHEDULE
             standing = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
             if standing is not None:
                 if _schedule(standing) != schedule:
                     message = f"'{schedule.id}' is the id of another one"
                     raise Unstorable(message)
                 # The same schedule again, after an unknown outcome.
-                return True
+                return schedule
             if len(others) >= at_most:
-                return TooMany(what="schedules", at_most=at_most)
+                return too_many("schedules", at_most)
             unknown = unknown_brand(connection, schedule.organization_id, schedule.brand_identity_id)
             if checks_brand and unknown is not None:
                 return unknown
             connection.execute(insert(schedules), _row(schedule))
-            return True
+            return schedule
 
         return await self._database.write(add)
 
@@ -78,16 +78,16 @@ class SqlSchedules:
         change: Callable[[Schedule], Schedule],
         *,
         checks_brand: bool = False,
-    ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
-        def run(connection: Connection) -> Schedule | DuplicateSchedule | UnknownBrand | None:
+    ) -> Schedule | Refusal:
+        def run(connection: Connection) -> Schedule | Refusal:
             if not _lock(connection, organization_id, may_miss=True):
-                return None
+                return UNKNOWN_SCHEDULE
             standing = _one(connection, organization_id, schedule_id)
             if standing is None:
-                return None
+                return UNKNOWN_SCHEDULE
             changed = change(standing)
             if _is_among(all_schedules(connection, organization_id), changed):
-                return DuplicateSchedule()
+                return DUPLICATE_SCHEDULE
             unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
             if checks_brand and unknown is not None:
                 return unknown

@@ -3,10 +3,11 @@
 from sqlalchemy import Connection, exists, select
 
 from contentsvc_adapters.sql.schema import brand_identities
-from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.brand import no_such_brand
+from contentsvc_core.refusals import Refusal
 
 
-def unknown_brand(connection: Connection, organization_id: str, brand_id: str | None) -> UnknownBrand | None:
+def unknown_brand(connection: Connection, organization_id: str, brand_id: str | None) -> Refusal | None:
     """Return a fault if the named identity does not exist.
 
     The transaction must hold the lock of the organization's row. Deletions of identities lock it as well, so the answer
@@ -15,4 +16,4 @@ def unknown_brand(connection: Connection, organization_id: str, brand_id: str | 
     if brand_id is None:
         return None
     named = (brand_identities.c.organization_id == organization_id) & (brand_identities.c.id == brand_id)
-    return None if connection.scalar(select(exists().where(named))) else UnknownBrand(brand_id)
+    return None if connection.scalar(select(exists().where(named))) else no_such_brand(brand_id)

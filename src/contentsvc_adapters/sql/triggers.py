@@ -10,36 +10,27 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.directory_rows import trigger_of, trigger_row
 from contentsvc_adapters.sql.schema import triggers
 from contentsvc_adapters.sql.speakers import unknown_brand
-from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import TooMany
-from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault
-
-
-class _Double(Exception):
-    """Rolls back an addition: another trigger does the same."""
+from contentsvc_core.refusals import Refusal, too_many
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger, TriggerChange
 
 
 class _Refused(Exception):
-    """Rolls back an addition: the brand identity does not exist, or there are too many triggers."""
+    """Rolls back an addition."""
 
-    def __init__(self, fault: UnknownBrand | TooMany) -> None:
-        super().__init__(fault.reason)
-        self.fault = fault
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
 
 
-async def add_trigger(
-    database: Database, trigger: Trigger, *, checks_brand: bool, at_most: int
-) -> bool | UnknownBrand | TooMany:
+async def add_trigger(database: Database, trigger: Trigger, *, checks_brand: bool, at_most: int) -> Trigger | Refusal:
     """Add a trigger, unless another one does the same or there are too many."""
     adding = partial(_add, trigger, checks_brand=checks_brand, at_most=at_most)
     try:
         await change_configuration(database, trigger.organization_id, adding)
-    except _Double:
-        return False
     except _Refused as exc:
-        return exc.fault
-    return True
+        return exc.refusal
+    return trigger
 
 
 def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_most: int) -> bool:
@@ -52,9 +43,9 @@ def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_mos
         return False
     others = all_triggers(connection, trigger.organization_id)
     if any(other.does_the_same_as(trigger) for other in others):
-        raise _Double
+        raise _Refused(DUPLICATE_TRIGGER)
     if len(others) >= at_most:
-        raise _Refused(TooMany(what="event triggers", at_most=at_most))
+        raise _Refused(too_many("event triggers", at_most))
     unknown = unknown_brand(connection, trigger.organization_id, trigger.brand_identity_id)
     if checks_brand and unknown is not None:
         raise _Refused(unknown)
@@ -69,15 +60,15 @@ async def change_trigger(
     change: TriggerChange,
     *,
     checks_brand: bool,
-) -> Trigger | TriggerFault | UnknownBrand:
+) -> Trigger | Refusal:
     """Change a trigger under the organization's lock."""
-    answer: list[Trigger | TriggerFault | UnknownBrand] = []
+    answer: list[Trigger | Refusal] = []
 
     def run(connection: Connection) -> bool:
         # If the transaction runs twice, the last result counts: that transaction was committed.
         changed = _changed(all_triggers(connection, organization_id), trigger_id, change)
         answer[:] = [changed]
-        if isinstance(changed, TriggerFault):
+        if isinstance(changed, Refusal):
             return False
         unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
         if checks_brand and unknown is not None:
@@ -90,16 +81,16 @@ async def change_trigger(
     return answer[0]
 
 
-def _changed(standing: Sequence[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | TriggerFault:
+def _changed(standing: Sequence[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | Refusal:
     found = next((trigger for trigger in standing if trigger.id == trigger_id), None)
     if found is None:
-        return TriggerFault.UNKNOWN
+        return UNKNOWN_TRIGGER
     changed = change(found)
-    if isinstance(changed, TriggerFault):
+    if isinstance(changed, Refusal):
         return changed
     # A trigger may keep its function: duplicates may be older than this rule.
     if not changed.does_the_same_as(found) and any(changed.does_the_same_as(other) for other in standing):
-        return TriggerFault.DOUBLE
+        return DUPLICATE_TRIGGER
     return changed
 
 

@@ -10,8 +10,9 @@ from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, trigger_body
+from contentsvc_core.workflows.triggers import EVENT_TYPES, UNKNOWN_TRIGGER, Trigger, trigger_body
 
 if TYPE_CHECKING:
     from contentsvc_core.usecases.triggers import TriggerChanges
@@ -154,17 +155,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
 
-    async def work(app: Application) -> Trigger | TriggerFault:
-        owner = await app.stores.directory.owner_of(trigger_id)
-        if owner is None:
-            return TriggerFault.UNKNOWN
-        changed = await app.trigger_editor.change(owner, trigger_id, **changes)
-        return changed if changed is TriggerFault.UNKNOWN else accepted(changed)
-
-    changed = with_app(work)
-    if isinstance(changed, TriggerFault):
-        raise _unknown(trigger_id)
-    show(trigger_body(changed), as_json=as_json)
+    show(trigger_body(_changed(trigger_id, changes)), as_json=as_json)
 
 
 @trigger.command()
@@ -178,7 +169,7 @@ def delete(trigger_id: str, *, as_json: bool) -> None:
         return owner is not None and await app.stores.directory.remove_trigger(owner, trigger_id)
 
     if not with_app(work):
-        raise _unknown(trigger_id)
+        raise click.ClickException(_missing(trigger_id))
     show({"triggerId": trigger_id, "deleted": True}, as_json=as_json)
 
 
@@ -199,19 +190,17 @@ def disable(trigger_id: str, *, as_json: bool) -> None:
 
 
 def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
-    async def work(app: Application) -> bool:
-        owner = await app.stores.directory.owner_of(trigger_id)
-        if owner is None:
-            return False
-        if not enabled:
-            return await app.stores.directory.enable_trigger(owner, trigger_id, enabled=False)
-        # Checked again: a missing repository or brand identity may have disabled the trigger.
-        changed = await app.trigger_editor.change(owner, trigger_id, enabled=True)
-        return changed is not TriggerFault.UNKNOWN and accepted(changed).enabled
+    # The checks of an enabled trigger run again: a repository or brand identity may be missing by now.
+    changed = _changed(trigger_id, {"enabled": enabled})
+    show({"triggerId": trigger_id, "enabled": changed.enabled}, as_json=as_json)
 
-    if not with_app(work):
-        raise _unknown(trigger_id)
-    show({"triggerId": trigger_id, "enabled": enabled}, as_json=as_json)
+
+def _changed(trigger_id: str, changes: "TriggerChanges") -> Trigger:
+    async def work(app: Application) -> Trigger | Refusal:
+        owner = await app.stores.directory.owner_of(trigger_id)
+        return UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, **changes)
+
+    return accepted(with_app(work), missing=_missing(trigger_id))
 
 
 def _for_people(found: Trigger) -> dict[str, object]:
@@ -219,5 +208,5 @@ def _for_people(found: Trigger) -> dict[str, object]:
     return {**trigger_body(found), "repositories": repositories, "events": list(found.event_types) or "every event"}
 
 
-def _unknown(trigger_id: str) -> click.ClickException:
-    return click.ClickException(f"there is no trigger '{trigger_id}'")
+def _missing(trigger_id: str) -> str:
+    return f"there is no trigger '{trigger_id}'"

@@ -1,6 +1,6 @@
 """``brand``: brand identities."""
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -9,11 +9,11 @@ from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
-from contentsvc_core.content.brand_changes import BrandFault
+from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
 from contentsvc_core.organizations import Removed, removed_body
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.jobs import Job, brand_job_body
 
-_Value = TypeVar("_Value")
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
 _COLUMNS: Final = ("id", "name", "isDefault", "companyName", "toneProfile", "audience", "language", "websiteUrl")
 
@@ -44,11 +44,12 @@ def list_brands(organization: str, *, as_json: bool) -> None:
 def show_brand(brand_id: str, *, as_json: bool) -> None:
     """Show a brand identity with all its fields."""
 
-    async def work(app: Application) -> BrandIdentity | None:
+    async def work(app: Application) -> BrandIdentity | Refusal:
         owner = await app.stores.directory.owner_of(brand_id)
-        return None if owner is None else await app.stores.brands.identity(owner, brand_id)
+        found = None if owner is None else await app.stores.brands.identity(owner, brand_id)
+        return found or UNKNOWN_BRAND
 
-    show(brand_body(_found(brand_id, with_app(work))), as_json=as_json)
+    show(brand_body(accepted(with_app(work), missing=_missing(brand_id))), as_json=as_json)
 
 
 @brand.command()
@@ -96,12 +97,11 @@ def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN4
         field: None if value == "" and field not in {"name", "website_url"} else value for field, value in given.items()
     }
 
-    async def work(app: Application) -> BrandIdentity | None:
+    async def work(app: Application) -> BrandIdentity | Refusal:
         owner = await app.stores.directory.owner_of(brand_id)
-        changed = None if owner is None else await app.brand_editor.change(owner, brand_id, given)
-        return None if changed in {None, BrandFault.UNKNOWN} else accepted(changed)
+        return UNKNOWN_BRAND if owner is None else await app.brand_editor.change(owner, brand_id, given)
 
-    show(brand_body(_found(brand_id, with_app(work))), as_json=as_json)
+    show(brand_body(accepted(with_app(work), missing=_missing(brand_id))), as_json=as_json)
 
 
 @brand.command()
@@ -110,17 +110,13 @@ def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN4
 def delete(brand_id: str, *, as_json: bool) -> None:
     """Delete a brand identity, and disable the schedules and triggers that use it."""
 
-    async def work(app: Application) -> Removed | None:
+    async def work(app: Application) -> Removed | Refusal:
         owner = await app.stores.directory.owner_of(brand_id)
-        removed = BrandFault.UNKNOWN if owner is None else await app.stores.brands.remove(owner, brand_id)
-        return None if removed is BrandFault.UNKNOWN else accepted(removed)
+        return UNKNOWN_BRAND if owner is None else await app.stores.brands.remove(owner, brand_id)
 
-    removed = _found(brand_id, with_app(work))
+    removed = accepted(with_app(work), missing=_missing(brand_id))
     show({"brandIdentityId": brand_id, **removed_body(removed)}, as_json=as_json)
 
 
-def _found(brand_id: str, value: _Value | None) -> _Value:
-    if value is None:
-        message = f"there is no brand identity '{brand_id}'"
-        raise click.ClickException(message)
-    return value
+def _missing(brand_id: str) -> str:
+    return f"there is no brand identity '{brand_id}'"

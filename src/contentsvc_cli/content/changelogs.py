@@ -8,11 +8,10 @@ from typing import Any, Final
 import click
 
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
@@ -120,7 +119,7 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _body(app, _accepted(await app.changelog_editor.create(owner, _given(options))))
+        return _body(app, accepted(await app.changelog_editor.create(owner, _given(options))))
 
     show(with_app(work), as_json=as_json)
 
@@ -161,7 +160,7 @@ def set_image(
 
     async def work(app: Application) -> dict[str, Any]:
         _, standing = await _named(app, organization, which)
-        return _body(app, _accepted(await app.changelog_editor.set_image(standing, ImageKind(kind), content)))
+        return _body(app, accepted(await app.changelog_editor.set_image(standing, ImageKind(kind), content)))
 
     show(with_app(work), as_json=as_json)
 
@@ -226,9 +225,7 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         _, standing = await _named(app, organization, which)
-        refused = await app.changelog_editor.remove(standing)
-        if refused is not None:
-            raise click.ClickException(refused.reason)
+        accepted(await app.changelog_editor.remove(standing))
         return {"id": standing.id}
 
     show(with_app(work), as_json=as_json)
@@ -237,7 +234,7 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
 def _change(organization: str, which: str | None, given: Mapping[str, Any], *, as_json: bool) -> None:
     async def work(app: Application) -> dict[str, Any]:
         owner, standing = await _named(app, organization, which)
-        return _body(app, _accepted(await app.changelog_editor.change(owner, given, standing)))
+        return _body(app, accepted(await app.changelog_editor.change(owner, given, standing)))
 
     show(with_app(work), as_json=as_json)
 
@@ -262,12 +259,6 @@ async def _named(app: Application, organization: str, which: str | None) -> tupl
         message = f"{owner.slug} has no changelog '{which}': see 'contentsvc changelog list'"
         raise click.ClickException(message)
     return owner, found
-
-
-def _accepted(made: PublicChangelog | InvalidChangelog) -> PublicChangelog:
-    if isinstance(made, InvalidChangelog):
-        raise click.ClickException(made.reason)
-    return made
 
 
 def _body(app: Application, found: PublicChangelog) -> dict[str, Any]:

@@ -13,18 +13,19 @@ from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import (
     STYLE_FIELDS,
-    BadStyle,
     HouseStyle,
     merged,
     options_body,
     options_of,
     read_style,
     style_body,
+    style_fault,
     value_in_words,
 )
 from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
 from contentsvc_core.organizations import Organization
-from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 #: Option names in the singular, for repeated options.
@@ -131,8 +132,8 @@ def set_style(  # one parameter an option
     def changed(standing: HouseStyle | None) -> HouseStyle | None:
         kept = {name: value for name, value in (style_body(standing) or {}).items() if name not in unset}
         read = read_style({**kept, **given} if file is None else whole)
-        if isinstance(read, BadStyle):
-            raise click.ClickException(read.told())
+        if isinstance(read, Refusal):
+            raise click.ClickException(style_fault(read))
         return read
 
     _change(organization, trigger_id, schedule_id, changed, as_json=as_json)
@@ -163,8 +164,7 @@ def _change(
         if trigger_id is not None:
             accepted(await app.trigger_editor.change(owner.id, trigger_id, house_style=wanted))
         elif schedule_id is not None:
-            if accepted(await app.planner.change(owner.id, schedule_id, house_style=wanted)) is None:
-                raise _unknown_schedule(schedule_id)
+            accepted(await app.planner.change(owner.id, schedule_id, house_style=wanted))
         else:
             await app.stores.directory.set_house_style(owner.id, wanted)
             return wanted, wanted
@@ -183,9 +183,7 @@ async def _standing(
     """
     if trigger_id is not None:
         trigger = await app.stores.directory.trigger(owner.id, trigger_id)
-        if trigger is None:
-            raise click.ClickException(TriggerFault.UNKNOWN.value)
-        return trigger.house_style
+        return accepted(trigger or UNKNOWN_TRIGGER).house_style
     if schedule_id is not None:
         schedule = await app.stores.schedules.schedule(owner.id, schedule_id)
         if schedule is None:

@@ -5,15 +5,15 @@ from typing import Any, Final, TextIO, TypeVar
 
 import click
 
-from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
+from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.watch.listings import show_list
-from contentsvc_cli.wiring import with_app
+from contentsvc_cli.wiring import accepted, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.editing import InvalidChange, PostChange, read_post_change
+from contentsvc_core.content.editing import UNKNOWN_POST, PostChange, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import storable
-from contentsvc_core.usecases.edit import PostFault
 
 _T = TypeVar("_T")
 
@@ -76,8 +76,8 @@ def search_posts(  # its options
 def show_post(post_id: str, *, as_json: bool) -> None:
     """Show a post. Without --json, only its Markdown."""
 
-    async def work(app: Application, owner: str) -> Post | PostFault:
-        return await app.stores.posts.post(owner, post_id) or PostFault.UNKNOWN
+    async def work(app: Application, owner: str) -> Post | Refusal:
+        return await app.stores.posts.post(owner, post_id) or UNKNOWN_POST
 
     found = _of(post_id, work)
     if as_json:
@@ -106,10 +106,7 @@ def edit(post_id: str, title: str | None, markdown: TextIO | None, *, as_json: b
     if title is None and text is None:
         message = "there is nothing to change: name --title or --markdown"
         raise click.UsageError(message)
-    change = read_post_change(title=title, markdown=text)
-    if isinstance(change, InvalidChange):
-        raise click.ClickException(change.error)
-    _change(post_id, change, as_json=as_json)
+    _change(post_id, accepted(read_post_change(title=title, markdown=text)), as_json=as_json)
 
 
 @post.command()
@@ -134,7 +131,7 @@ def unpublish(post_id: str, *, as_json: bool) -> None:
 def delete(post_id: str, *, as_json: bool) -> None:
     """Delete a post. Its run is kept and does not write it again."""
 
-    async def work(app: Application, owner: str) -> PostFault | None:
+    async def work(app: Application, owner: str) -> Refusal | None:
         return await app.post_editor.remove(owner, post_id)
 
     _of(post_id, work)
@@ -142,30 +139,24 @@ def delete(post_id: str, *, as_json: bool) -> None:
 
 
 def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
-    async def work(app: Application, owner: str) -> Post | PostFault | InvalidChange:
+    async def work(app: Application, owner: str) -> Post | Refusal:
         return await app.post_editor.change(owner, post_id, change)
 
     changed = _of(post_id, work)
-    if isinstance(changed, InvalidChange):
-        raise click.ClickException(changed.error)
     body = post_body(changed)
     # People get a summary; 'post show' prints the text.
     show(body if as_json else {name: body[name] for name in _SHORT}, as_json=as_json)
 
 
-def _of(post_id: str, work: Callable[[Application, str], Awaitable[_T | PostFault]]) -> _T:
+def _of(post_id: str, work: Callable[[Application, str], Awaitable[_T | Refusal]]) -> _T:
     """Call ``work`` with a post.
 
     Raises:
         ClickException: No post has this id.
     """
 
-    async def run(app: Application) -> _T | PostFault:
+    async def run(app: Application) -> _T | Refusal:
         owner = await app.stores.directory.owner_of(post_id)
-        return PostFault.UNKNOWN if owner is None else await work(app, owner)
+        return UNKNOWN_POST if owner is None else await work(app, owner)
 
-    done = with_app(run)
-    if isinstance(done, PostFault):
-        message = f"there is no post '{post_id}'"
-        raise click.ClickException(message)
-    return done
+    return accepted(with_app(run), missing=f"there is no post '{post_id}'")

@@ -13,13 +13,16 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import ScheduleChanges
-from contentsvc_core.workflows.schedules import Schedule, schedule_body
+from contentsvc_core.workflows.schedules import UNKNOWN_SCHEDULE, Schedule, schedule_body
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 #: Days of the week, starting with 0 as in crontab.
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+#: The options for days, by the fields of the core. Their types allow valid days only.
+_DAY_OPTIONS: Final = {"day_of_week": "--day-of-week", "day_of_month": "--day-of-month"}
 _AT: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
 _OUTPUTS: Final = click.Choice([kind.value for kind in ContentType])
 _LOOKBACKS: Final = click.Choice([lookback.value for lookback in Lookback])
@@ -218,26 +221,23 @@ def delete(schedule_id: str, *, as_json: bool) -> None:
         return owner is not None and await app.stores.schedules.remove(owner, schedule_id)
 
     if not with_app(work):
-        raise _unknown(schedule_id)
+        raise click.ClickException(_missing(schedule_id))
     show({"scheduleId": schedule_id, "deleted": True}, as_json=as_json)
 
 
 def _changed(schedule_id: str, change: Callable[[Schedule], ScheduleChanges]) -> Schedule:
-    async def work(app: Application) -> Schedule | None:
+    async def work(app: Application) -> Schedule | Refusal:
         owner = await app.stores.directory.owner_of(schedule_id)
         standing = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
         if owner is None or standing is None:
-            return None
-        return accepted(await app.planner.change(owner, schedule_id, **change(standing)))
+            return UNKNOWN_SCHEDULE
+        return await app.planner.change(owner, schedule_id, **change(standing))
 
-    found = with_app(work)
-    if found is None:
-        raise _unknown(schedule_id)
-    return found
+    return accepted(with_app(work), missing=_missing(schedule_id))
 
 
-def _unknown(schedule_id: str) -> click.ClickException:
-    return click.ClickException(f"there is no schedule '{schedule_id}'")
+def _missing(schedule_id: str) -> str:
+    return f"there is no schedule '{schedule_id}'"
 
 
 def _cron(
@@ -262,10 +262,12 @@ def _cron(
     if day_of_month is not None:
         given["day_of_month"] = day_of_month
     given = {"day_of_week": None, "day_of_month": None, **given}
-    fault = cron_fault(**given)
-    if fault is not None:
-        named = fault.replace(", from 0 (Sunday) to 6", "").replace("dayOfWeek", "--day-of-week")
-        raise click.UsageError(named.replace("dayOfMonth", "--day-of-month"))
+    refused = cron_fault(**given)
+    if refused is not None:
+        option = _DAY_OPTIONS.get(refused.field or "")
+        has = "needs" if given.get(refused.field or "") is None else "takes no"
+        message = f"a {given['frequency'].value} schedule {has} {option}" if option else refused.message()
+        raise click.UsageError(message)
     return Cron(**given)
 
 

@@ -14,7 +14,16 @@ from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_core.content.house_style import AUDIENCE, Audience, BadStyle, HouseStyle, merged, options_of, read_style
+from contentsvc_core.content.house_style import (
+    AUDIENCE,
+    Audience,
+    HouseStyle,
+    merged,
+    options_of,
+    read_style,
+    style_fault,
+)
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 
 if TYPE_CHECKING:
@@ -117,8 +126,8 @@ def _read_style(file: IO[str] | None) -> HouseStyle | None:
     except (ValueError, RecursionError) as exc:
         message = f"the house style is not valid JSON: {exc}"
         raise click.ClickException(message) from exc
-    if isinstance(read, BadStyle):
-        raise click.ClickException(read.told())
+    if isinstance(read, Refusal):
+        raise click.ClickException(style_fault(read))
     return read
 
 

@@ -15,13 +15,12 @@ from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
 from contentsvc_core.access.keys import ApiKey, Scope, key_prefix, stands
 from contentsvc_core.application import Application
-from contentsvc_core.content.public.changelogs import InvalidChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
-from contentsvc_core.hosts import HostRefusal
 from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.webhooks.providers import GITHUB, provider_named
-from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER
 from contentsvc_http.settings import Settings
 
 #: Number of newest releases that get a post: enough for a page.
@@ -45,6 +44,9 @@ class Start(Enum):
 
 
 _EVENTS: Final = {Start.RELEASES: ("release",), Start.PUSHES: ("push",), Start.BOTH: ()}
+
+#: The kinds of refusals by the code host.
+_AT_HOST: Final = {RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, RefusalKind.HOST_UNREACHABLE}
 
 
 @final
@@ -120,10 +122,10 @@ async def set_up(
             repository_id=answers.repository_id,
             token=answers.token,
         )
-        if isinstance(answered, HostRefusal) and answers.token is None:
+        if isinstance(answered, Refusal) and answered.kind in _AT_HOST and answers.token is None:
             asked = urlsplit(settings.github_api_url).netloc if answers.provider == GITHUB.slug else answers.provider
             message = (
-                f"{answered.reason} ({asked}). Add --repository-id, or --token for a repository that is not public"
+                f"{answered.message()} ({asked}). Add --repository-id, or --token for a repository that is not public"
             )
             raise click.ClickException(message)
         new = accepted(answered)
@@ -182,7 +184,7 @@ async def _trigger(
         name="Changelog",
         provider=connected.provider,
     )
-    if made is TriggerFault.DOUBLE:
+    if made is DUPLICATE_TRIGGER:
         existing.append("trigger Changelog")
     else:
         accepted(made)
@@ -247,7 +249,7 @@ async def _publish(
         # Readers know the product, not the account at its code host.
         given["title"] = f"{answers.repository.partition('/')[2][:_TITLE]} changelog"
     changed = await app.changelog_editor.change(organization, given)
-    if isinstance(changed, InvalidChangelog):
+    if isinstance(changed, Refusal):
         # Another organization has the slug: the changelog needs a different one first.
         return False, 0, url
     return True, 0, url

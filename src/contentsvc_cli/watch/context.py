@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
+from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.watch.listings import show_list
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
 

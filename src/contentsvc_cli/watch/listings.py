@@ -6,10 +6,11 @@ from typing import Any, Final
 import click
 
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import line_body, log_body
+from contentsvc_core.journal import UNKNOWN_LOG, line_body, log_body
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
 
 #: Number of rows without a limit: the highest that both databases take.
@@ -49,26 +50,20 @@ def replay(log_id: str, *, as_json: bool) -> None:
     A processed delivery is processed again as a new delivery, with the current triggers. A message to a webhook
     endpoint is sent again with the same id.
     """
-    from contentsvc_core.usecases.replay import Replayed, ReplayFault  # noqa: PLC0415  # this command alone
 
-    async def work(app: Application) -> Replayed | ReplayFault:
+    async def work(app: Application) -> dict[str, Any]:
         # An id alone finds only processed deliveries: entries of messages are searched in their organization.
         owner = await app.stores.directory.owner_of(log_id)
         owners = [owner] if owner else [each.id for each in await app.stores.directory.organizations()]
+        answer = UNKNOWN_LOG
         for each in owners:
-            replayed = await app.replayer.replay(each, log_id)
-            if replayed is not ReplayFault.UNKNOWN:
-                return replayed
-        return ReplayFault.UNKNOWN
+            answer = await app.replayer.replay(each, log_id)
+            if not isinstance(answer, Refusal) or answer.kind is not RefusalKind.NOT_FOUND:
+                break
+        replayed = accepted(answer, missing=f"there is no log entry '{log_id}'")
+        return {"logId": log_id, "deliveryId": replayed.delivery_id, "runs": replayed.runs}
 
-    match with_app(work):
-        case ReplayFault.UNKNOWN:
-            message = f"there is no log entry '{log_id}'"
-            raise click.ClickException(message)
-        case ReplayFault() as fault:
-            raise click.ClickException(fault.value)
-        case replayed:
-            show({"logId": log_id, "deliveryId": replayed.delivery_id, "runs": replayed.runs}, as_json=as_json)
+    show(with_app(work), as_json=as_json)
 
 
 @click.group()

@@ -9,6 +9,8 @@ from typing import Final, final
 
 from attrs import field, frozen
 
+from contentsvc_core.refusals import Refusal, RefusalKind
+
 _FORM: Final = re.compile(r"(csk_[A-Za-z0-9]{10})_[A-Za-z0-9_-]{32,128}", re.ASCII)
 
 
@@ -29,12 +31,9 @@ class Scope(Enum):
 DEFAULT_SCOPES: Final = (Scope.READ, Scope.WRITE)
 
 
-class KeyFault(Enum):
-    """Why a key was not issued; the value is the message for the user."""
-
-    EXPIRED = "the key would have expired already"
-    SCOPE = "a key can only give scopes that it has itself"
-    ISSUER_ENDED = "the key that it was to be issued with has ended"
+KEY_EXPIRED: Final = Refusal(RefusalKind.UNSUITABLE, "the key would have expired already", "expires_at")
+KEY_SCOPES: Final = Refusal(RefusalKind.UNSUITABLE, "a key can only give scopes that it has itself", "scopes")
+ISSUER_ENDED: Final = Refusal(RefusalKind.CONFLICT, "the key that it was to be issued with has ended")
 
 
 @final

@@ -6,6 +6,7 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
@@ -51,18 +52,10 @@ class BrandIdentity:
     updated_at: datetime
 
 
-@final
-@frozen
-class UnknownBrand:
-    """The refusal of a request that names an unknown identity."""
-
-    #: The id of the request: any text.
-    id: str
-
-    @property
-    def reason(self) -> str:
-        """Return the message for the client."""
-        return f"Unknown brand identity: '{one_line(self.id, 64)}'"
+def no_such_brand(brand_id: str) -> Refusal:
+    """Return the refusal of a request that names an unknown identity, by any text."""
+    fault = f"Unknown brand identity: '{one_line(brand_id, 64)}'"
+    return Refusal(RefusalKind.UNSUITABLE, fault, "brand_identity_id")
 
 
 def brand_body(brand: BrandIdentity) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import msgspec
 from attrs import evolve, frozen
 
 from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.text import has_controls
 
 TITLE_LIMIT: Final = 120
@@ -43,38 +44,33 @@ class PostChange:
         )
 
 
-@final
-@frozen(kw_only=True)
-class InvalidChange:
-    """An invalid change; the error is for the client."""
-
-    error: str
-
-
+UNKNOWN_POST: Final = Refusal(RefusalKind.NOT_FOUND, "Post not found")
+#: The current version is not the one that the client has seen.
+POST_CHANGED: Final = Refusal(RefusalKind.STALE, "The post has changed since the version in If-Match: read it again")
 #: The refusal of Markdown that exceeds :data:`CONTENT_LIMIT`.
-CONTENT_TOO_LONG: Final = InvalidChange(
-    error=f"markdown becomes more than {CONTENT_LIMIT:,} characters of HTML: use fewer links, quotations and lists"
+CONTENT_TOO_LONG: Final = invalid(
+    "markdown", f"becomes more than {CONTENT_LIMIT:,} characters of HTML: use fewer links, quotations and lists"
 )
 
 
 def read_post_change(
     *, title: str | None = None, markdown: str | None = None, status: PostStatus | None = None
-) -> PostChange | InvalidChange:
+) -> PostChange | Refusal:
     """Check the changes that a client requests; ``None``: no change of this field.
 
     Nothing is corrected for the client.
     """
     if title is None and markdown is None and status is None:
-        return InvalidChange(error="Nothing to change: give title, markdown or status")
+        return Refusal(RefusalKind.INVALID, "Nothing to change: give title, markdown or status")
     if title is not None:
         if not 1 <= len(title) <= TITLE_LIMIT:
-            return InvalidChange(error=f"title must have 1 to {TITLE_LIMIT} characters")
+            return invalid("title", f"must have 1 to {TITLE_LIMIT} characters")
         if has_controls(title):
-            return InvalidChange(error="title must be one line without control characters")
+            return invalid("title", "must be one line without control characters")
         if not title.strip():
-            return InvalidChange(error="title must not be blank")
+            return invalid("title", "must not be blank")
     if markdown is not None and not 1 <= len(markdown) <= MARKDOWN_LIMIT:
-        return InvalidChange(error=f"markdown must have 1 to {MARKDOWN_LIMIT:,} characters")
+        return invalid("markdown", f"must have 1 to {MARKDOWN_LIMIT:,} characters")
     return PostChange(title=title, markdown=markdown, status=status)
 
 

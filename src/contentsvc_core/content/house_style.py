@@ -22,6 +22,7 @@ from contentsvc_core.content.style_kinds import (
     Texts,
     Unfit,
 )
+from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import one_line, storable
 
 #: The shortest limit of a post, in characters: room for a title line, a few entries and the closing line.
@@ -60,20 +61,9 @@ class HouseStyle:
     fields: Mapping[str, Any] = field(hash=False)
 
 
-@final
-@frozen
-class BadStyle:
-    """Why a house style is refused."""
-
-    #: The field's name on the wire; empty: the value as a whole.
-    field: str
-    #: Continues a sentence that begins with the field.
-    reason: str
-
-    def told(self, place: str = "") -> str:
-        """Return the fault in one sentence; ``place`` names what holds the field, such as ``houseStyle``."""
-        name = ".".join(part for part in (place, self.field) if part)
-        return f"{name or 'the house style'} {self.reason}"
+def style_fault(refused: Refusal, place: str = "") -> str:
+    """Return why a house style is refused; ``place`` names what holds the field, such as ``houseStyle``."""
+    return refused.message(".".join(part for part in (place, refused.field) if part) or "the house style")
 
 
 @final
@@ -152,23 +142,23 @@ STYLE_FIELDS: Final = (
 _BY_NAME: Final = {each.name: each for each in STYLE_FIELDS}
 
 
-def read_style(given: object) -> HouseStyle | BadStyle | None:
+def read_style(given: object) -> HouseStyle | Refusal | None:
     """Read a house style from JSON; ``None``: the value sets nothing, so that the defaults hold."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        return BadStyle("", "must be an object of fields")
+        return invalid(None, "must be an object of fields")
     fields = cast("Mapping[object, object]", given)
     unknown = next((name for name in fields if name not in _BY_NAME), None)
     if unknown is not None:
-        return BadStyle(one_line(storable(str(unknown)), 64), "is not a field of the house style")
+        return invalid(one_line(storable(str(unknown)), 64), "is not a field of the house style")
     read: dict[str, Any] = {}
     for each in STYLE_FIELDS:
         if each.name in fields:
             try:
                 read[each.name] = each.kind.read(fields[each.name])
             except Unfit as exc:
-                return BadStyle(each.name, str(exc))
+                return invalid(each.name, str(exc))
     return HouseStyle(read) if read else None
 
 

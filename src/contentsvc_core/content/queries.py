@@ -7,7 +7,8 @@ from typing import final
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType, PostStatus
-from contentsvc_core.lists.parameters import InvalidQuery, choices, listed
+from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 
 
@@ -34,23 +35,23 @@ class PostQuery:
     brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
 
 
-def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
+def read_post_query(parameters: Mapping[str, str]) -> PostQuery | Refusal:
     """Return the query of ``sort``, ``orderBy`` and the comma lists ``status``, ``contentType``, ``brandIdentityId``.
 
     An empty list means all. The caller checks that the brand identities exist, and answers :func:`unknown_brand`.
     """
     sort = parameters.get("sort", "")
     if sort not in {"", "asc", "desc"}:
-        return InvalidQuery(error=f"Invalid sort: '{one_line(sort, 64)}' is not one of asc, desc")
+        return bad_query("sort", f"'{one_line(sort, 64)}' is not one of asc, desc")
     orders = {order.value: order for order in PostOrder}
     order_by = orders.get(given := parameters.get("orderBy", "") or PostOrder.CREATED_AT.value)
     if order_by is None:
-        return InvalidQuery(error=f"Invalid orderBy: '{one_line(given, 64)}' is not one of {', '.join(orders)}")
+        return bad_query("orderBy", f"'{one_line(given, 64)}' is not one of {', '.join(orders)}")
     statuses = choices("status", parameters.get("status", ""), PostStatus)
-    if isinstance(statuses, InvalidQuery):
+    if isinstance(statuses, Refusal):
         return statuses
     content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
-    if isinstance(content_types, InvalidQuery):
+    if isinstance(content_types, Refusal):
         return content_types
     return PostQuery(
         ascending=sort == "asc",
@@ -61,6 +62,6 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
     )
 
 
-def unknown_brand(brand_identity_id: str) -> InvalidQuery:
+def unknown_brand(brand_identity_id: str) -> Refusal:
     """Return the refusal of an unknown brand identity."""
-    return InvalidQuery(error=f"Invalid brandIdentityId: '{one_line(brand_identity_id, 64)}' is unknown")
+    return bad_query("brandIdentityId", f"'{one_line(brand_identity_id, 64)}' is unknown")

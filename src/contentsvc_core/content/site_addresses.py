@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from contentsvc_core.content.brand import TEXT_LIMIT
+from contentsvc_core.refusals import Refusal, invalid
 
 IPAddress = IPv4Address | IPv6Address
 
@@ -102,14 +103,6 @@ class SiteAddress:
         return f"{self.scheme}://{self.authority}{self.target}"
 
 
-@final
-@frozen(kw_only=True)
-class BadAddress:
-    """A refused address; the reason continues a sentence that begins with the field's name."""
-
-    reason: str
-
-
 def is_public(address: IPAddress) -> bool:
     """Check whether an address is globally reachable, by the IANA's registries."""
     if isinstance(address, IPv4Address):
@@ -126,31 +119,31 @@ def with_scheme(text: str) -> str:
     return text if not text or _SCHEME.match(text) else f"https://{text}"
 
 
-def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | BadAddress:
+def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | Refusal:
     """Read the address of a page, with all checks that need no name resolution.
 
     Ports other than 80 and 443 are for the hosts in ``opened``, which an operator has allowed.
     """
     if not text or len(text) > TEXT_LIMIT:
-        return BadAddress(reason=f"must be 1 to {TEXT_LIMIT} characters long")
+        return invalid(None, f"must be 1 to {TEXT_LIMIT} characters long")
     if _UNSAFE.search(text):
-        return BadAddress(reason="must not hold spaces, control characters or backslashes")
+        return invalid(None, "must not hold spaces, control characters or backslashes")
     try:
         parts = urlsplit(text)
         scheme, host, port = parts.scheme, parts.hostname or "", parts.port
     except ValueError:
-        return BadAddress(reason="is not an address")
+        return invalid(None, "is not an address")
     if scheme not in _PORTS:
-        return BadAddress(reason="must begin with http:// or https://")
+        return invalid(None, "must begin with http:// or https://")
     if "@" in parts.netloc:
-        return BadAddress(reason="must not hold a user name or password")
+        return invalid(None, "must not hold a user name or password")
     host = host.lower().removesuffix(".")
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     port = _PORTS[scheme] if port is None else port
     is_opened = SiteHost(host=host, port=port) in opened
     refused = None if is_opened else _refused(host, port, in_brackets="[" in parts.netloc)
     if refused is not None:
-        return BadAddress(reason=refused)
+        return invalid(None, refused)
     return SiteAddress(scheme=scheme, host=host, port=port, target=target, opened=is_opened)
 
 

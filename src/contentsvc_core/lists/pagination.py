@@ -5,6 +5,8 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
+from contentsvc_core.refusals import Refusal, RefusalKind
+
 DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
 #: The largest page number that is echoed and looked up: a signed 64-bit integer.
@@ -78,31 +80,20 @@ class Pagination:
         }
 
 
-@final
-@frozen(kw_only=True)
-class InvalidPage:
-    """The requested page is beyond the last one (specification 4.2)."""
-
-    requested_page: int
-    total_pages: int
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """Return the wire form of the refusal."""
-        pages = "1 page" if self.total_pages == 1 else f"{self.total_pages} pages"
-        return {
-            "error": "Invalid page number",
-            "details": {
-                "message": f"Page {self.requested_page} does not exist. The list has {pages}.",
-                "totalPages": self.total_pages,
-                "requestedPage": self.requested_page,
-            },
-        }
+def invalid_page(requested_page: int, total_pages: int) -> Refusal:
+    """Return the refusal of a page beyond the last one (specification 4.2)."""
+    pages = "1 page" if total_pages == 1 else f"{total_pages} pages"
+    details = {
+        "message": f"Page {requested_page} does not exist. The list has {pages}.",
+        "totalPages": total_pages,
+        "requestedPage": requested_page,
+    }
+    return Refusal(RefusalKind.QUERY, "Invalid page number", "page", details=details)
 
 
-def paginate(request: PageRequest, total_items: int) -> Pagination | InvalidPage:
+def paginate(request: PageRequest, total_items: int) -> Pagination | Refusal:
     """Place a page in a list of ``total_items``; an empty list has one page."""
     total_pages = max(1, -(-total_items // request.limit))
     if request.page > total_pages:
-        return InvalidPage(requested_page=request.page, total_pages=total_pages)
+        return invalid_page(request.page, total_pages)
     return Pagination(limit=request.limit, current_page=request.page, total_pages=total_pages, total_items=total_items)

@@ -1,21 +1,17 @@
 """Query parameters that are comma lists, and the refusal of an invalid one."""
 
 from enum import Enum
-from typing import TypeVar, final
+from typing import TypeVar
 
-from attrs import frozen
-
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
-@final
-@frozen(kw_only=True)
-class InvalidQuery:
-    """An invalid value of a query parameter."""
-
-    error: str
+def bad_query(parameter: str, fault: str) -> Refusal:
+    """Return the refusal of an invalid value of a query parameter."""
+    return Refusal(RefusalKind.QUERY, f"Invalid {parameter}: {fault}", parameter)
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -23,11 +19,11 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | InvalidQuery:
+def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | Refusal:
     """Read a comma list of the values that the parameter ``name`` allows."""
     known = {choice.value: choice for choice in kind}
     asked = listed(text)
     for value in asked:
         if value not in known:
-            return InvalidQuery(error=f"Invalid {name}: '{one_line(value, 64)}' is not one of {', '.join(known)}")
+            return bad_query(name, f"'{one_line(value, 64)}' is not one of {', '.join(known)}")
     return tuple(known[value] for value in asked)

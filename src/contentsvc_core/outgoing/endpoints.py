@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import Any, Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.site_addresses import BadAddress, SiteAddress, SiteHost, read_site_address
+from contentsvc_core.content.site_addresses import SiteAddress, SiteHost, read_site_address
 from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.refusals import Refusal, RefusalKind, invalid, too_many
 from contentsvc_core.timestamps import iso_ms
 
 #: The prefix of an endpoint's id. Outgoing log entries have this id in place of an integration's.
@@ -21,12 +21,9 @@ OVERLAP: Final = timedelta(hours=24)
 MAX_OVERLAP: Final = timedelta(days=30)
 
 
-class EndpointFault(Enum):
-    """Why a request about an endpoint failed; the value is the message for clients."""
-
-    UNKNOWN = "Webhook endpoint not found"
-    TOO_MANY = f"An organization has at most {MAX_ENDPOINTS} webhook endpoints"
-    DISABLED = "The webhook endpoint is disabled: enable it first"
+UNKNOWN_ENDPOINT: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook endpoint not found")
+TOO_MANY_ENDPOINTS: Final = too_many("webhook endpoints", MAX_ENDPOINTS)
+ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint is disabled: enable it first")
 
 
 def _in_order(types: Iterable[EventType]) -> tuple[EventType, ...]:
@@ -61,14 +58,14 @@ class WebhookEndpoint:
         return self.enabled and (not self.event_types or kind in self.event_types)
 
 
-def read_endpoint_url(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | BadAddress:
+def read_endpoint_url(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | Refusal:
     """Read an endpoint's URL: ``https`` at a public host, or at a host that an operator has allowed.
 
     The host name is resolved and its IP addresses are checked at each attempt, since DNS records may change.
     """
     address = read_site_address(text, opened)
     if isinstance(address, SiteAddress) and address.scheme != "https" and not address.opened:
-        return BadAddress(reason="must begin with https://")
+        return invalid(None, "must begin with https://")
     return address
 
 

@@ -7,15 +7,16 @@ from typing import Protocol, final
 from attrs import frozen
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BrandChange, BrandFault
+from contentsvc_core.content.brand_changes import BrandChange
 from contentsvc_core.organizations import Removed
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
 class BrandIdentities(Protocol):
     """The brand identities (decisions, ``/v1``). An organization with identities has exactly one default identity."""
 
-    async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
+    async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         """Store an identity and return the stored one. The first identity of an organization becomes its default.
 
         ``NAME_TAKEN``: the organization has an identity of that name, compared without case; nothing was written. If
@@ -24,7 +25,7 @@ class BrandIdentities(Protocol):
         """
         ...
 
-    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
+    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
         """Store the identity that a run has made, as :meth:`add` does, and complete the run, in one transaction.
 
         ``NAME_TAKEN``: nothing was written. ``None``: nothing was written, since the run was cancelled or another
@@ -51,7 +52,7 @@ class BrandIdentities(Protocol):
         """
         ...
 
-    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
+    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         """Apply a change to the current identity, in one transaction, and return the new identity.
 
         If the identity becomes the default, the former default loses that role in the same transaction. ``UNKNOWN``,
@@ -59,7 +60,7 @@ class BrandIdentities(Protocol):
         """
         ...
 
-    async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
+    async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
         """Delete an identity and, in one transaction, disable the schedules and triggers that name it.
 
         The result lists the schedules and triggers that were enabled. They keep the identity's id: without it, two

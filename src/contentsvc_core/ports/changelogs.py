@@ -8,10 +8,10 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine
+from contentsvc_core.refusals import Refusal
 
 
 class Changelogs(Protocol):
@@ -38,7 +38,7 @@ class Changelogs(Protocol):
         """
         ...
 
-    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
+    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
         """Store a changelog in place of the one with its id. With an answer, nothing was written.
 
         A slug that is or was public is held by its organization for good. ``SLUG_TAKEN``: another organization holds

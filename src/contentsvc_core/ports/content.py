@@ -8,8 +8,9 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Draft, Silence
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import PageRequest, Pagination
 from contentsvc_core.ports.runs import Steps
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord
 
 
@@ -58,7 +59,7 @@ class PostLibrary(Protocol):
 
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
-    ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
+    ) -> tuple[Sequence[Post], Pagination] | Refusal:
         """Return one page, sorted by the time that the query names and then by id.
 
         Count and page are read at one moment. A page in the order of creation costs the same at any offset. In the

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.journal import LogEntry, LogQuery
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.pagination import PageRequest, Pagination
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 
@@ -95,7 +96,7 @@ class Journal(LogWriter, Protocol):
 
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
-    ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
+    ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
         """Return one page, newest first; count and page are read at one moment.
 
         The stored payloads of a page have at most about ``max_bytes`` together, the smallest ones first; at least one

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault
-from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
+from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange
 
 
 class Directory(Protocol):
@@ -74,15 +74,11 @@ class Directory(Protocol):
 
     async def add_trigger(
         self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
-    ) -> bool | UnknownBrand | TooMany:
-        """Store a trigger; ``False``: another trigger does the same, nothing was written.
-
-        A repeated call changes nothing.
+    ) -> Trigger | Refusal:
+        """Store a trigger, and return it. A repeated call changes nothing; with a refusal, nothing was written.
 
         Of equal triggers (:meth:`~contentsvc_core.workflows.triggers.Trigger.does_the_same_as`) that are added
-        concurrently, one is stored.
-
-        :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most`` triggers, counted in the same
+        concurrently, one is stored; the others are refused. So is a trigger beyond ``at_most``, counted in the same
         transaction.
 
         With ``checks_brand``, nothing is written unless the named identity exists; the identity cannot be deleted
@@ -92,11 +88,11 @@ class Directory(Protocol):
 
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
-    ) -> Trigger | TriggerFault | UnknownBrand:
+    ) -> Trigger | Refusal:
         """Apply ``change`` to the current trigger, in one transaction, and return the new trigger.
 
-        ``change`` is a pure function, may be called several times, and keeps the ids. ``DOUBLE``, ``UNKNOWN``, and a
-        refusal of ``change`` itself: nothing was written. With ``checks_brand``, nothing is written unless the named
+        ``change`` is a pure function, may be called several times, and keeps the ids. With a refusal, its own or one of
+        ``change``, nothing was written. With ``checks_brand``, nothing is written unless the named
         identity exists; the identity cannot be deleted meanwhile.
         """
         ...
@@ -129,11 +125,11 @@ class Directory(Protocol):
 class ApiKeys(Protocol):
     """The API keys (specification 5.1)."""
 
-    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
+    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         """Store a key; a repeated call changes nothing. With a return value other than ``None``, nothing was written.
 
         ``ISSUER_ENDED``: the issuing key is unknown, another organization's, revoked, or expired when the new key is
-        created. :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most`` active keys then.
+        created. A key beyond ``at_most`` active ones is refused, too.
         Both hold for any number of concurrent additions and revocations.
         """
         ...

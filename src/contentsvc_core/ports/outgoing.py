@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.outgoing.endpoints import EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, LeasedMessage, Message
 from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_core.refusals import Refusal
 
 
 class WebhookEndpoints(Protocol):
@@ -18,7 +19,7 @@ class WebhookEndpoints(Protocol):
     :meth:`~contentsvc_core.ports.PostLibrary.change`.
     """
 
-    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
+    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         """Store an endpoint and return it; a repeated call changes nothing and returns the stored endpoint.
 
         ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`; nothing was

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.content.brand import UnknownBrand
-from contentsvc_core.organizations import TooMany
-from contentsvc_core.workflows.schedules import MAX_SCHEDULES, DueSchedule, DuplicateSchedule, Firing, Schedule
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.schedules import MAX_SCHEDULES, DueSchedule, Firing, Schedule
 
 
 class Schedules(Protocol):
@@ -14,12 +13,12 @@ class Schedules(Protocol):
 
     async def add(
         self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
-    ) -> bool | UnknownBrand | TooMany:
-        """Store a schedule; ``False``: another one does the same, nothing was written. A repeated call changes nothing.
+    ) -> Schedule | Refusal:
+        """Store a schedule, and return it. A repeated call changes nothing; with a refusal, nothing was written.
 
         Of equal schedules (:meth:`~contentsvc_core.workflows.schedules.Schedule.does_the_same_as`) that are added
-        concurrently, one is stored. :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most``
-        schedules, counted in the same transaction. With ``checks_brand``, nothing is written unless the named identity
+        concurrently, one is stored; the others are refused. So is a schedule beyond ``at_most``, counted in the same
+        transaction. With ``checks_brand``, nothing is written unless the named identity
         exists; the identity cannot be deleted meanwhile.
         """
         ...
@@ -39,11 +38,11 @@ class Schedules(Protocol):
         change: Callable[[Schedule], Schedule],
         *,
         checks_brand: bool = False,
-    ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
-        """Apply ``change`` to the current schedule, and return the new schedule; ``None``: it is unknown.
+    ) -> Schedule | Refusal:
+        """Apply ``change`` to the current schedule, and return the new schedule.
 
         No other change and no firing comes between read and write. ``change`` is a pure function, may be called several
-        times, and keeps the ids. If another schedule would do the same, nothing is written. With ``checks_brand``,
+        times, and keeps the ids. With a refusal, nothing was written. With ``checks_brand``,
         nothing is written unless the named identity exists; the identity cannot be deleted meanwhile.
         """
         ...

@@ -10,7 +10,8 @@ from attrs import field, frozen
 from contentsvc_core.content.posts import ContentType, PostStatus
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.insights import folded
-from contentsvc_core.lists.parameters import InvalidQuery, choices, listed
+from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.text import one_line
@@ -61,60 +62,58 @@ class Hits(Generic[_Item]):
     behind: int = 0
 
 
-def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | InvalidQuery:
+def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | Refusal:
     """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``; empty parameters are ignored."""
     terms = read_terms(parameters.get("query", ""))
-    if isinstance(terms, InvalidQuery):
+    if isinstance(terms, Refusal):
         return terms
     event_types = listed(parameters.get("eventType", ""))
     for value in event_types:
         if value not in EVENT_TYPES:
-            return InvalidQuery(
-                error=f"Invalid eventType: '{one_line(value, 64)}' is not one of {', '.join(EVENT_TYPES)}"
-            )
+            return bad_query("eventType", f"'{one_line(value, 64)}' is not one of {', '.join(EVENT_TYPES)}")
     since = read_since(parameters.get("since", ""))
-    if isinstance(since, InvalidQuery):
+    if isinstance(since, Refusal):
         return since
     return ContextSearch(
         terms=terms, repository=parameters.get("repository", "").strip(), event_types=event_types, since=since
     )
 
 
-def read_post_search(parameters: Mapping[str, str]) -> PostSearch | InvalidQuery:
+def read_post_search(parameters: Mapping[str, str]) -> PostSearch | Refusal:
     """Read ``query``, ``status`` and ``contentType`` (comma lists) and ``since``; empty parameters are ignored."""
     terms = read_terms(parameters.get("query", ""))
-    if isinstance(terms, InvalidQuery):
+    if isinstance(terms, Refusal):
         return terms
     statuses = choices("status", parameters.get("status", ""), PostStatus)
-    if isinstance(statuses, InvalidQuery):
+    if isinstance(statuses, Refusal):
         return statuses
     content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
-    if isinstance(content_types, InvalidQuery):
+    if isinstance(content_types, Refusal):
         return content_types
     since = read_since(parameters.get("since", ""))
-    if isinstance(since, InvalidQuery):
+    if isinstance(since, Refusal):
         return since
     return PostSearch(terms=terms, statuses=statuses, content_types=content_types, since=since)
 
 
-def read_limit(text: str) -> int | InvalidQuery:
+def read_limit(text: str) -> int | Refusal:
     """Read the number of hits: 1 to :data:`HITS_LIMIT`; empty: :data:`HITS_DEFAULT`."""
     if not text:
         return HITS_DEFAULT
     # At most 18 digits: longer numbers are invalid anyway, and converting them is slow.
     number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0  # noqa: PLR2004
     if not 1 <= number <= HITS_LIMIT:
-        return InvalidQuery(error=f"Invalid limit: '{one_line(text, 64)}' is not a number from 1 to {HITS_LIMIT}")
+        return bad_query("limit", f"'{one_line(text, 64)}' is not a number from 1 to {HITS_LIMIT}")
     return number
 
 
-def read_since(text: str) -> datetime | InvalidQuery | None:
+def read_since(text: str) -> datetime | Refusal | None:
     """Read a date or a point in time (ISO 8601), in UTC unless it has an offset. Empty: ``None``."""
     given = text.strip()
     if not given:
         return None
     example = "2026-11-22 or 2026-11-22T08:30:00Z"
-    wrong = InvalidQuery(error=f"Invalid since: '{one_line(text, 64)}' is no date and no time, such as {example}")
+    wrong = bad_query("since", f"'{one_line(text, 64)}' is no date and no time, such as {example}")
     if not _DATE.fullmatch(given):
         return wrong
     # An unescaped plus sign in a URL arrives as a space.

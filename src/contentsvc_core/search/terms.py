@@ -5,7 +5,8 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.lists.parameters import bad_query
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.words import asked_words
 
 #: The longest query, in characters.
@@ -34,19 +35,19 @@ class Term:
         return (ends and all(word in words for word in whole)) is not self.is_excluded
 
 
-def read_terms(text: str) -> tuple[Term, ...] | InvalidQuery:
+def read_terms(text: str) -> tuple[Term, ...] | Refusal:
     """Read a query: words between spaces; ``word*`` is a prefix, ``-word`` excludes documents.
 
     An empty query matches everything. A query of punctuation alone is an error, and so is a query that is too long.
     Quotes are ignored.
     """
     if len(text) > QUERY_LIMIT:
-        return InvalidQuery(error=f"Invalid query: it has more than {QUERY_LIMIT} characters")
+        return bad_query("query", f"it has more than {QUERY_LIMIT} characters")
     terms = tuple(dict.fromkeys(term for part in text.split() if (term := _term(part)) is not None))
     if text.strip() and not terms:
-        return InvalidQuery(error="Invalid query: it has no word, only signs")
+        return bad_query("query", "it has no word, only signs")
     if len(terms) > TERMS_LIMIT:
-        return InvalidQuery(error=f"Invalid query: it has more than {TERMS_LIMIT} words")
+        return bad_query("query", f"it has more than {TERMS_LIMIT} words")
     return terms
 
 

@@ -10,15 +10,22 @@ from contentsvc_core.hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id, is_token
 from contentsvc_core.organizations import Integration, Removed, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Hooks, IdSource
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
-from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal, connection_fault, new_secret
+from contentsvc_core.usecases.operate import ALREADY_CONNECTED, connection_fault, new_secret
 
 _BRANCH_LENGTH: Final = 255
-_NO_TOKEN: Final = Refusal(reason="the token must be 1 to 1000 visible ASCII characters, without spaces")
-_NO_BRANCH: Final = Refusal(reason=f"a branch's name is one line of 1 to {_BRANCH_LENGTH} characters")
-UNKNOWN: Final = Refusal(reason="Integration not found")
-REMOVED_MEANWHILE: Final = Refusal(reason="the integration was deleted while its webhook was being created")
+_NO_TOKEN: Final = Refusal(
+    RefusalKind.UNSUITABLE, "the token must be 1 to 1000 visible ASCII characters, without spaces", "token"
+)
+_NO_BRANCH: Final = Refusal(
+    RefusalKind.UNSUITABLE, f"a branch's name is one line of 1 to {_BRANCH_LENGTH} characters", "branch"
+)
+UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Integration not found")
+REMOVED_MEANWHILE: Final = Refusal(
+    RefusalKind.CONFLICT, "the integration was deleted while its webhook was being created"
+)
 
 
 @final
@@ -78,7 +85,7 @@ class Connector:
         repository_id: int | None = None,
         branch: str | None = None,
         token: str | None = None,
-    ) -> Connected | Refusal | HostRefusal:
+    ) -> Connected | Refusal:
         """Connect a repository, and with a token create its hook at the code host.
 
         Without a repository id or with a token, the repository is read from the code host; else no call is made. If the
@@ -105,7 +112,9 @@ class Connector:
             repository = Repository(id=repository_id, full_name=full_name, branch=branch)
         else:
             repository = await _asked(host, full_name, repository_id, branch, token)
-        if not isinstance(repository, Repository):
+        if isinstance(repository, HostRefusal):
+            return repository.refusal
+        if isinstance(repository, Refusal):
             return repository
         integration = Integration(
             id=self._ids.mint("int_"),
@@ -132,7 +141,7 @@ class Connector:
 
     async def _create_hook(
         self, reach: Reach, integration: Integration, repository: Repository, secret: str
-    ) -> HostRefusal | Refusal | None:
+    ) -> Refusal | None:
         try:
             made = await self._calls.create_hook(reach, integration, repository, secret)
             if isinstance(made, HostAnswer):
@@ -151,7 +160,7 @@ class Connector:
                 await self._directory.remove_integration(integration.organization_id, integration.id)
             raise
         await self._directory.remove_integration(integration.organization_id, integration.id)
-        return made
+        return made.refusal
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
         """Delete an integration, and its hook at the code host if possible; ``None``: it is unknown.
@@ -218,5 +227,6 @@ async def _asked(
         return found
     known = found.value
     if repository_id not in {None, known.id}:
-        return Refusal(reason=f"the code host knows '{known.full_name}' by the id {known.id}, not {repository_id}")
+        fault = f"the code host knows '{known.full_name}' by the id {known.id}, not {repository_id}"
+        return Refusal(RefusalKind.UNSUITABLE, fault, "repository_id")
     return Repository(id=known.id, full_name=known.full_name, branch=branch or known.default_branch)

@@ -1,29 +1,20 @@
 """Changes and deletes posts (decisions, ``/v1``)."""
 
 from collections.abc import Awaitable, Callable
-from enum import Enum, auto
 from functools import partial
 from typing import Final, TypeVar, final
 
-from contentsvc_core.content.editing import CONTENT_TOO_LONG, InvalidChange, PostChange
+from contentsvc_core.content.editing import CONTENT_TOO_LONG, POST_CHANGED, UNKNOWN_POST, PostChange
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Clock, MarkupRenderer, PostLibrary, Share
+from contentsvc_core.refusals import Refusal
 
 _Result = TypeVar("_Result")
 
 #: The tries of a change under concurrent changes of the same post. One of the changes succeeds in each turn.
 _TURNS: Final = 16
-
-
-class PostFault(Enum):
-    """Why a post was not changed."""
-
-    #: The organization has no post with this id.
-    UNKNOWN = auto()
-    #: The current version is not the one that the client has seen.
-    CHANGED = auto()
 
 
 async def unshared(_organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:
@@ -50,10 +41,10 @@ class PostEditor:
 
     async def change(
         self, organization_id: str, post_id: str, change: PostChange, *, if_: Callable[[Post], bool] = _whatever
-    ) -> Post | PostFault | InvalidChange:
+    ) -> Post | Refusal:
         """Change a post if ``if_`` accepts its current version; return the changed post.
 
-        The content is rendered from the new Markdown. Markdown whose HTML is too long is an ``InvalidChange``.
+        The content is rendered from the new Markdown. Markdown whose HTML is too long is refused.
 
         Raises:
             StoreUnavailable: The post changes constantly, or the store is unavailable.
@@ -63,9 +54,9 @@ class PostEditor:
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)
             if seen is None:
-                return PostFault.UNKNOWN
+                return UNKNOWN_POST
             if not if_(seen):
-                return PostFault.CHANGED
+                return POST_CHANGED
             content = seen.content
             if markdown is not None:
                 rendered = await self._share(organization_id, partial(self._renderer.render, markdown))
@@ -79,7 +70,7 @@ class PostEditor:
 
     async def remove(
         self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
-    ) -> PostFault | None:
+    ) -> Refusal | None:
         """Delete a post if ``if_`` accepts its current version; ``None``: the post is deleted.
 
         Raises:
@@ -88,9 +79,9 @@ class PostEditor:
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)
             if seen is None:
-                return PostFault.UNKNOWN
+                return UNKNOWN_POST
             if not if_(seen):
-                return PostFault.CHANGED
+                return POST_CHANGED
             if await self._library.remove(organization_id, post_id, seen=seen.updated_at, at=self._clock.now()):
                 return None
         raise _too_busy()

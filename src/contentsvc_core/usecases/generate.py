@@ -10,10 +10,10 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Jobs
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.operate import Refusal
-from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of
+from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of, unknown_repository
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import WorkflowRun
 
@@ -98,13 +98,14 @@ class Generator:
     async def request(self, organization_id: str, wanted: GenerationRequest) -> Job | Refusal:
         """Start the job that writes the requested content; a refusal names the unknown part."""
         if not (wanted.include_commits or wanted.include_releases):
-            return Refusal(reason="Nothing to write from: dataPoints exclude commits and releases alike")
+            fault = "Nothing to write from: dataPoints exclude commits and releases alike"
+            return Refusal(RefusalKind.UNSUITABLE, fault, "include_commits")
         sources = _chosen(await self._directory.integrations(organization_id), wanted)
         if isinstance(sources, Refusal):
             return sources
         unknown = await unknown_brand(self._brands, organization_id, wanted.brand_identity_id)
         if unknown is not None:
-            return Refusal(reason=unknown.reason)
+            return unknown
         window = window_at(wanted.lookback, self._clock.now())
 
         def asked(job_id: str) -> Generation:
@@ -127,22 +128,23 @@ class Generator:
 def _chosen(integrations: Sequence[Integration], wanted: GenerationRequest) -> list[Source] | Refusal:
     connected = sources_of(integrations)
     if not connected:
-        return Refusal(reason="No repository is connected")
+        return Refusal(RefusalKind.UNSUITABLE, "No repository is connected")
     if wanted.repository_ids is None and wanted.repository_names is None:
         return connected
     ids = wanted.repository_ids or ()
     names = [(provider, name.lower()) for provider, name in wanted.repository_names or ()]
     if not (ids or names):
         # An empty choice does not mean all repositories.
-        return Refusal(reason="No repository is chosen: name one at least, or leave the choice out for all")
+        fault = "No repository is chosen: name one at least, or leave the choice out for all"
+        return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
     known_ids = {source.repository_id for source in connected}
     known_names = {(source.provider, source.full_name.lower()) for source in connected}
     for number in ids:
         if number not in known_ids:
-            return Refusal(reason=f"Unknown repository: {number} is not connected")
+            return unknown_repository(number)
     for provider, name in names:
         if (provider, name) not in known_names:
-            return Refusal(reason=f"Unknown repository: '{one_line(name, 201)}' is not connected at {provider}")
+            return unknown_repository(f"'{one_line(name, 201)}'", f" at {provider}")
     return [
         source
         for source in connected

@@ -6,26 +6,19 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, KeyFault, Scope, digest
+from contentsvc_core.access.keys import DEFAULT_SCOPES, KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name, is_slug, slugify
-from contentsvc_core.organizations import Integration, Organization, Repository, TooMany
+from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
 
 _NAME_LENGTH = 100
 
 
-@final
-@frozen(kw_only=True)
-class Refusal:
-    """Why a request was refused; nothing was changed."""
-
-    reason: str
-
-
 #: An organization connects a repository of a provider once, by id and by name.
-ALREADY_CONNECTED: Final = Refusal(reason="Repository already connected")
+ALREADY_CONNECTED: Final = Refusal(RefusalKind.DUPLICATE, "Repository already connected", "full_name")
 
 
 @final
@@ -50,11 +43,13 @@ def connection_fault(full_name: str, repository_id: int | None, provider: str) -
     """Return the fault in the names of a repository; ``None``: they are valid."""
     if provider_named(provider) is None:
         slugs = ", ".join(known.slug for known in PROVIDERS)
-        return Refusal(reason=f"unknown provider '{one_line(provider, 64)}': {slugs}")
+        return Refusal(RefusalKind.UNSUITABLE, f"unknown provider '{one_line(provider, 64)}': {slugs}", "provider")
     if not is_full_name(full_name):
-        return Refusal(reason=f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME")
+        fault = f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME"
+        return Refusal(RefusalKind.UNSUITABLE, fault, "full_name")
     if repository_id is not None and not 1 <= repository_id <= MAX_REPOSITORY_ID:
-        return Refusal(reason=f"the repository id must be from 1 to {MAX_REPOSITORY_ID}")
+        fault = f"the repository id must be from 1 to {MAX_REPOSITORY_ID}"
+        return Refusal(RefusalKind.UNSUITABLE, fault, "repository_id")
     return None
 
 
@@ -80,11 +75,13 @@ class Operator:
         name = one_line(name, _NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
-            return Refusal(reason="an organization needs a name")
+            return Refusal(RefusalKind.UNSUITABLE, "an organization needs a name", "name")
         if not chosen:
-            return Refusal(reason="no slug can be made from this name: give one, of a-z, 0-9 and inner hyphens")
+            fault = "no slug can be made from this name: give one, of a-z, 0-9 and inner hyphens"
+            return Refusal(RefusalKind.UNSUITABLE, fault, "slug")
         if not is_slug(chosen):
-            return Refusal(reason=f"'{one_line(chosen, 64)}' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens")
+            fault = f"'{one_line(chosen, 64)}' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"
+            return Refusal(RefusalKind.UNSUITABLE, fault, "slug")
         organization = Organization(
             id=self._ids.mint("org_"),
             slug=chosen,
@@ -92,8 +89,9 @@ class Operator:
             retention_days=retention_days,
             created_at=self._clock.now(),
         )
-        added = await self._directory.add_organization(organization)
-        return organization if added else Refusal(reason=f"an organization with the slug '{chosen}' exists already")
+        if await self._directory.add_organization(organization):
+            return organization
+        return Refusal(RefusalKind.DUPLICATE, f"an organization with the slug '{chosen}' exists already", "slug")
 
     async def issue_key(
         self,
@@ -103,7 +101,7 @@ class Operator:
         scopes: Sequence[Scope] = DEFAULT_SCOPES,
         expires_at: datetime | None = None,
         issuer: ApiKey | None = None,
-    ) -> IssuedKey | KeyFault | TooMany:
+    ) -> IssuedKey | Refusal:
         """Issue an API key.
 
         Without ``expires_at``, the key does not expire. The new key has no scope that ``issuer`` lacks, and does not
@@ -112,10 +110,10 @@ class Operator:
         now = self._clock.now()
         if issuer is not None:
             if not set(scopes) <= set(issuer.scopes):
-                return KeyFault.SCOPE
+                return KEY_SCOPES
             expires_at = min((end for end in (expires_at, issuer.expires_at) if end is not None), default=None)
         if expires_at is not None and expires_at <= now:
-            return KeyFault.EXPIRED
+            return KEY_EXPIRED
         prefix = f"csk_{self._ids.token(10)}"
         key = f"{prefix}_{self._ids.token(40)}"
         record = ApiKey(

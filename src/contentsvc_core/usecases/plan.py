@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, final
 
-from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.operate import Refusal
-from contentsvc_core.workflows.causes import sources_of
-from contentsvc_core.workflows.schedules import NAME_LIMIT, DuplicateSchedule, Schedule, changed, due_from
+from contentsvc_core.workflows.causes import sources_of, unknown_repository
+from contentsvc_core.workflows.schedules import NAME_LIMIT, UNKNOWN_SCHEDULE, Schedule, changed, due_from
 from contentsvc_core.workflows.slots import Cron
 
 
@@ -57,7 +56,7 @@ class Planner:
         auto_publish: bool = False,
         lookback: Lookback = DEFAULT_LOOKBACK,
         house_style: HouseStyle | None = None,
-    ) -> Schedule | Refusal | DuplicateSchedule | TooMany:
+    ) -> Schedule | Refusal:
         """Create a schedule; its first slot is the first one from now on."""
         refused = await self._refused(
             organization_id, {"name": name, "repository_ids": repository_ids, "brand_identity_id": brand_identity_id}
@@ -81,23 +80,18 @@ class Planner:
             updated_at=now,
             due_at=due_from(cron, now, last_slot=None) if enabled else None,
         )
-        added = await self._schedules.add(schedule, checks_brand=True)
-        if isinstance(added, UnknownBrand):
-            return Refusal(reason=added.reason)
-        if isinstance(added, TooMany):
-            return added
-        return schedule if added else DuplicateSchedule()
+        return await self._schedules.add(schedule, checks_brand=True)
 
     async def change(
         self, organization_id: str, schedule_id: str, **changes: Unpack[ScheduleChanges]
-    ) -> Schedule | Refusal | DuplicateSchedule | None:
-        """Change a schedule; ``None``: it is unknown.
+    ) -> Schedule | Refusal:
+        """Change a schedule.
 
         A schedule that is enabled, or gets other times, fires for the first slot from now on.
         """
-        standing = await self._schedules.schedule(organization_id, schedule_id)
+        standing = await self._schedules.schedule(organization_id, schedule_id) if is_own_id(schedule_id) else None
         if standing is None:
-            return None
+            return UNKNOWN_SCHEDULE
         looked_at: dict[str, Any] = {**changes}
         if changes.get("enabled"):
             # The schedule may have been disabled because these were deleted.
@@ -109,35 +103,34 @@ class Planner:
         if "name" in changes:
             changes["name"] = _cleaned(changes["name"])
         now = self._clock.now()
-        made = await self._schedules.change(
+        return await self._schedules.change(
             organization_id,
             schedule_id,
             lambda schedule: changed(schedule, now, {**changes}),
             # Checked again in the transaction: the identity may have been removed since.
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
-        return Refusal(reason=made.reason) if isinstance(made, UnknownBrand) else made
 
     async def _refused(self, organization_id: str, given: dict[str, Any]) -> Refusal | None:
         """Check the given fields. A repository that is removed concurrently is noticed when the schedule fires."""
         if "name" in given:
             name: str = given["name"]
             if not _cleaned(name):
-                return Refusal(reason="a schedule needs a name")
+                return Refusal(RefusalKind.UNSUITABLE, "a schedule needs a name", "name")
             if len(name) > NAME_LIMIT:
-                return Refusal(reason=f"a schedule's name has at most {NAME_LIMIT} characters")
+                fault = f"a schedule's name has at most {NAME_LIMIT} characters"
+                return Refusal(RefusalKind.UNSUITABLE, fault, "name")
         if "repository_ids" in given:
             wanted: Sequence[int] = given["repository_ids"]
             if not wanted:
-                return Refusal(reason="a schedule needs a repository")
+                return Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repository", "repository_ids")
             connected = {
                 source.repository_id for source in sources_of(await self._directory.integrations(organization_id))
             }
             unknown = next((number for number in wanted if number not in connected), None)
             if unknown is not None:
-                return Refusal(reason=f"Unknown repository: {unknown} is not connected")
-        unknown = await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
-        return None if unknown is None else Refusal(reason=unknown.reason)
+                return unknown_repository(unknown)
+        return await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
 
 
 def _cleaned(name: str) -> str:

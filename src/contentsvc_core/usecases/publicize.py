@@ -6,16 +6,16 @@ from typing import Any, Final, final
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
 from contentsvc_core.content.public.changes import changed_changelog
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource
+from contentsvc_core.refusals import Refusal, invalid
 
 #: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
 #: Only the first changelog has default names: those of the organization.
-_UNNAMED: Final = InvalidChangelog(reason="slug and title must be named for a new changelog")
+_UNNAMED: Final = invalid("slug", "and title must be named for a new changelog")
 
 
 @final
@@ -44,7 +44,7 @@ class ChangelogEditor:
             return await self.standing(organization)
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
 
-    async def create(self, organization: Organization, given: Mapping[str, Any]) -> PublicChangelog | InvalidChangelog:
+    async def create(self, organization: Organization, given: Mapping[str, Any]) -> PublicChangelog | Refusal:
         """Create a further changelog; ``slug`` and ``title`` are required."""
         if not {"slug", "title"} <= given.keys():
             return _UNNAMED
@@ -69,7 +69,7 @@ class ChangelogEditor:
 
     async def change(
         self, organization: Organization, given: Mapping[str, Any], standing: PublicChangelog | None = None
-    ) -> PublicChangelog | InvalidChangelog:
+    ) -> PublicChangelog | Refusal:
         """Change fields, named as in :class:`~contentsvc_core.content.public.changelogs.PublicChangelog`.
 
         Missing fields of ``given`` stay unchanged. Without ``standing``, the first changelog is changed.
@@ -78,10 +78,10 @@ class ChangelogEditor:
 
     async def set_image(
         self, standing: PublicChangelog, kind: ImageKind, content: bytes | None
-    ) -> PublicChangelog | InvalidChangelog:
+    ) -> PublicChangelog | Refusal:
         """Store a picture in place of the one of its kind, or delete it."""
         image = None if content is None else read_image(kind, content)
-        if isinstance(image, InvalidChangelog):
+        if isinstance(image, Refusal):
             return image
         # A first changelog that was never set up has no row yet.
         known = {each.id for each in await self._changelogs.all_of(standing.organization_id)}
@@ -96,15 +96,15 @@ class ChangelogEditor:
         """Return the newest posts that a changelog shows, public or not, and the months of all."""
         return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing)
 
-    async def remove(self, standing: PublicChangelog) -> InvalidChangelog | None:
+    async def remove(self, standing: PublicChangelog) -> Refusal | None:
         """Delete a changelog that is not the first one of its organization."""
         if standing.is_first:
-            return InvalidChangelog(reason="id is that of the first changelog: hide it, it cannot be deleted")
+            return invalid("id", "is that of the first changelog: hide it, it cannot be deleted")
         await self._changelogs.remove(standing)
         return None
 
-    async def _change(self, standing: PublicChangelog, given: Mapping[str, Any]) -> PublicChangelog | InvalidChangelog:
+    async def _change(self, standing: PublicChangelog, given: Mapping[str, Any]) -> PublicChangelog | Refusal:
         changed = changed_changelog(standing, given, at=self._clock.now())
-        if isinstance(changed, InvalidChangelog):
+        if isinstance(changed, Refusal):
             return changed
         return await self._changelogs.save(changed) or changed

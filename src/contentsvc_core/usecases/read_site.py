@@ -7,18 +7,18 @@ from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 import msgspec
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_name
+from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN, read_brand_name
 from contentsvc_core.content.pages import SiteFacts, site_facts
-from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address, with_scheme
+from contentsvc_core.content.site_addresses import SiteHost, read_site_address, with_scheme
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import Aside, BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
 from contentsvc_core.ports.brands import SiteFault, SitePage
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.generate import JobStarter
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.receive import at_once
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import Job, JobEventType, job_event, made_brand_id
@@ -56,20 +56,20 @@ class BrandGenerator:
         self._brands = brands
         self._opened = opened
 
-    async def request(self, organization_id: str, *, name: str | None, website_url: str) -> Job | Refusal | BrandFault:
+    async def request(self, organization_id: str, *, name: str | None, website_url: str) -> Job | Refusal:
         """Start the job that creates an identity from a site; known faults are refused at once.
 
         ``NAME_TAKEN`` is an early check: if the name is taken while the site is read, the job fails.
         """
         address = with_scheme(website_url)
         site = read_site_address(address, self._opened)
-        if isinstance(site, BadAddress):
-            return Refusal(reason=f"websiteUrl {site.reason}")
+        if isinstance(site, Refusal):
+            return evolve(site, field="website_url")
         called = None if name is None else read_brand_name(name)
-        if isinstance(called, BadChange):
-            return Refusal(reason=called.reason)
+        if isinstance(called, Refusal):
+            return called
         if called is not None and await self._brands.is_taken(organization_id, called):
-            return BrandFault.NAME_TAKEN
+            return BRAND_NAME_TAKEN
         return await self._starter.start(
             organization_id,
             lambda job_id: SiteReading(job_id=job_id, name=called, website_url=address),
@@ -133,9 +133,9 @@ class BrandReader:
         saved = await self._brands.complete(run, proposed)
         if saved is None:
             return None
-        if isinstance(saved, BrandFault):
+        if isinstance(saved, Refusal):
             hint = "" if cause.name else f": the site calls itself '{proposed.name}', give another name"
-            return await self._fail(run, f"{saved.value}{hint}")
+            return await self._fail(run, f"{saved.message()}{hint}")
         with suppress(ContentServiceError):
             # The run has ended: clients see the result without this event, too.
             told = {"brandIdentityId": saved.id}

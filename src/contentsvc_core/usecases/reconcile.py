@@ -11,16 +11,17 @@ from contentsvc_core.hosts import HostDelivery, HostFault, HostRefusal, missed
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, Directory, Journal
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
-from contentsvc_core.usecases.operate import Refusal
 
 #: Code hosts redeliver deliveries of at most three days (GitHub, "Redelivering webhooks").
 LOOK_BACK: Final = timedelta(hours=72)
 #: The largest difference between the code host's clock and ours.
 _CLOCKS: Final = timedelta(hours=1)
 _BY_HAND: Final = Refusal(
-    reason="the integration has no token: its hook was entered by hand, and missed deliveries are asked for there"
+    RefusalKind.UNSUITABLE,
+    "the integration has no token: its hook was entered by hand, and missed deliveries are asked for there",
 )
 
 
@@ -84,7 +85,7 @@ class Reconciler:
         look_back: timedelta = LOOK_BACK,
         dry_run: bool = False,
         told: Callable[[int, int], None] = _nobody_told,
-    ) -> Reconciled | Refusal | HostRefusal:
+    ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that were answered with success.
 
         An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
@@ -106,7 +107,7 @@ class Reconciler:
             case ByHand():
                 return _BY_HAND
             case HostRefusal():
-                return reach
+                return reach.refusal
             case Reach():
                 since = self._clock.now() - look_back
                 found: list[Missed] = []
@@ -114,7 +115,7 @@ class Reconciler:
                 for repository in integration.repositories:
                     listed = await self._found(reach, integration, repository, since)
                     if isinstance(listed, HostRefusal):
-                        return listed
+                        return listed.refusal
                     hook_id, of_repository = listed
                     complete = complete and of_repository.complete
                     found += (

@@ -1,7 +1,6 @@
 """Replays: processes the stored event of a delivery again (decisions, ``POST /v1/webhook-logs/{id}/replay``)."""
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Final, final
 
 from attrs import evolve, frozen
@@ -9,7 +8,7 @@ from attrs import evolve, frozen
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.journal import UNKNOWN_LOG, LogEntry
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.ports import (
     Clock,
@@ -20,6 +19,7 @@ from contentsvc_core.ports import (
     Outbox,
     WebhookEndpoints,
 )
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, settlement
@@ -29,16 +29,16 @@ from contentsvc_core.workflows.context import ContextRecord, custom_id
 _TURNS: Final = 4
 
 
-class ReplayFault(Enum):
-    """Why nothing was replayed; the value is the message for clients."""
-
-    UNKNOWN = "Webhook log not found"
-    NOT_PROCESSED = "Only a processed delivery can be replayed: this entry has no event"
-    INTEGRATION_GONE = "The integration of this delivery was removed"
-    INTEGRATION_DISABLED = "Integration is disabled"
-    REPOSITORY_GONE = "The repository of this delivery is not connected through its integration any more"
-    ENDPOINT_GONE = "The webhook endpoint of this message was deleted"
-    ENDPOINT_DISABLED = "The webhook endpoint of this message is disabled"
+NOT_PROCESSED: Final = Refusal(
+    RefusalKind.CONFLICT, "Only a processed delivery can be replayed: this entry has no event"
+)
+INTEGRATION_GONE: Final = Refusal(RefusalKind.CONFLICT, "The integration of this delivery was removed")
+INTEGRATION_DISABLED: Final = Refusal(RefusalKind.DISABLED, "Integration is disabled")
+REPOSITORY_GONE: Final = Refusal(
+    RefusalKind.CONFLICT, "The repository of this delivery is not connected through its integration any more"
+)
+ENDPOINT_GONE: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message was deleted")
+MESSAGE_ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message is disabled")
 
 
 @final
@@ -81,7 +81,7 @@ class Replayer:
         self._ids = ids
         self._nudge = nudge
 
-    async def replay(self, organization_id: str, log_id: str) -> Replayed | ReplayFault:
+    async def replay(self, organization_id: str, log_id: str) -> Replayed | Refusal:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
         The event passed the filters when it arrived, and is not filtered again. Its runs may report the same changes
@@ -92,16 +92,16 @@ class Replayer:
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
-            return ReplayFault.UNKNOWN
+            return UNKNOWN_LOG
         if is_message_log(entry):
             return await self._resend(entry)
         if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
-            return ReplayFault.NOT_PROCESSED
+            return NOT_PROCESSED
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
         record = await self._library.record(organization_id, key)
         if record is None:
             # A processed delivery writes record and entry in one transaction, and records are kept.
-            return ReplayFault.NOT_PROCESSED
+            return NOT_PROCESSED
         for _ in range(_TURNS):
             replayed = await self._settle(entry, entry.detail, record)
             if replayed is not None:
@@ -109,26 +109,24 @@ class Replayer:
         message = "the configuration changes faster than a replay can be decided"
         raise StoreUnavailable(message)
 
-    async def _resend(self, entry: LogEntry) -> Replayed | ReplayFault:
+    async def _resend(self, entry: LogEntry) -> Replayed | Refusal:
         owner, message_id = entry.organization_id, entry.reference_id
         endpoint = await self._endpoints.endpoint(owner, entry.integration_id)
         if endpoint is None:
-            return ReplayFault.ENDPOINT_GONE
+            return ENDPOINT_GONE
         if not endpoint.enabled:
-            return ReplayFault.ENDPOINT_DISABLED
+            return MESSAGE_ENDPOINT_DISABLED
         now = self._clock.now()
         # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):
-            return ReplayFault.ENDPOINT_GONE
+            return ENDPOINT_GONE
         return Replayed(delivery_id=message_id, runs=0)
 
-    async def _settle(
-        self, entry: LogEntry, event: Push | Release, record: ContextRecord
-    ) -> Replayed | ReplayFault | None:
+    async def _settle(self, entry: LogEntry, event: Push | Release, record: ContextRecord) -> Replayed | Refusal | None:
         now = self._clock.now()
         hook = await self._store.configuration(_address(entry), now)
         if hook is None:
-            return ReplayFault.INTEGRATION_GONE
+            return INTEGRATION_GONE
         if (fault := _fault(hook)) is not None:
             return fault
         outcome = Processed(
@@ -160,7 +158,7 @@ def _address(entry: LogEntry) -> Address:
     )
 
 
-def _fault(hook: HookConfiguration) -> ReplayFault | None:
+def _fault(hook: HookConfiguration) -> Refusal | None:
     if not hook.enabled:
-        return ReplayFault.INTEGRATION_DISABLED
-    return None if hook.repository is Belonging.OURS else ReplayFault.REPOSITORY_GONE
+        return INTEGRATION_DISABLED
+    return None if hook.repository is Belonging.OURS else REPOSITORY_GONE

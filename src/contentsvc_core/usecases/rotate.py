@@ -11,9 +11,10 @@ from contentsvc_core.hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Clock, Directory, Hooks, IdSource
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
-from contentsvc_core.usecases.operate import Refusal, new_secret
+from contentsvc_core.usecases.operate import new_secret
 
 #: More concurrent rotations of one integration than are plausible.
 _TURNS: Final = 5

@@ -1,18 +1,18 @@
 """Subscribing to a changelog by e-mail, with a confirmation (double opt-in), and unsubscribing."""
 
-from enum import Enum
-from typing import final
+from typing import Final, final
 
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.outgoing.subscribers import TOKEN_LENGTH, Subscriber, read_address, token_digest
 from contentsvc_core.ports import Clock, IdSource, Subscribers
+from contentsvc_core.refusals import Refusal, RefusalKind
 
-
-class SubscribeFault(Enum):
-    """Why an address was refused; the values are for readers."""
-
-    ADDRESS = "That is no e-mail address. An address looks like name@example.org."
-    FULL = "This changelog takes no more subscribers by e-mail now. Use the feed instead."
+NO_ADDRESS: Final = Refusal(
+    RefusalKind.INVALID, "That is no e-mail address. An address looks like name@example.org.", "address"
+)
+NO_MORE_SUBSCRIBERS: Final = Refusal(
+    RefusalKind.LIMIT, "This changelog takes no more subscribers by e-mail now. Use the feed instead."
+)
 
 
 @final
@@ -24,14 +24,14 @@ class Subscriptions:
         self._clock = clock
         self._ids = ids
 
-    async def request(self, changelog: PublicChangelog, address: str) -> SubscribeFault | None:
+    async def request(self, changelog: PublicChangelog, address: str) -> Refusal | None:
         """Store the request of an address, and its confirmation mail.
 
         The answer is the same for known and unknown addresses.
         """
         normal = read_address(address)
         if normal is None:
-            return SubscribeFault.ADDRESS
+            return NO_ADDRESS
         token, digest = self._minted()
         subscriber = Subscriber(
             id=self._ids.mint("sub_"),
@@ -41,7 +41,7 @@ class Subscriptions:
             digest=digest,
             created_at=self._clock.now(),
         )
-        return None if await self._subscribers.request(subscriber, token) else SubscribeFault.FULL
+        return None if await self._subscribers.request(subscriber, token) else NO_MORE_SUBSCRIBERS
 
     async def confirm(self, token: str) -> bool:
         """Confirm a subscription; ``False``: the link was used, has ended, or is invalid."""

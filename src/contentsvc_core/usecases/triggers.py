@@ -5,21 +5,24 @@ from typing import Any, Final, TypedDict, Unpack, final
 
 from attrs import evolve
 
-from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
+from contentsvc_core.workflows.causes import unknown_repository
+from contentsvc_core.workflows.triggers import EVENT_TYPES, TRIGGER_CHANGED, UNKNOWN_TRIGGER, Trigger, source_type
 
 NAME_LIMIT: Final = 100
-#: Why a trigger is refused if its repositories have no common provider.
-SEVERAL_PROVIDERS: Final = "the repositories are connected at different providers: a trigger is one provider's"
+#: The repositories of a trigger have no common provider.
+SEVERAL_PROVIDERS: Final = Refusal(
+    RefusalKind.UNSUITABLE,
+    "the repositories are connected at different providers: a trigger is one provider's",
+    "repository_ids",
+)
 #: The most attempts of a change under concurrent changes of the trigger's repositories.
 _TURNS: Final = 5
 
@@ -62,7 +65,7 @@ class TriggerEditor:
         name: str = "",
         provider: str | None = None,
         house_style: HouseStyle | None = None,
-    ) -> Trigger | Refusal | TriggerFault | TooMany:
+    ) -> Trigger | Refusal:
         """Create a trigger; the provider is that of the repositories, unless it is given."""
         given = {"event_types": event_types, "brand_identity_id": brand_identity_id, "name": name}
         if (refused := await self._refused(organization_id, given)) is not None:
@@ -84,16 +87,11 @@ class TriggerEditor:
             house_style=house_style,
             created_at=self._clock.now(),
         )
-        added = await self._directory.add_trigger(trigger, checks_brand=True)
-        if isinstance(added, UnknownBrand):
-            return Refusal(reason=added.reason)
-        if isinstance(added, TooMany):
-            return added
-        return trigger if added else TriggerFault.DOUBLE
+        return await self._directory.add_trigger(trigger, checks_brand=True)
 
     async def change(
         self, organization_id: str, trigger_id: str, **changes: Unpack[TriggerChanges]
-    ) -> Trigger | Refusal | TriggerFault:
+    ) -> Trigger | Refusal:
         """Change a trigger; fields that are not given stay unchanged.
 
         Its repositories are checked when they or their provider are given, its brand identity when that is given. Both
@@ -102,13 +100,13 @@ class TriggerEditor:
         for _ in range(_TURNS):
             standing = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
             if standing is None:
-                return TriggerFault.UNKNOWN
+                return UNKNOWN_TRIGGER
             answer = await self._change(standing, changes)
-            if answer is not TriggerFault.CHANGED:
+            if answer is not TRIGGER_CHANGED:
                 return answer
-        return TriggerFault.CHANGED
+        return TRIGGER_CHANGED
 
-    async def _change(self, standing: Trigger, changes: TriggerChanges) -> Trigger | Refusal | TriggerFault:
+    async def _change(self, standing: Trigger, changes: TriggerChanges) -> Trigger | Refusal:
         """Change a trigger, unless it differs from the one that was checked: ``CHANGED``."""
         organization_id = standing.organization_id
         if (refused := await self._refused(organization_id, {**changes})) is not None:
@@ -130,30 +128,30 @@ class TriggerEditor:
         if "name" in changes:
             fields["name"] = one_line(changes["name"], NAME_LIMIT)
 
-        def change(trigger: Trigger) -> Trigger | TriggerFault:
+        def change(trigger: Trigger) -> Trigger | Refusal:
             # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
-                return TriggerFault.CHANGED
+                return TRIGGER_CHANGED
             return evolve(trigger, **fields)
 
-        made = await self._directory.change_trigger(
+        return await self._directory.change_trigger(
             organization_id,
             standing.id,
             change,
             # Checked again in the transaction: the identity may have been removed since.
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
-        return Refusal(reason=made.reason) if isinstance(made, UnknownBrand) else made
 
     async def _refused(self, organization_id: str, given: dict[str, Any]) -> Refusal | None:
         name: str = given.get("name", "")
         if len(name) > NAME_LIMIT:
-            return Refusal(reason=f"a trigger's name has at most {NAME_LIMIT} characters")
+            fault = f"a trigger's name has at most {NAME_LIMIT} characters"
+            return Refusal(RefusalKind.UNSUITABLE, fault, "name")
         kinds: Sequence[str] = given.get("event_types", ())
         if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
-            return Refusal(reason=f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}")
-        unknown = await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
-        return None if unknown is None else Refusal(reason=unknown.reason)
+            fault = f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}"
+            return Refusal(RefusalKind.UNSUITABLE, fault, "event_types")
+        return await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
 
     async def _provider(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
@@ -163,7 +161,7 @@ class TriggerEditor:
         A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         """
         if not repository_ids:
-            return Refusal(reason="a trigger needs a repository")
+            return Refusal(RefusalKind.UNSUITABLE, "a trigger needs a repository", "repository_ids")
         connected = {
             (integration.provider, repository.id)
             for integration in await self._directory.integrations(organization_id)
@@ -173,14 +171,15 @@ class TriggerEditor:
         for id_ in repository_ids:
             if not any((slug, id_) in connected for slug in slugs):
                 where = "" if provider is None else f" at {provider}"
-                return Refusal(reason=f"Unknown repository: {id_} is not connected{where}")
+                return unknown_repository(id_, where)
         able = [slug for slug in slugs if all((slug, id_) in connected for id_ in repository_ids)]
         if not able:
-            return Refusal(reason=SEVERAL_PROVIDERS)
+            return SEVERAL_PROVIDERS
         if len(able) > 1:
             usual = [slug for slug in able if source_type(slug) == usually]
             if not usual:
-                return Refusal(reason=f"the repository is connected at {' and '.join(able)}: say which provider")
+                fault = f"the repository is connected at {' and '.join(able)}: say which provider"
+                return Refusal(RefusalKind.UNSUITABLE, fault, "provider")
             return usual[0]
         return able[0]
 

@@ -6,14 +6,15 @@ from typing import TypedDict, Unpack, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.content.site_addresses import BadAddress, SiteHost
+from contentsvc_core.content.site_addresses import SiteHost
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
     DESCRIPTION_LIMIT,
+    ENDPOINT_DISABLED,
     ENDPOINT_PREFIX,
     MAX_OVERLAP,
     OVERLAP,
-    EndpointFault,
+    UNKNOWN_ENDPOINT,
     WebhookEndpoint,
     read_endpoint_url,
 )
@@ -21,8 +22,8 @@ from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import message_for_test
 from contentsvc_core.outgoing.signing import SECRET_LENGTH, secret_of
 from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookEndpoints
+from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls
-from contentsvc_core.usecases.operate import Refusal
 
 
 @final
@@ -70,7 +71,7 @@ class EndpointEditor:
         description: str = "",
         event_types: Iterable[EventType] = (),
         enabled: bool = True,
-    ) -> NewSecret | Refusal | EndpointFault:
+    ) -> NewSecret | Refusal:
         """Create an endpoint with a new secret; without event types it receives all events."""
         if (fault := self._fault(url=url, description=description)) is not None:
             return fault
@@ -85,11 +86,11 @@ class EndpointEditor:
         )
         secret = self._secret()
         added = await self._endpoints.add(endpoint, secret)
-        return added if isinstance(added, EndpointFault) else NewSecret(endpoint=added, secret=secret)
+        return added if isinstance(added, Refusal) else NewSecret(endpoint=added, secret=secret)
 
     async def change(
         self, organization_id: str, endpoint_id: str, **changes: Unpack[EndpointChanges]
-    ) -> WebhookEndpoint | Refusal | EndpointFault:
+    ) -> WebhookEndpoint | Refusal:
         """Change an endpoint; messages that waited are sent when it is enabled again."""
         if (fault := self._fault(url=changes.get("url"), description=changes.get("description"))) is not None:
             return fault
@@ -102,30 +103,30 @@ class EndpointEditor:
             return changed
 
         if not is_own_id(endpoint_id):
-            return EndpointFault.UNKNOWN
-        return await self._endpoints.change(organization_id, endpoint_id, change) or EndpointFault.UNKNOWN
+            return UNKNOWN_ENDPOINT
+        return await self._endpoints.change(organization_id, endpoint_id, change) or UNKNOWN_ENDPOINT
 
     async def rotate(
         self, organization_id: str, endpoint_id: str, *, overlap: timedelta = OVERLAP
-    ) -> NewSecret | Refusal | EndpointFault:
+    ) -> NewSecret | Refusal:
         """Store a new secret of an endpoint; for ``overlap``, messages are signed with the old one, too."""
         if not timedelta() <= overlap <= MAX_OVERLAP:
-            return Refusal(reason=f"the overlap must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
+            return invalid("overlap", f"must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
         if not is_own_id(endpoint_id):
-            return EndpointFault.UNKNOWN
+            return UNKNOWN_ENDPOINT
         secret = self._secret()
         rotated = await self._endpoints.rotate(
             organization_id, endpoint_id, secret, overlap_until=self._clock.now() + overlap
         )
-        return EndpointFault.UNKNOWN if rotated is None else NewSecret(endpoint=rotated, secret=secret)
+        return UNKNOWN_ENDPOINT if rotated is None else NewSecret(endpoint=rotated, secret=secret)
 
-    async def test(self, organization_id: str, endpoint_id: str) -> str | EndpointFault:
+    async def test(self, organization_id: str, endpoint_id: str) -> str | Refusal:
         """Create a test message and return its id, by which the log has the outcome."""
         found = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
         if found is None:
-            return EndpointFault.UNKNOWN
+            return UNKNOWN_ENDPOINT
         if not found.enabled:
-            return EndpointFault.DISABLED
+            return ENDPOINT_DISABLED
         message = message_for_test(found.id, organization_id, self._ids.mint("msg_"), self._clock.now())
         await self._outbox.add(message)
         return message.id
@@ -140,11 +141,11 @@ class EndpointEditor:
     def _fault(self, *, url: str | None, description: str | None) -> Refusal | None:
         if url is not None:
             address = read_endpoint_url(url, self._opened)
-            if isinstance(address, BadAddress):
-                return Refusal(reason=f"url {address.reason}")
+            if isinstance(address, Refusal):
+                return evolve(address, field="url")
         if description is not None:
             if len(description) > DESCRIPTION_LIMIT:
-                return Refusal(reason=f"description must have at most {DESCRIPTION_LIMIT} characters")
+                return invalid("description", f"must have at most {DESCRIPTION_LIMIT} characters")
             if has_controls(description):
-                return Refusal(reason="description must be one line without control characters")
+                return invalid("description", "must be one line without control characters")
         return None

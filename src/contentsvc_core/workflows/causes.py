@@ -12,6 +12,7 @@ from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.organizations import Integration
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.values import Value
 
@@ -197,3 +198,9 @@ def _dated(event: Event) -> datetime | None:
             return max((at for commit in event.commits if (at := read_iso(commit.timestamp)) is not None), default=None)
         case _:
             assert_never(event)
+
+
+def unknown_repository(named: int | str, where: str = "") -> Refusal:
+    """Return the refusal of a request that names a repository which is not connected."""
+    fault = f"Unknown repository: {named} is not connected{where}"
+    return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")

@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
@@ -22,8 +23,9 @@ from contentsvc_core.workflows.triggers import output_config_body
 #: The only ``sourceType`` of schedules.
 SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 120
-#: Why a schedule is refused that equals another one.
-DUPLICATE: Final = "Duplicate schedule"
+UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
+#: Another schedule of the organization does the same.
+DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
 #: The most schedules of an organization, disabled ones included: at most this many runs start in one minute.
 MAX_SCHEDULES: Final = 100
 #: The reason of a skipped run whose schedule found no connected repository when it fired.
@@ -92,12 +94,6 @@ def _content(schedule: Schedule) -> tuple[object, ...]:
         schedule.house_style,
         schedule.lookback,
     )
-
-
-@final
-@frozen
-class DuplicateSchedule:
-    """The refusal of a new or changed schedule that equals another one of the organization."""
 
 
 def due_from(cron: Cron, now: datetime, *, last_slot: datetime | None) -> datetime:

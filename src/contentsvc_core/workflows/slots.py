@@ -9,6 +9,8 @@ from typing import Any, Final, assert_never, final
 
 from attrs import frozen
 
+from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
+
 _DAY: Final = timedelta(days=1)
 _HOURS: Final = range(24)
 _MINUTES: Final = range(60)
@@ -26,23 +28,32 @@ class Frequency(Enum):
 
 def cron_fault(
     *, frequency: Frequency, hour: int, minute: int, day_of_week: int | None, day_of_month: int | None
-) -> str | None:
-    """Return the fault in a schedule's times, in the wire's words; ``None``: the times are valid.
+) -> Refusal | None:
+    """Return the fault in a schedule's times; ``None``: the times are valid.
 
     A day that would have no effect is a fault, too: the client expects an effect.
     """
     weekly, monthly = frequency is Frequency.WEEKLY, frequency is Frequency.MONTHLY
-    faults = {
-        "hour must be from 0 to 23": hour not in _HOURS,
-        "minute must be from 0 to 59": minute not in _MINUTES,
-        "a weekly schedule needs dayOfWeek, from 0 (Sunday) to 6": weekly and day_of_week is None,
-        "a monthly schedule needs dayOfMonth, from 1 to 31": monthly and day_of_month is None,
-        f"a {frequency.value} schedule takes no dayOfWeek": not weekly and day_of_week is not None,
-        f"a {frequency.value} schedule takes no dayOfMonth": not monthly and day_of_month is not None,
-        "dayOfWeek must be from 0 (Sunday) to 6": day_of_week is not None and day_of_week not in _DAYS_OF_WEEK,
-        "dayOfMonth must be from 1 to 31": day_of_month is not None and day_of_month not in _DAYS_OF_MONTH,
-    }
-    return next((fault for fault, holds in faults.items() if holds), None)
+    needless = f"a {frequency.value} schedule takes no {FIELD}"
+    faults = (
+        ("hour", f"{FIELD} must be from 0 to 23", hour not in _HOURS),
+        ("minute", f"{FIELD} must be from 0 to 59", minute not in _MINUTES),
+        ("day_of_week", f"a weekly schedule needs {FIELD}, from 0 (Sunday) to 6", weekly and day_of_week is None),
+        ("day_of_month", f"a monthly schedule needs {FIELD}, from 1 to 31", monthly and day_of_month is None),
+        ("day_of_week", needless, not weekly and day_of_week is not None),
+        ("day_of_month", needless, not monthly and day_of_month is not None),
+        (
+            "day_of_week",
+            f"{FIELD} must be from 0 (Sunday) to 6",
+            day_of_week is not None and day_of_week not in _DAYS_OF_WEEK,
+        ),
+        (
+            "day_of_month",
+            f"{FIELD} must be from 1 to 31",
+            day_of_month is not None and day_of_month not in _DAYS_OF_MONTH,
+        ),
+    )
+    return next((Refusal(RefusalKind.INVALID, fault, at_fault) for at_fault, fault, holds in faults if holds), None)
 
 
 @final
@@ -69,7 +80,7 @@ class Cron:
             day_of_month=self.day_of_month,
         )
         if fault is not None:
-            raise ValueError(fault)
+            raise ValueError(fault.message())
 
 
 def next_slot(cron: Cron, after: datetime) -> datetime:

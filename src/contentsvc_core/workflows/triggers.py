@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from enum import Enum
 from typing import Any, Final, TypeAlias, final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 
 #: The event types that a trigger may name (specification 2.4).
@@ -81,18 +81,14 @@ def _work(trigger: Trigger) -> tuple[object, ...]:
 MAX_TRIGGERS: Final = 200
 
 
-class TriggerFault(Enum):
-    """Why a trigger was not created or changed; the value is the message for clients."""
-
-    UNKNOWN = "Event trigger not found"
-    #: Another trigger does the same already.
-    DOUBLE = "Duplicate event trigger"
-    #: The trigger was changed concurrently, several times in a row; the client may retry.
-    CHANGED = "Event trigger was changed by somebody else at the same time"
+UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found")
+DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
+#: The trigger was changed concurrently, several times in a row; the client may retry.
+TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by somebody else at the same time")
 
 
 #: Maps the current trigger to the changed one, or refuses the change.
-TriggerChange: TypeAlias = Callable[[Trigger], Trigger | TriggerFault]
+TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]
 
 
 def source_type(provider: str) -> str:

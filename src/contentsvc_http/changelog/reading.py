@@ -20,8 +20,8 @@ from contentsvc_core.content.public.paths import is_post_path
 from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.identifiers import is_own_id, is_slug
 from contentsvc_core.lists.cursors import Cursor
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import Changelogs, Search
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
 from contentsvc_http.changelog.kept import RenderedPages
@@ -104,7 +104,7 @@ class Shown:
         only some of them.
         """
         asked = read_post_search({"query": words})
-        if isinstance(asked, InvalidQuery) or not asked.terms:
+        if isinstance(asked, Refusal) or not asked.terms:
             return (), False
         asked = evolve(asked, statuses=(PostStatus.PUBLISHED,), content_types=self.changelog.content_types)
         found: list[Post] = []

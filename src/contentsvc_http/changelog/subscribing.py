@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.rates import SUBSCRIBING, SUBSCRIBING_TOGETHER, Bucket
 from contentsvc_core.content.public.links import ROOT
-from contentsvc_core.usecases.subscribe import SubscribeFault
+from contentsvc_core.refusals import RefusalKind
 from contentsvc_http.changelog.answers import PAGE, PublicPage, answer
 from contentsvc_http.changelog.pages import HTML, mail_page, render
 from contentsvc_http.changelog.reading import PublicReading, Shown, not_here, shown
@@ -63,10 +63,10 @@ def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
         address = (await read_form(request)).text("address")
         if not await _admitted(request, found):
             return _own(_subscribe_page(found, by_mail=True, typed=address, fault=_TOO_OFTEN), 429)
-        fault = await subscriptions.request(found.changelog, address)
-        if fault is not None:
-            status = 422 if fault is SubscribeFault.ADDRESS else 503
-            return _own(_subscribe_page(found, by_mail=True, typed=address, fault=fault.value), status)
+        refused = await subscriptions.request(found.changelog, address)
+        if refused is not None:
+            status = 422 if refused.kind is RefusalKind.INVALID else 503
+            return _own(_subscribe_page(found, by_mail=True, typed=address, fault=refused.message()), status)
         return _own(mail_page("Check your mail", _SENT, back=found.links.home))
 
     async def _admitted(request: Request[Any, Any, Any], found: Shown) -> bool:

@@ -8,9 +8,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.brand_changes import BadChange, BrandFault
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import made_brand_id
 from contentsvc_core.workflows.runs import RunStatus
@@ -18,13 +17,14 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.jobs import job_of, job_page
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
-#: The optional and the required fields, by their names in `/v1` and on the pages.
+#: The fields that may be left empty, as pages and the core call them.
 _OPTIONAL: Final = {
     "companyName": "company_name",
     "companyDescription": "company_description",
@@ -33,18 +33,22 @@ _OPTIONAL: Final = {
     "customTone": "custom_tone",
     "customInstructions": "custom_instructions",
 }
-_LABELS: Final = {
-    "name": "The name",
-    "websiteUrl": "The address",
-    "companyName": "The company's name",
-    "companyDescription": "What the company does",
-    "audience": "The audience",
-    "language": "The language",
-    "toneProfile": "The tone",
-    "customTone": "The tone in your words",
-    "customInstructions": "The instructions",
-}
-_TAKEN: Final = "Another brand identity has this name."
+_FIELDS: Final = {"name": "name", "websiteUrl": "website_url", "toneProfile": "tone_profile", **_OPTIONAL}
+_REFUSALS: Final = FormRefusals(
+    fields={attribute: name for name, attribute in _FIELDS.items()},
+    labels={
+        "name": "The name",
+        "website_url": "The address",
+        "company_name": "The company's name",
+        "company_description": "What the company does",
+        "audience": "The audience",
+        "language": "The language",
+        "tone_profile": "The tone",
+        "custom_tone": "The tone in your words",
+        "custom_instructions": "The instructions",
+    },
+    words={RefusalKind.DUPLICATE: "Another brand identity has this name."},
+)
 
 
 def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -80,13 +84,9 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
         job = await dashboard.app.brand_generator.request(
             found.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
         )
-        match job:
-            case Refusal():
-                return await page(found, form, faults=_fault(job.reason), status=422)
-            case BrandFault():
-                return await page(found, form, faults={"name": _TAKEN}, status=422)
-            case _:
-                return go(f"/brands/jobs/{job.id}")
+        if isinstance(job, Refusal):
+            return await page(found, form, faults=_REFUSALS.faults(job), status=422)
+        return go(f"/brands/jobs/{job.id}")
 
     @get(f"{ROOT}/brands/jobs/{{job_id:str}}", name="dashboard_brand_job")
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
@@ -141,7 +141,7 @@ class _Editor:
         stores, mine = self._dashboard.app.stores, found.organization_id
         context = {
             "brand": brand,
-            "typed": _standing(brand) if form is None else {name: form.raw(name) for name in _LABELS},
+            "typed": _standing(brand) if form is None else {name: form.raw(name) for name in _FIELDS},
             "makes_default": form is not None and form.is_on("isDefault"),
             "tones": [tone.value for tone in ToneProfile],
             "triggers": [each for each in await stores.directory.triggers(mine) if each.brand_identity_id == brand.id],
@@ -159,20 +159,15 @@ class _Editor:
         if given is None:
             return await self.page(found, brand, form, faults={"toneProfile": "Choose a tone."})
         done = await self._dashboard.app.brand_editor.change(found.organization_id, brand.id, given)
-        match done:
-            case BadChange():
-                return await self.page(found, brand, form, faults=_fault(done.reason))
-            case BrandFault.NAME_TAKEN:
-                return await self.page(found, brand, form, faults={"name": _TAKEN})
-            case BrandFault():
-                return await self.page(found, brand, form, error=f"{done.value}.")
-            case BrandIdentity():
-                return go(f"/brands/{done.id}", told="saved")
+        if isinstance(done, Refusal):
+            faults = _REFUSALS.faults(done)
+            return await self.page(found, brand, form, faults=faults, error=faults.get(""))
+        return go(f"/brands/{done.id}", told="saved")
 
     async def delete(self, found: Visit, brand: BrandIdentity) -> Response[Any]:
         removed = await self._dashboard.app.stores.brands.remove(found.organization_id, brand.id)
-        if isinstance(removed, BrandFault):
-            return await self.page(found, brand, error=f"{removed.value}.")
+        if isinstance(removed, Refusal):
+            return await self.page(found, brand, error=_REFUSALS.sentence(removed))
         is_named = removed.disabled_events or removed.disabled_schedules
         return go("/brands", told="brand-deleted" if is_named else "deleted")
 
@@ -221,9 +216,3 @@ def _given(form: Form) -> dict[str, Any] | None:
         # An unticked box changes nothing: the default identity stays until another one is chosen.
         **({"is_default": True} if form.is_on("isDefault") else {}),
     }
-
-
-def _fault(reason: str) -> dict[str, str]:
-    """Return a fault, which begins with the field's wire name, in the words of the page."""
-    name, _, fault = reason.partition(" ")
-    return {name: f"{_LABELS[name]} {fault}."} if name in _LABELS else {"": f"{reason}."}

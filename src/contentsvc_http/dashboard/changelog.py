@@ -1,6 +1,5 @@
 """Pages of public changelogs: settings, preview, and publication."""
 
-from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, final
 
@@ -11,9 +10,9 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, PublicChangelog
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.refusals import Refusal, invalid, wire_name
 from contentsvc_http.changelog.answers import PAGE
 from contentsvc_http.changelog.pages import HTML, front
 from contentsvc_http.changelog.reading import ListPart
@@ -21,10 +20,10 @@ from contentsvc_http.changelog.routes import PAGE_LENGTH
 from contentsvc_http.dashboard.choices import Option, content_choices, named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, upload, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
-from contentsvc_http.words import sentence
 
 _SECTION: Final = "changelog"
 _TITLE: Final = "Public changelog"
@@ -34,21 +33,22 @@ _BADGE: Final = "[![Changelog]({})]({})"
 _CHANGED: Final = "What becomes public has changed since you looked. Look once more."
 _LISTS: Final = ("contentTypes", "repositories")
 _TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
-#: The labels of fields, by their wire names.
+#: The labels of fields.
 _LABELS: Final = {
     "slug": "The address",
     "title": "The title",
     "description": "The description",
-    "productUrl": "The website",
-    "contentTypes": "The choice",
+    "product_url": "The website",
+    "content_types": "The choice",
     "repositories": "The repositories",
     "scopes": "The scopes",
     "accent": "The colour",
-    "headerLinks": "The links",
+    "header_links": "The links",
     "logo": "The logo",
     "icon": "The icon",
     "card": "The card",
 }
+_REFUSALS: Final = FormRefusals(fields={name: wire_name(name) for name in _LABELS}, labels=_LABELS)
 _PICTURES: Final = (
     Option(value="logo", label="Logo", hint="in the header, 28 pixels high"),
     Option(value="icon", label="Icon", hint="in the tab of the browser"),
@@ -80,12 +80,12 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         found: Visit,
         standing: PublicChangelog,
         form: Form | None = None,
-        refused: InvalidChangelog | None = None,
+        refused: Refusal | None = None,
         *,
         added: Form | None = None,
     ) -> Response[Any]:
         links = ChangelogLinks(base_url=dashboard.app.base_url, slug=standing.slug)
-        faults = by_field(None if refused is None else _fault(refused.reason))
+        faults = by_field(None if refused is None else _REFUSALS.faults(refused))
         several = await dashboard.app.changelog_editor.all_of(found.organization)
         integrations = await dashboard.app.stores.directory.integrations(found.organization_id)
         connected = (repository.full_name for each in integrations for repository in each.repositories)
@@ -127,7 +127,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         found, form = await change(dashboard, request)
         standing = await which(found)
         done = await dashboard.app.changelog_editor.change(found.organization, _given(form), standing)
-        if isinstance(done, InvalidChangelog):
+        if isinstance(done, Refusal):
             return await page(found, standing, form, done)
         return go(_at(standing), told="saved")
 
@@ -136,7 +136,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         found, form = await change(dashboard, request)
         given = {"slug": form.text("slug"), "title": form.text("title")}
         done = await dashboard.app.changelog_editor.create(found.organization, given)
-        if isinstance(done, InvalidChangelog):
+        if isinstance(done, Refusal):
             return await page(found, await which(found), refused=done, added=form)
         return go(_at(done), told="saved")
 
@@ -149,10 +149,10 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         standing = await which(found)
         kind = named(ImageKind, form.text("kind"))
         if not content and not form.is_on("delete"):
-            empty = InvalidChangelog(reason=f"{kind.value} must be a file: choose one")
+            empty = invalid(kind.value, "must be a file: choose one")
             return await page(found, standing, refused=empty)
         done = await dashboard.app.changelog_editor.set_image(standing, kind, None if form.is_on("delete") else content)
-        if isinstance(done, InvalidChangelog):
+        if isinstance(done, Refusal):
             return await page(found, standing, refused=done)
         return go(_at(standing), told="saved")
 
@@ -225,7 +225,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             if form.text("seen") != _tag(standing, exposure):
                 return await question(found, standing, error=_CHANGED if form.text("seen") else None, status=409)
         done = await dashboard.app.changelog_editor.change(found.organization, {"is_public": is_public}, standing)
-        if isinstance(done, InvalidChangelog):
+        if isinstance(done, Refusal):
             # Another organization has taken the slug meanwhile.
             return await page(found, standing, refused=done)
         return go(_at(standing), told="enabled" if is_public else "disabled")
@@ -289,9 +289,3 @@ def _given(form: Form) -> dict[str, Any]:
         "header_links": tuple((label.strip(), url) for label, _, url in lines),
         "show_details": form.is_on("showDetails"),
     }
-
-
-def _fault(reason: str) -> Mapping[str, str]:
-    """Return a fault, which begins with the field's wire name, in the words of the page."""
-    name, _, fault = reason.partition(" ")
-    return {name: sentence(f"{_LABELS[name]} {fault}")} if name in _LABELS else {"": sentence(reason)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final, TypeVar, final
+from typing import Any, TypeVar, final
 
 from attrs import frozen
 
@@ -16,13 +16,6 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.words import CONTENT
 
 _Named = TypeVar("_Named", bound=Enum)
-#: The form field of a refusal, by a word of the refusal; the first match counts.
-_ABOUT: Final = (
-    ("repositor", "repositories"),
-    ("brand identity", "brand"),
-    ("event type", "events"),
-    ("name", "name"),
-)
 
 
 @final
@@ -135,12 +128,6 @@ def named(kind: type[_Named], value: str) -> _Named:
 def content_choices() -> list[Option]:
     """Return the content types."""
     return [Option(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
-
-
-def faults_in(reason: str) -> Mapping[str, str]:
-    """Return a refusal by the form field that it is about; empty: no field in particular."""
-    field = next((name for word, name in _ABOUT if word in reason.lower()), None)
-    return {} if field is None else {field: reason}
 
 
 def differing(wanted: Mapping[str, Any], standing: object) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from litestar import Request, Response, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.hosts import HostFault, HostRefusal
-from contentsvc_core.identifiers import is_full_name, is_own_id, is_token, repository_id
+from contentsvc_core.identifiers import is_own_id, repository_id
 from contentsvc_core.organizations import webhook_url
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, UNKNOWN, Connected, Disconnected
-from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
 from contentsvc_core.webhooks.providers import GITHUB, PROVIDERS, provider_named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -21,6 +20,7 @@ from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.visits import ROOT, Visit, change
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
+from contentsvc_http.words import sentence
 
 _SECTION: Final = "integrations"
 _FIELDS: Final = ("repository", "provider", "repository_id", "branch")
@@ -29,9 +29,14 @@ _PROVIDERS: Final = {GITHUB.slug: "GitHub, Forgejo or Gitea"} | {
     provider.slug: provider.slug for provider in PROVIDERS if provider is not GITHUB
 }
 _SHOWN: Final = 100
-_BRANCH_LENGTH: Final = 255
-#: The form field to check after a refusal of the code host.
-_ASKED: Final = {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS: "token"}
+#: The form fields by the attributes of the core.
+_AT_FAULT: Final = {
+    "repository_id": "repository_id",
+    "provider": "provider",
+    "full_name": "repository",
+    "token": "token",
+    "branch": "branch",
+}
 
 
 def no_form() -> dict[str, Any]:
@@ -61,7 +66,7 @@ def connecting_routes(
         if refused is None:
             connected = await _connect(dashboard, found, form)
         else:
-            connected = Refusal(reason=refused.removesuffix("."))
+            connected = Refusal(RefusalKind.LIMIT, refused)
         if isinstance(connected, Connected):
             context = {
                 "integration": connected.integration,
@@ -72,10 +77,10 @@ def connecting_routes(
             return pages.page(
                 found, "integration_connected.html", context, title="Connected", section=_SECTION, status=201
             )
-        fault = f"{_upper(connected.reason)}."
-        if isinstance(connected, HostRefusal) and connected.retry_after_s is not None:
+        fault = sentence(connected.message())
+        if connected.retry_after_s is not None:
             fault += f" Try again in {connected.retry_after_s} seconds."
-        at_fault = None if refused is not None else _at_fault(connected, form)
+        at_fault = _AT_FAULT.get(connected.field or "")
         context = {
             **await listed(found),
             **no_form(),
@@ -97,7 +102,7 @@ def connecting_routes(
         if integration is not None:
             gone = await dashboard.app.connector.disconnect(mine, integration_id)
         if integration is None or gone is None:
-            raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
         context = {
             "integration": integration,
             "name": name_of(integration),
@@ -111,12 +116,13 @@ def connecting_routes(
     return [connect, disconnect]
 
 
-async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected | Refusal | HostRefusal:
+async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected | Refusal:
     number, asked = None, form.text("repository_id")
     if asked:
         number = repository_id(asked)
         if number is None:
-            return Refusal(reason=f"'{one_line(asked, _SHOWN)}' is no repository id: it is a whole number from 1 on")
+            fault = f"'{one_line(asked, _SHOWN)}' is no repository id: it is a whole number from 1 on"
+            return Refusal(RefusalKind.INVALID, fault, "repository_id")
     return await dashboard.app.connector.connect(
         found.organization_id,
         full_name=form.text("repository"),
@@ -125,25 +131,6 @@ async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected 
         branch=form.text("branch") or None,
         token=form.text("token") or None,
     )
-
-
-def _at_fault(refused: Refusal | HostRefusal, form: Form) -> str | None:
-    """Return the form field that a refusal is about; ``None``: no field in particular."""
-    asked = form.text("repository_id")
-    if isinstance(refused, HostRefusal):
-        return _ASKED.get(refused.fault)
-    if refused == REMOVED_MEANWHILE:
-        return None
-    # In the order of the use case's checks.
-    wrong = {
-        "repository_id": bool(asked) and repository_id(asked) is None,
-        "provider": provider_named(form.text("provider")) is None,
-        "repository": not is_full_name(form.text("repository")) or refused == ALREADY_CONNECTED,
-        "token": bool(form.text("token")) and not is_token(form.text("token")),
-        "branch": form.text("branch") != one_line(form.text("branch"), _BRANCH_LENGTH),
-    }
-    # The remaining fault: the code host has another repository under this id.
-    return next((name for name, is_wrong in wrong.items() if is_wrong), "repository_id" if asked else None)
 
 
 async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
@@ -162,7 +149,3 @@ async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Discon
             if each.id in schedules
         ],
     }
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -14,14 +14,15 @@ from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, UNKNOWN_ENDPOINT, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
-from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
@@ -38,6 +39,10 @@ _EVENTS: Final = {
 #: The choices for the overlap of an old secret, by the form's value in hours.
 _OVERLAPS: Final = {"0": "Not at all: it ends at once", "1": "1 hour", "24": "24 hours", "168": "7 days"}
 _USUAL_OVERLAP: Final = "24"
+
+_REFUSALS: Final = FormRefusals(
+    fields={"": "url", "url": "url", "description": "description"}, labels={"url": "It", "description": "It"}
+)
 
 
 @final
@@ -88,8 +93,8 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             description=form.text("description"),
             event_types=_ticked(form),
         )
-        if isinstance(made, Refusal | EndpointFault):
-            return await page(found, form, faults=_faults(made), status=422)
+        if isinstance(made, Refusal):
+            return await page(found, form, faults=_REFUSALS.faults(made), status=422)
         return _secret_page(pages, found, made, is_new=True)
 
     return [listed, create]
@@ -108,8 +113,10 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         changes = EndpointChanges(url=form.text("url"), description=form.text("description"), event_types=_ticked(form))
         changed = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint.id, **changes)
         if isinstance(changed, Refusal):
-            return await _page(dashboard, pages, found, endpoint, form=form, faults=_faults(changed), status=422)
-        return go(f"/endpoints/{_accepted(changed).id}", told="saved")
+            return await _page(
+                dashboard, pages, found, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422
+            )
+        return go(f"/endpoints/{changed.id}", told="saved")
 
     return [show, edit]
 
@@ -122,7 +129,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         found, form = await change(dashboard, request)
         enabled = form.text("to") == "on"
         switched = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint_id, enabled=enabled)
-        if isinstance(switched, Refusal | EndpointFault):
+        if isinstance(switched, Refusal):
             raise _unknown()
         return go(f"/endpoints/{switched.id}", told="enabled" if enabled else "disabled")
 
@@ -132,8 +139,8 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         await counting.admit(found, TESTING_ENDPOINTS)
         endpoint = await _endpoint(dashboard, found, endpoint_id)
         message_id = await dashboard.app.endpoint_editor.test(found.organization_id, endpoint.id)
-        if isinstance(message_id, EndpointFault):
-            return await _page(dashboard, pages, found, endpoint, error=f"{message_id.value}.", status=409)
+        if isinstance(message_id, Refusal):
+            return await _page(dashboard, pages, found, endpoint, error=_REFUSALS.sentence(message_id), status=409)
         return go(f"/endpoints/{endpoint.id}", told="test-sent")
 
     @post(f"{_ONE}/rotate", name="dashboard_endpoint_rotate")
@@ -225,19 +232,5 @@ def _ticked(form: Form) -> list[EventType]:
     return [known[text] for text in form.texts("event") if text in known]
 
 
-def _faults(refused: Refusal | EndpointFault) -> dict[str, str]:
-    reason = refused.value if isinstance(refused, EndpointFault) else refused.reason
-    field, _, rest = reason.partition(" ")
-    if field in {"url", "description"}:
-        return {field: f"It {rest}."}
-    return {"url": f"{reason}."}
-
-
-def _accepted(changed: WebhookEndpoint | EndpointFault) -> WebhookEndpoint:
-    if isinstance(changed, EndpointFault):
-        raise _unknown()
-    return changed
-
-
 def _unknown() -> Refused:
-    return Refused(404, {"error": f"{EndpointFault.UNKNOWN.value}."})
+    return Refused(404, {"error": f"{UNKNOWN_ENDPOINT.message()}."})

@@ -7,7 +7,8 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.house_style import BadStyle, read_style, style_body
+from contentsvc_core.content.house_style import read_style, style_body
+from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
@@ -63,7 +64,7 @@ class _StylePages:
         found: Visit,
         typed: Mapping[str, Any],
         *,
-        refused: BadStyle | None = None,
+        refused: Refusal | None = None,
         preview: ShownStyle | None = None,
     ) -> Response[Any]:
         context = {
@@ -79,7 +80,7 @@ class _StylePages:
     async def save(self, found: Visit, form: Form) -> Response[Any]:
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
-        if isinstance(style, BadStyle):
+        if isinstance(style, Refusal):
             return await self.page(found, typed, refused=style)
         await self._dashboard.app.stores.directory.set_house_style(found.organization_id, style)
         return go("/house-style", told="saved")
@@ -88,7 +89,7 @@ class _StylePages:
         await self._counting.admit(found, PREVIEWING)
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
-        refused = style if isinstance(style, BadStyle) else None
+        refused = style if isinstance(style, Refusal) else None
         shown = await preview_of_style(self._dashboard, found, style)
         if found.is_partial:
             return self._part(found, shown)

@@ -15,8 +15,8 @@ from contentsvc_core.identifiers import is_own_id, repository_id
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.connect import UNKNOWN
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
@@ -65,7 +65,7 @@ async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str
     if is_own_id(integration_id):
         integration = await dashboard.app.stores.directory.integration(found.organization_id, integration_id)
     if integration is None:
-        raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+        raise Refused(404, {"error": f"{UNKNOWN.message()}."})
     return integration
 
 
@@ -114,7 +114,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if not await dashboard.app.stores.directory.enable_integration(
             found.organization_id, integration.id, enabled=enabled
         ):
-            raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
         return go(f"/integrations/{integration.id}", told="enabled" if enabled else "disabled")
 
     @post(f"{ROOT}/integrations/{{integration_id:str}}/enable", name="dashboard_integration_enable")
@@ -141,7 +141,7 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         except SecretUnreadable as exc:
             return await _page(dashboard, pages, found, integration, error=f"No ping was sent: {exc}.", status=409)
         if outcome is None:
-            raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
         if isinstance(outcome, Rejected):
             error = f"The ping was refused with {outcome.status}: {outcome.error}."
             return await _page(dashboard, pages, found, integration, error=error, status=outcome.status)
@@ -181,7 +181,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
             found.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
         )
         if isinstance(rotated, Refusal):
-            raise Refused(404, {"error": f"{rotated.reason}."})
+            raise Refused(404, {"error": f"{rotated.message()}."})
         told = isinstance(rotated.at_host, HostAnswer)
         context = {
             "integration": integration,

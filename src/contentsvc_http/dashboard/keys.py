@@ -9,13 +9,14 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, KeyFault, Scope, stands
+from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, stands
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import TooMany
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import WINDOW_S, Counting
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
@@ -36,6 +37,17 @@ _OPERATIONS: Final = {
     ("POST", "/v1/integrations/github"): "Connected (github)",
 }
 _DAY: Final = timedelta(days=1)
+
+_REFUSALS: Final = FormRefusals(
+    fields={"expires_at": "expires", "scopes": "scope"},
+    words={
+        RefusalKind.LIMIT: f"An organization has at most {MAX_KEYS} active API keys: "
+        "revoke one that is not used any more.",
+        RefusalKind.CONFLICT: "The key that you are signed in with has ended: sign in with another one.",
+        "expires_at": "This day is over: choose today or a later one.",
+        "scopes": "Your own key may not do all of this: tick less.",
+    },
+)
 
 
 @final
@@ -113,9 +125,9 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             expires_at=expires_at,
             issuer=found.signed_in.key,
         )
-        if isinstance(issued, KeyFault | TooMany):
-            status = 409 if isinstance(issued, TooMany) else 422
-            return await page(found, form, faults=_fault(issued), status=status)
+        if isinstance(issued, Refusal):
+            status = 409 if issued.kind is RefusalKind.LIMIT else 422
+            return await page(found, form, faults=_REFUSALS.faults(issued), status=status)
         # The key is shown on this page only, which cannot be reloaded.
         return pages.page(
             found, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
@@ -166,18 +178,6 @@ def _descendants(prefix: str, issued: Mapping[str | None, Sequence[str]]) -> lis
         # The loop reads the list while it grows: each key has one issuer, which precedes it.
         found.extend(issued.get(each, ()))
     return found
-
-
-def _fault(fault: KeyFault | TooMany) -> Mapping[str, str]:
-    match fault:
-        case TooMany():
-            return {"": f"{fault.reason}: revoke one that is not used any more."}
-        case KeyFault.EXPIRED:
-            return {"expires": "This day is over: choose today or a later one."}
-        case KeyFault.SCOPE:
-            return {"scope": "Your own key may not do all of this: tick less."}
-        case KeyFault.ISSUER_ENDED:
-            return {"": "The key that you are signed in with has ended: sign in with another one."}
 
 
 def _used(rate: Rate, number: int) -> _Used:

@@ -14,16 +14,19 @@ from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogStatus
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.messages import is_message_log
-from contentsvc_core.usecases.replay import Replayed, ReplayFault
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.usecases.replay import Replayed
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
 from contentsvc_http.dashboard.payloads import SHOWN, ShownPayload, payload_text, shown
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
 _UNKNOWN: Final = "The log has no such entry: it was never there, or its time is over."
+_REFUSALS: Final = FormRefusals(words={RefusalKind.NOT_FOUND: _UNKNOWN})
 _MOST_COMMITS: Final = 10
 #: The largest stored payload that the page shows as a tree, in bytes; larger ones are offered as text.
 _MOST_BYTES: Final = 1024 * 1024
@@ -55,10 +58,9 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         found, _ = await change(dashboard, request)
         entry = await _listed(dashboard, found, log_id)
         replayed = await dashboard.app.replayer.replay(found.organization_id, log_id)
-        if replayed is ReplayFault.UNKNOWN:
-            raise Refused(404, {"error": _UNKNOWN})
-        if isinstance(replayed, ReplayFault):
-            return await _page(dashboard, pages, found, entry, error=f"Not replayed. {replayed.value}.", status=409)
+        if isinstance(replayed, Refusal):
+            error = f"Not replayed. {_REFUSALS.sentence(replayed)}"
+            return await _page(dashboard, pages, found, entry, error=error, status=409)
         return await _replayed(dashboard, entry, replayed)
 
     return [show, raw, replay]

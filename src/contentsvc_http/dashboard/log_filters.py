@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogStatus, read_log_query
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.refusals import Refusal
 
 #: The offered events; other words may be typed.
 EVENTS: Final = ("push", "release", "ping")
@@ -90,8 +90,8 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
         rows=int(rows) if rows.isascii() and rows.isdigit() and len(rows) <= _DIGITS else 0,
     )
     query = read_log_query({"status": status, "integrationId": integration})
-    if isinstance(query, InvalidQuery):
-        return filters, f"{query.error}."
+    if isinstance(query, Refusal):
+        return filters, f"{query.message()}."
     places: dict[str, Cursor | None] = {}
     for name in ("before", "after"):
         written = parameters.get(name, "")

@@ -11,9 +11,10 @@ from litestar.handlers import HTTPRouteHandler
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.insights import LogCount, LogSearch, stretch_at
 from contentsvc_core.journal import Direction, LogStatus
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import Organization
 from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.charts import columns, milliseconds, quantile, share
 from contentsvc_http.dashboard.checklist import checklist
@@ -68,7 +69,7 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
     )
     runs = await insights.run_counts(mine, since=days_since)
     page = await dashboard.app.stores.posts.page(mine, PostQuery(), _POSTS)
-    posts = ((), None) if isinstance(page, InvalidPage) else page
+    posts = ((), None) if isinstance(page, Refusal) else page
     buckets = dashboard.settled() if dashboard.settled is not None else ()
     received = sum(daily.totals.values())
     posts_total = posts[1].total_items if posts[1] is not None else 0

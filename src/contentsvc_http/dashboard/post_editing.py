@@ -9,12 +9,14 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.editing import MARKDOWN_LIMIT, InvalidChange, entity_tag, read_post_change
+from contentsvc_core.content.editing import MARKDOWN_LIMIT, entity_tag, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
@@ -30,6 +32,11 @@ _GONE: Final = "Somebody has deleted this post since you opened it. Your text is
 
 def no_post() -> Refused:
     return Refused(404, {"error": "There is no such post."})
+
+
+_REFUSALS: Final = FormRefusals(
+    fields={"title": "title", "markdown": "markdown"}, labels={"title": "The title", "markdown": "The text"}
+)
 
 
 @final
@@ -96,8 +103,8 @@ class _Editor:
             return await self._gone(found, text)
         status = PostStatus.PUBLISHED if publishes else None
         wanted = read_post_change(title=text.title, markdown=text.markdown, status=status)
-        if isinstance(wanted, InvalidChange):
-            return await self.page(found, standing, text, faults=_faults(wanted), status=422)
+        if isinstance(wanted, Refusal):
+            return await self.page(found, standing, text, faults=_REFUSALS.faults(wanted), status=422)
         if (refused := await self._counting.refusal(found, *EDITING)) is not None:
             return await self.page(found, standing, text, error=refused, status=429)
         done = await self._dashboard.app.post_editor.change(
@@ -105,8 +112,8 @@ class _Editor:
         )
         if isinstance(done, Post):
             return go(f"/posts/{done.id}", told="published" if publishes else "saved")
-        if isinstance(done, InvalidChange):
-            return await self.page(found, standing, text, faults=_faults(done), status=422)
+        if done.kind is RefusalKind.INVALID:
+            return await self.page(found, standing, text, faults=_REFUSALS.faults(done), status=422)
         standing = await self.post(found, post_id)
         if standing is None:
             return await self._gone(found, text)
@@ -150,9 +157,3 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         return await editor.page(found, standing, text)
 
     return [edit, save, preview]
-
-
-def _faults(invalid: InvalidChange) -> dict[str, str]:
-    """Return a fault by its field, in the words of the page; faults begin with the field's wire name."""
-    name, _, fault = invalid.error.partition(" ")
-    return {name: f"The {'text' if name == 'markdown' else name} {fault}."}

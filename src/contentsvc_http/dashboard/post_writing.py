@@ -9,8 +9,8 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.generate import GenerationRequest
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -67,7 +67,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             return await page(found, form, error=refused, status=429)
         job = await dashboard.app.generator.request(found.organization_id, wanted)
         if isinstance(job, Refusal):
-            return await page(found, form, error=f"{job.reason}.", status=422)
+            return await page(found, form, error=f"{job.message()}.", status=422)
         return go(f"/posts/jobs/{job.id}")
 
     @get(f"{ROOT}/posts/jobs/{{job_id:str}}", name="dashboard_post_job")

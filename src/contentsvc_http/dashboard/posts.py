@@ -14,8 +14,8 @@ from contentsvc_core.content.posts import Post, PostStatus, post_text
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.queries import PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.lists.pagination import PageRequest, Pagination
+from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.origins import Origin, read_origin
@@ -47,15 +47,15 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         brands = await dashboard.app.stores.brands.identities(found.organization_id)
         chosen = {name: found.query.get(name, "") for name in (*_FILTERS, "orderBy")}
         query = _query(chosen, brands)
-        page: tuple[Sequence[Post], Pagination] | InvalidPage | None = None
+        page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
             asked = PageRequest.read(limit=str(_PER_PAGE), page=found.query.get("page"))
             mine, wanted = found.organization_id, query
             page = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.posts.page(mine, wanted, asked))
         link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
-        if isinstance(page, InvalidPage):
+        if isinstance(page, Refusal):
             # The posts of this page were deleted, or no longer match the filters.
-            return go(f"{link}&page={page.total_pages}")
+            return go(f"{link}&page={page.details['totalPages']}")
         context = {
             "posts": page[0] if page else (),
             "pagination": page[1].body if page else None,
@@ -66,7 +66,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "content_types": CONTENT,
             "statuses": [status.value for status in PostStatus],
             "brands": brands,
-            "error": query.error if isinstance(query, InvalidQuery) else None,
+            "error": query.message() if isinstance(query, Refusal) else None,
         }
         return pages.page(
             found, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
@@ -115,9 +115,9 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
     return [publish, unpublish, delete]
 
 
-def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery | InvalidQuery:
+def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery | Refusal:
     query = read_post_query(chosen)
-    if isinstance(query, InvalidQuery):
+    if isinstance(query, Refusal):
         return query
     known = {brand.id for brand in brands}
     unknown = [brand_id for brand_id in query.brand_identity_ids if brand_id not in known]

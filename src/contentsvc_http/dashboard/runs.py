@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor
-from contentsvc_core.lists.parameters import InvalidQuery, choices
+from contentsvc_core.lists.parameters import choices
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.jobs import made_brand_id
@@ -21,7 +21,7 @@ from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
 from contentsvc_http.dashboard.run_timeline import Known, is_unfinished, timeline
 from contentsvc_http.dashboard.run_words import Link, RunLine, line_of, starters_of
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted
 
 _PATH: Final = f"{ROOT}/runs"
 _SECTION: Final = "runs"
@@ -76,9 +76,7 @@ class _RunPages:
         return run
 
     async def listed(self, found: Visit) -> Response[Any]:
-        statuses = choices("status", found.query.get("status", ""), RunStatus)
-        if isinstance(statuses, InvalidQuery):
-            raise Refused(400, {"error": statuses.error})
+        statuses = accepted(choices("status", found.query.get("status", ""), RunStatus))
         behind, mine = found.query.get("before", ""), found.organization_id
         before = Cursor.of(await self.standing(found, behind)) if behind else None
         # One more tells whether there are older ones.

@@ -6,6 +6,7 @@ from typing import Final, Self, final
 from attrs import frozen
 
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import Schedule, due_from
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot
 from contentsvc_http.dashboard.choices import named
@@ -49,8 +50,8 @@ class FiringTime:
     window: LookbackWindow
 
 
-def read_times(typed: TypedTimes) -> Cron | str:
-    """Read times; a text result is the fault.
+def read_times(typed: TypedTimes) -> Cron | Refusal:
+    """Read times.
 
     Raises:
         Refused: 400: the frequency is unknown.
@@ -62,10 +63,9 @@ def read_times(typed: TypedTimes) -> Cron | str:
     fault = cron_fault(
         frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
     )
-    if fault is not None:
-        # The wire's field names are replaced by the form's labels.
-        return fault.replace("dayOfWeek", "the day of the week").replace("dayOfMonth", "the day of the month")
-    return Cron(frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month)
+    return fault or Cron(
+        frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
+    )
 
 
 def firings_of(cron: Cron, lookback: Lookback, *, schedule: Schedule | None, now: datetime) -> list[FiringTime]:

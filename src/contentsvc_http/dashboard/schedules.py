@@ -9,13 +9,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.house_style import BadStyle, HouseStyle, read_style, style_body
+from contentsvc_core.content.house_style import HouseStyle, read_style, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import TooMany
-from contentsvc_core.usecases.operate import Refusal
-from contentsvc_core.workflows.schedules import NAME_LIMIT, DuplicateSchedule, Schedule
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.workflows.schedules import NAME_LIMIT, Schedule
 from contentsvc_core.workflows.slots import Cron
 from contentsvc_http.dashboard.choices import (
     FormSources,
@@ -23,20 +22,20 @@ from contentsvc_http.dashboard.choices import (
     connected,
     content_choices,
     differing,
-    faults_in,
     named,
     numbers_of,
 )
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
 from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
-from contentsvc_http.words import CONTENT, LOOKBACKS, WEEKDAYS, sentence, times_of
+from contentsvc_http.words import CONTENT, LOOKBACKS, WEEKDAYS, times_of
 
 if TYPE_CHECKING:
     from contentsvc_core.usecases.plan import ScheduleChanges
@@ -44,8 +43,21 @@ if TYPE_CHECKING:
 _PATH: Final = f"{ROOT}/schedules"
 _SECTION: Final = "schedules"
 _INVALID: Final = 422
-_DOUBLE: Final = "Another schedule does the same already: it writes this about these repositories at these times, too."
 _UNKNOWN: Final = "This schedule is not there (any more)."
+_REFUSALS: Final = FormRefusals(
+    fields={
+        "name": "name",
+        "repository_ids": "repositories",
+        "brand_identity_id": "brand",
+        **dict.fromkeys(("hour", "minute", "day_of_week", "day_of_month"), "times"),
+    },
+    labels={"day_of_week": "the day of the week", "day_of_month": "the day of the month"},
+    words={
+        RefusalKind.NOT_FOUND: _UNKNOWN,
+        RefusalKind.DUPLICATE: "Another schedule does the same already: "
+        "it writes this about these repositories at these times, too.",
+    },
+)
 _READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
 
 
@@ -174,13 +186,11 @@ class _SchedulePages:
         schedule: Schedule | None,
         typed: _Typed,
         *,
-        refused: str | BadStyle | None = None,
-        at: str | None = None,
+        refused: Refusal | None = None,
+        bad_style: Refusal | None = None,
         style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
-        """Return the form; ``at`` is the refused field, unless the refusal names it."""
-        bad_style = refused if isinstance(refused, BadStyle) else None
-        told = fault_of(refused) if isinstance(refused, BadStyle) else refused
+        told = fault_of(bad_style) if bad_style else None if refused is None else _REFUSALS.sentence(refused)
         has = await connected(self._dashboard, found.organization_id)
         shown: dict[str, Any] = {
             "schedule": schedule,
@@ -194,40 +204,40 @@ class _SchedulePages:
             "weekdays": [Option(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
             "name_limit": NAME_LIMIT,
             "error": told,
-            "faults": ({at: refused} if at else faults_in(refused)) if isinstance(refused, str) else {},
+            "faults": {} if refused is None else _REFUSALS.faults(refused),
             "style": shown_override(found, typed.style, refused=bad_style, preview=style_preview),
         }
         title = "New schedule" if schedule is None else schedule.name
-        status = 200 if refused is None else _INVALID
+        status = 200 if told is None else _INVALID
         return self._pages.page(found, "schedule.html", shown, title=title, section=_SECTION, status=status)
 
     async def create(self, found: Visit, form: Form) -> Response[Any]:
         typed = _typed(form)
         cron = read_times(typed.times)
-        if isinstance(cron, str):
-            return await self.edited(found, None, typed, refused=sentence(cron), at="times")
+        if isinstance(cron, Refusal):
+            return await self.edited(found, None, typed, refused=cron)
         style = read_style(typed.style)
-        if isinstance(style, BadStyle):
-            return await self.edited(found, None, typed, refused=style)
+        if isinstance(style, Refusal):
+            return await self.edited(found, None, typed, bad_style=style)
         made = await self._planner.create(found.organization_id, **typed.wanted(cron, style))
         if isinstance(made, Schedule):
             return go(f"/schedules/{made.id}", told="created")
-        return await self.edited(found, None, typed, refused=_why(made))
+        return await self.edited(found, None, typed, refused=made)
 
     async def save(self, found: Visit, form: Form, schedule_id: str) -> Response[Any]:
         schedule = await self.standing(found, schedule_id)
         typed = _typed(form)
         cron = read_times(typed.times)
-        if isinstance(cron, str):
-            return await self.edited(found, schedule, typed, refused=sentence(cron), at="times")
+        if isinstance(cron, Refusal):
+            return await self.edited(found, schedule, typed, refused=cron)
         style = read_style(typed.style)
-        if isinstance(style, BadStyle):
-            return await self.edited(found, schedule, typed, refused=style)
+        if isinstance(style, Refusal):
+            return await self.edited(found, schedule, typed, bad_style=style)
         changes = cast("ScheduleChanges", differing(typed.wanted(cron, style), schedule))
         made = await self._planner.change(found.organization_id, schedule.id, **changes)
         if isinstance(made, Schedule):
             return go(f"/schedules/{made.id}", told="saved")
-        return await self.edited(found, schedule, typed, refused=_why(made))
+        return await self.edited(found, schedule, typed, refused=made)
 
     async def switch(self, found: Visit, form: Form, schedule_id: str) -> Response[Any]:
         schedule = await self.standing(found, schedule_id)
@@ -235,7 +245,7 @@ class _SchedulePages:
         made = await self._planner.change(found.organization_id, schedule.id, enabled=enabled)
         if isinstance(made, Schedule):
             return go("/schedules", told="enabled" if enabled else "disabled")
-        return await self.listed(found, error=_why(made))
+        return await self.listed(found, error=_REFUSALS.sentence(made))
 
     async def delete(self, found: Visit, schedule_id: str) -> Response[Any]:
         schedule = await self.standing(found, schedule_id)
@@ -254,8 +264,8 @@ class _SchedulePages:
 
     def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
         cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
-        if isinstance(cron, str):
-            return {"firings": [], "says": sentence(cron), "is_off": False}
+        if isinstance(cron, Refusal):
+            return {"firings": [], "says": _REFUSALS.sentence(cron), "is_off": False}
         firings = firings_of(cron, lookback, schedule=schedule, now=self._dashboard.app.clock.now())
         return {"firings": firings, "says": "", "is_off": not typed.enabled}
 
@@ -303,13 +313,3 @@ def _row(schedule: Schedule, has: FormSources) -> _Row:
         output=CONTENT[schedule.output_type],
         brand=has.brand(schedule.brand_identity_id),
     )
-
-
-def _why(fault: Refusal | DuplicateSchedule | TooMany | None) -> str:
-    match fault:
-        case Refusal() | TooMany():
-            return sentence(fault.reason)
-        case DuplicateSchedule():
-            return _DOUBLE
-        case None:
-            raise Refused(404, {"error": _UNKNOWN})

@@ -11,8 +11,8 @@ from litestar.params import FromPath
 from markupsafe import Markup, escape
 
 from contentsvc_core.access.rates import SEARCHING
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import Search
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 from contentsvc_core.search.questions import (
     EVENT_TYPES,
@@ -57,8 +57,8 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "most": QUERY_LIMIT,
         }
         records = read_context_search(asked)
-        if isinstance(records, InvalidQuery):
-            context["error"] = records.error
+        if isinstance(records, Refusal):
+            context["error"] = records.message()
             return pages.page(found, "search.html", context, title="Search", section=_SECTION, status=400)
         if context["is_asked"]:
             await counting.admit(found, SEARCHING)

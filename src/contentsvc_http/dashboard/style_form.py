@@ -5,8 +5,9 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import STYLE_FIELDS, BadStyle, HouseStyle, StyleField, value_in_words
+from contentsvc_core.content.house_style import STYLE_FIELDS, HouseStyle, StyleField, value_in_words
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Headings, Length, Sections, Switch, Texts
+from contentsvc_core.refusals import Refusal
 from contentsvc_http.forms import Form
 
 #: The labels of fields, by their wire names.
@@ -91,7 +92,7 @@ class StyleForm:
         return typed
 
     def groups(
-        self, typed: Mapping[str, Any], refused: BadStyle | None = None, inherited: HouseStyle | None = None
+        self, typed: Mapping[str, Any], refused: Refusal | None = None, inherited: HouseStyle | None = None
     ) -> list[tuple[str, list[StyleControl]]]:
         """Return the controls of the form by group.
 
@@ -129,7 +130,7 @@ class StyleForm:
                 return text
 
     def _control(
-        self, each: StyleField, typed: Mapping[str, Any], refused: BadStyle | None, inherited: Mapping[str, Any]
+        self, each: StyleField, typed: Mapping[str, Any], refused: Refusal | None, inherited: Mapping[str, Any]
     ) -> StyleControl:
         value: Any = typed.get(each.name)
         kind: str
@@ -174,9 +175,9 @@ HOUSE_STYLE: Final = StyleForm()
 OVERRIDE: Final = StyleForm(prefix="style.", unset="as in the house style")
 
 
-def fault_of(refused: BadStyle) -> str:
+def fault_of(refused: Refusal) -> str:
     """Return the refusal of a house style as a sentence."""
-    return f"{_LABELS.get(refused.field, 'The form')} {refused.reason}."
+    return f"{refused.message(_LABELS.get(refused.field or '', 'The form'))}."
 
 
 def in_words(fields: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

@@ -5,8 +5,9 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import BadStyle, HouseStyle, merged, options_of, read_style
+from contentsvc_core.content.house_style import HouseStyle, merged, options_of, read_style
 from contentsvc_core.content.writing import Silence
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.preview_style import StylePreview
 from contentsvc_http.dashboard.choices import connected
 from contentsvc_http.dashboard.context import Dashboard
@@ -34,7 +35,7 @@ class ShownStyle:
 async def preview_of_style(
     dashboard: Dashboard,
     found: Visit,
-    style: HouseStyle | BadStyle | None,
+    style: HouseStyle | Refusal | None,
     *,
     repository: str = "",
     brand_identity_id: str | None = None,
@@ -44,7 +45,7 @@ async def preview_of_style(
     If ``style`` is a refusal, the preview shows the fault. Without ``repository`` (``owner/name``), all repositories
     count; without ``brand_identity_id``, the default identity is used.
     """
-    if isinstance(style, BadStyle):
+    if isinstance(style, Refusal):
         return ShownStyle(says=fault_of(style))
 
     async def write() -> ShownStyle:
@@ -77,7 +78,7 @@ class ShownOverride:
 
 
 def shown_override(
-    found: Visit, typed: Mapping[str, Any], *, refused: BadStyle | None = None, preview: ShownStyle | None = None
+    found: Visit, typed: Mapping[str, Any], *, refused: Refusal | None = None, preview: ShownStyle | None = None
 ) -> ShownOverride:
     return ShownOverride(
         groups=OVERRIDE.groups(typed, refused, found.organization.house_style),
@@ -91,7 +92,7 @@ def shown_override(
 async def preview_of_override(dashboard: Dashboard, found: Visit, form: Form) -> ShownStyle:
     """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
     style = read_style(OVERRIDE.typed(form))
-    whole = style if isinstance(style, BadStyle) else merged(found.organization.house_style, style)
+    whole = style if isinstance(style, Refusal) else merged(found.organization.house_style, style)
     chosen = form.texts("repositories")
     repository = ""
     if len(chosen) == 1:

@@ -9,20 +9,22 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.house_style import BadStyle, read_style, style_body
+from contentsvc_core.content.house_style import read_style, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import TooMany
-from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.triggers import NAME_LIMIT, SEVERAL_PROVIDERS, provider_of
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
+from contentsvc_core.workflows.triggers import (
+    EVENT_TYPES,
+    Trigger,
+    source_type,
+)
 from contentsvc_http.dashboard.choices import (
     FormSources,
     Option,
     connected,
     content_choices,
     differing,
-    faults_in,
     hosted,
     named,
     numbers_of,
@@ -30,13 +32,14 @@ from contentsvc_http.dashboard.choices import (
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
 from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
-from contentsvc_http.words import CONTENT, EVENTS, events_of, sentence, some_of
+from contentsvc_http.words import CONTENT, EVENTS, events_of, some_of
 
 if TYPE_CHECKING:
     from contentsvc_core.usecases.triggers import TriggerChanges
@@ -44,9 +47,23 @@ if TYPE_CHECKING:
 _PATH: Final = f"{ROOT}/triggers"
 _SECTION: Final = "triggers"
 _INVALID: Final = 422
-_DOUBLE: Final = "Another trigger does the same already: for these events of these repositories, it writes this, too."
-_CHANGED: Final = "Somebody else has changed this trigger at the same time. Look at it, and save once more."
 _UNKNOWN: Final = "This trigger is not there (any more)."
+_REFUSALS: Final = FormRefusals(
+    fields={
+        "name": "name",
+        "repository_ids": "repositories",
+        "provider": "repositories",
+        "event_types": "events",
+        "brand_identity_id": "brand",
+    },
+    words={
+        RefusalKind.NOT_FOUND: _UNKNOWN,
+        RefusalKind.DUPLICATE: "Another trigger does the same already: "
+        "for these events of these repositories, it writes this, too.",
+        RefusalKind.CONFLICT: "Somebody else has changed this trigger at the same time. "
+        "Look at it, and save once more.",
+    },
+)
 _READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
 
 
@@ -180,11 +197,11 @@ class _TriggerPages:
         trigger: Trigger | None,
         typed: _Typed,
         *,
-        refused: str | BadStyle | None = None,
+        refused: Refusal | None = None,
+        bad_style: Refusal | None = None,
         style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
-        bad_style = refused if isinstance(refused, BadStyle) else None
-        told = fault_of(refused) if isinstance(refused, BadStyle) else refused
+        told = fault_of(bad_style) if bad_style else None if refused is None else _REFUSALS.sentence(refused)
         has = await connected(self._dashboard, found.organization_id)
         shown: dict[str, Any] = {
             "trigger": trigger,
@@ -198,47 +215,47 @@ class _TriggerPages:
             "events": [Option(value=kind, label=EVENTS[kind]) for kind in EVENT_TYPES],
             "name_limit": NAME_LIMIT,
             "error": told,
-            "faults": faults_in(refused) if isinstance(refused, str) else {},
+            "faults": {} if refused is None else _REFUSALS.faults(refused),
             "style": shown_override(found, typed.style, refused=bad_style, preview=style_preview),
         }
         title = "New trigger" if trigger is None else _title(trigger, has)
-        status = 200 if refused is None else _INVALID
+        status = 200 if told is None else _INVALID
         return self._pages.page(found, "trigger.html", shown, title=title, section=_SECTION, status=status)
 
     async def create(self, found: Visit, form: Form) -> Response[Any]:
         typed = _typed(form)
         if len(typed.providers) > 1:
-            return await self.edited(found, None, typed, refused=sentence(SEVERAL_PROVIDERS))
+            return await self.edited(found, None, typed, refused=SEVERAL_PROVIDERS)
         style = read_style(typed.style)
-        if isinstance(style, BadStyle):
-            return await self.edited(found, None, typed, refused=style)
+        if isinstance(style, Refusal):
+            return await self.edited(found, None, typed, bad_style=style)
         made = await self._editor.create(found.organization_id, **typed.wanted(), house_style=style)
         if isinstance(made, Trigger):
             return go(f"/triggers/{made.id}", told="created")
-        return await self.edited(found, None, typed, refused=_why(made))
+        return await self.edited(found, None, typed, refused=made)
 
     async def save(self, found: Visit, form: Form, trigger_id: str) -> Response[Any]:
         trigger = await self.standing(found, trigger_id)
         typed = _typed(form)
         if len(typed.providers) > 1:
-            return await self.edited(found, trigger, typed, refused=sentence(SEVERAL_PROVIDERS))
+            return await self.edited(found, trigger, typed, refused=SEVERAL_PROVIDERS)
         style = read_style(typed.style)
-        if isinstance(style, BadStyle):
-            return await self.edited(found, trigger, typed, refused=style)
+        if isinstance(style, Refusal):
+            return await self.edited(found, trigger, typed, bad_style=style)
         changes = _changes(typed, trigger)
         if style != trigger.house_style:
             changes["house_style"] = style
         made = await self._editor.change(found.organization_id, trigger.id, **changes)
         if isinstance(made, Trigger):
             return go(f"/triggers/{made.id}", told="saved")
-        return await self.edited(found, trigger, typed, refused=_why(made))
+        return await self.edited(found, trigger, typed, refused=made)
 
     async def switch(self, found: Visit, form: Form, trigger_id: str) -> Response[Any]:
         enabled = form.text("to") == "on"
         made = await self._editor.change(found.organization_id, trigger_id, enabled=enabled)
         if isinstance(made, Trigger):
             return go("/triggers", told="enabled" if enabled else "disabled")
-        return await self.listed(found, error=_why(made))
+        return await self.listed(found, error=_REFUSALS.sentence(made))
 
     async def delete(self, found: Visit, trigger_id: str) -> Response[Any]:
         trigger = await self.standing(found, trigger_id)
@@ -332,15 +349,3 @@ def _title(trigger: Trigger, has: FormSources) -> str:
         return trigger.name
     output, provider = CONTENT[trigger.output_type], provider_of(trigger.source_type)
     return f"{output} of {some_of([has.repository(provider, number) for number in trigger.repository_ids])}"
-
-
-def _why(fault: Refusal | TriggerFault | TooMany) -> str:
-    match fault:
-        case Refusal() | TooMany():
-            return sentence(fault.reason)
-        case TriggerFault.UNKNOWN:
-            raise Refused(404, {"error": _UNKNOWN})
-        case TriggerFault.DOUBLE:
-            return _DOUBLE
-        case TriggerFault.CHANGED:
-            return _CHANGED

@@ -1,6 +1,6 @@
 """``/v1/brand-identities``: who speaks in posts (decisions, ``/v1``)."""
 
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
@@ -15,25 +15,18 @@ from contentsvc_core.content.brand import (
     ToneProfile,
     brand_body,
 )
-from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, BadChange, BrandFault
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.shapes_brands import BrandJobAnswer, BrandListBody, BrandRemovedBody, OneBrandBody
 
 _TAGS: Final = ["brand identities"]
-_STATUSES: Final = {
-    BrandFault.UNKNOWN: 404,
-    BrandFault.NAME_TAKEN: 409,
-    BrandFault.DELETES_DEFAULT: 400,
-    BrandFault.LEAVES_NO_DEFAULT: 400,
-}
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
 _Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 _Text = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
@@ -43,7 +36,6 @@ _Cleared = Annotated[str, Meta(max_length=TEXT_LIMIT)]
 _LongCleared = Annotated[str, Meta(max_length=LONG_TEXT_LIMIT)]
 #: Tone profile of a brand identity whose tone is cleared.
 _NO_TONE: Final = ToneProfile.PROFESSIONAL
-_Value = TypeVar("_Value")
 
 
 class BrandFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -112,7 +104,7 @@ def brand_routes(
         key = await gate.caller(request, Scope.READ)
         known = is_own_id(brand_identity_id)
         found = await brands.identity(key.organization_id, brand_identity_id) if known else None
-        return await gate.answer(key, {"brandIdentity": brand_body(_done(found or BrandFault.UNKNOWN))})
+        return await gate.answer(key, {"brandIdentity": brand_body(accepted(found or UNKNOWN_BRAND))})
 
     @patch(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -127,9 +119,7 @@ def brand_routes(
         key = await gate.caller(request, Scope.WRITE)
         given = _given(await read_body(request, shape))
         changed = await editor.change(key.organization_id, brand_identity_id, given)
-        if isinstance(changed, BadChange):
-            raise Refused(400, {"error": f"Invalid request: {changed.reason}"})
-        return await gate.answer(key, {"brandIdentity": brand_body(_done(changed))})
+        return await gate.answer(key, {"brandIdentity": brand_body(accepted(changed))})
 
     @delete(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -146,7 +136,7 @@ def brand_routes(
     ) -> Response[BrandRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
         known = is_own_id(brand_identity_id)
-        removed = _done(await brands.remove(key.organization_id, brand_identity_id) if known else BrandFault.UNKNOWN)
+        removed = accepted(await brands.remove(key.organization_id, brand_identity_id) if known else UNKNOWN_BRAND)
         return await gate.answer(key, {"id": brand_identity_id, **gate.answers.disabled(removed)})
 
     @post(
@@ -164,9 +154,7 @@ def brand_routes(
         key = await gate.caller(request, Scope.WRITE)
         body = await read_body(request, BrandGeneration)
         job = await generator.request(key.organization_id, name=body.name, website_url=body.website_url)
-        if isinstance(job, Refusal):
-            raise Refused(400, {"error": f"Invalid request: {job.reason}"})
-        return await gate.answer(key, {"job": gate.answers.brand_job(_done(job))}, status=202)
+        return await gate.answer(key, {"job": gate.answers.brand_job(accepted(job))}, status=202)
 
     @get(
         "/v1/brand-identities/generate/{job_id:str}",
@@ -204,9 +192,3 @@ def _given(fields: BrandFields) -> dict[str, Any]:
             # A custom tone overrides the profile, so a new profile clears it.
             given.setdefault("custom_tone", None)
     return given
-
-
-def _done(value: _Value | BrandFault) -> _Value:
-    if isinstance(value, BrandFault):
-        raise Refused(_STATUSES[value], {"error": value.value})
-    return value

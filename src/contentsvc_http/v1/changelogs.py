@@ -11,15 +11,15 @@ from msgspec import UNSET, Struct, UnsetType
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import TOO_MANY_CHANGELOGS, PublicChangelog, changelog_body
-from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
 from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Directory
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 
@@ -270,9 +270,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
     async def delete_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ChangelogRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
         _, standing = await named(key, changelog_id)
-        refused = await editor.remove(standing)
-        if refused is not None:
-            raise Refused(400, {"error": f"Invalid request: {refused.reason}"})
+        accepted(await editor.remove(standing))
         return await gate.answer(key, {"id": standing.id})
 
     @put(
@@ -347,8 +345,8 @@ def _given(fields: _Fields) -> dict[str, Any]:
     return given
 
 
-def _accepted(made: PublicChangelog | InvalidChangelog) -> PublicChangelog:
-    if isinstance(made, InvalidChangelog):
-        status = 409 if made is TOO_MANY_CHANGELOGS else 400
-        raise Refused(status, {"error": f"Invalid request: {made.reason}"})
-    return made
+def _accepted(made: PublicChangelog | Refusal) -> PublicChangelog:
+    if isinstance(made, Refusal) and made.kind is RefusalKind.LIMIT:
+        # A slug too many is the fault of the request.
+        raise Refused(409, {"error": f"Invalid request: {made.message()}"})
+    return accepted(made)

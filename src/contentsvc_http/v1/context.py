@@ -10,13 +10,12 @@ from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
-from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import ContextLibrary, Search, Shares
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search, read_limit
 from contentsvc_core.workflows.context import context_body, is_custom_id
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import queried, read_parameters
 
@@ -75,13 +74,9 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
     async def search_context(request: Request[Any, Any, Any]) -> Response[HitListBody]:
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "eventType")
-        asked, limit = read_context_search(parameters), read_limit(parameters.get("limit", ""))
-        for read in (asked, limit):
-            if isinstance(read, InvalidQuery):
-                raise Refused(400, {"error": read.error})
+        asked = accepted(read_context_search(parameters))
+        limit = accepted(read_limit(parameters.get("limit", "")))
         before = _read_before(parameters.get("before", ""))
-        assert not isinstance(asked, InvalidQuery)
-        assert not isinstance(limit, InvalidQuery)
 
         async def found() -> dict[str, Any]:
             hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)

@@ -10,13 +10,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.triggers import NAME_LIMIT, TriggerChanges, TriggerEditor, provider_of
-from contentsvc_core.workflows.triggers import Trigger, TriggerFault
-from contentsvc_http.errors import Refused, refuse_request
+from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER
+from contentsvc_http.errors import Refused, accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, OutputConfigBody, output_changes
@@ -182,7 +180,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.READ)
         found = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
-        trigger = _accepted(found or TriggerFault.UNKNOWN)
+        trigger = accepted(found or UNKNOWN_TRIGGER)
         return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(trigger)})
 
     @post(
@@ -211,7 +209,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
             auto_publish=body.auto_publish,
             enabled=body.enabled,
         )
-        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(_accepted(made))}, status=201)
+        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(accepted(made))}, status=201)
 
     @patch(
         "/v1/event-triggers/{trigger_id:str}",
@@ -227,7 +225,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         key = await gate.caller(request, Scope.WRITE)
         changes = await _changes(directory, key, await read_body(request, fields))
         made = await editor.change(key.organization_id, trigger_id, **changes)
-        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(_accepted(made))})
+        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(accepted(made))})
 
     @delete(
         "/v1/event-triggers/{trigger_id:str}",
@@ -241,7 +239,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     async def delete_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[TriggerRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
         if not (is_own_id(trigger_id) and await directory.remove_trigger(key.organization_id, trigger_id)):
-            raise _refused(TriggerFault.UNKNOWN)
+            raise refused(UNKNOWN_TRIGGER)
         return await gate.answer(key, {"id": trigger_id})
 
     return [list_event_triggers, get_event_trigger, create_event_trigger, change_event_trigger, delete_event_trigger]
@@ -299,19 +297,3 @@ def _event_types(source: TriggerSource) -> list[Literal["push", "release"]]:
             fault = "commits cannot be excluded by pattern here; send an empty list or leave it out"
             refuse_request(f"sourceConfig.ignoreCommitPatterns: {fault}")
     return source.event_types
-
-
-def _accepted(made: Trigger | Refusal | TriggerFault | TooMany) -> Trigger:
-    match made:
-        case Trigger():
-            return made
-        case Refusal():
-            raise Refused(400, {"error": made.reason})
-        case TooMany():
-            raise Refused(409, {"error": made.reason})
-        case TriggerFault():
-            raise _refused(made)
-
-
-def _refused(fault: TriggerFault) -> Refused:
-    return Refused(404 if fault is TriggerFault.UNKNOWN else 409, {"error": fault.value})

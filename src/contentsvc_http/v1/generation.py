@@ -10,10 +10,9 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Jobs
 from contentsvc_core.usecases.generate import Generator
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation
 from contentsvc_core.workflows.jobs import generation_job_body, job_event_body, job_events
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.generation_requests import GenerationBody, HostedGenerationBody, read_generation
@@ -93,9 +92,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     async def generate_post(request: Request[Any, Any, Any]) -> Response[GenerationStartedBody]:
         key = await gate.caller(request, Scope.WRITE)
         wanted = await read_generation(directory, key.organization_id, await read_body(request, shape))
-        job = await generator.request(key.organization_id, wanted)
-        if isinstance(job, Refusal):
-            raise Refused(400, {"error": job.reason})
+        job = accepted(await generator.request(key.organization_id, wanted))
         return await gate.answer(key, {"job": generation_job_body(job)}, status=202)
 
     @get(

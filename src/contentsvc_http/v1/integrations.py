@@ -8,13 +8,11 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.hosts import HostFault, HostRefusal
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Directory
-from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, UNKNOWN, Connected, Connector
-from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
@@ -117,7 +115,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         key = await gate.caller(request, Scope.WRITE)
         gone = await connector.disconnect(key.organization_id, integration_id)
         if gone is None:
-            raise Refused(404, {"error": UNKNOWN.reason})
+            raise refused(UNKNOWN)
         return await gate.answer(key, {"id": gone.id, **gate.answers.disabled(gone.removed)})
 
     return [list_integrations, connect_codehost, connect_github, delete_integration]
@@ -127,33 +125,16 @@ async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIn
     repository_id = None
     if body.repository_id is not None:
         repository_id = read_repository_id("repositoryId", body.repository_id)
-    connected = await connector.connect(
-        key.organization_id,
-        full_name=f"{body.owner}/{body.repo}",
-        provider=provider,
-        repository_id=repository_id,
-        branch=body.branch,
-        token=body.token,
+    return accepted(
+        await connector.connect(
+            key.organization_id,
+            full_name=f"{body.owner}/{body.repo}",
+            provider=provider,
+            repository_id=repository_id,
+            branch=body.branch,
+            token=body.token,
+        )
     )
-    match connected:
-        case Connected():
-            return connected
-        case HostRefusal():
-            raise _refused(connected)
-        case Refusal():
-            is_conflict = connected in {ALREADY_CONNECTED, REMOVED_MEANWHILE}
-            raise Refused(409 if is_conflict else 400, {"error": connected.reason})
-
-
-def _refused(refusal: HostRefusal) -> Refused:
-    match refusal.fault:
-        case HostFault.UNREACHABLE | HostFault.STRANGE:
-            return Refused(502, {"error": refusal.reason})
-        case HostFault.RATE_LIMITED:
-            # Not 429, which is this service's own rate limit with its own headers.
-            return Refused(503, {"error": refusal.reason}, {"Retry-After": str(refusal.retry_after_s or 1)})
-        case _:
-            return Refused(400, {"error": refusal.reason})
 
 
 def _body(integration: Integration, repository: Repository) -> IntegrationBody:

@@ -13,15 +13,23 @@ from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, entity_tag, read_post_change
+from contentsvc_core.content.editing import (
+    MARKDOWN_LIMIT,
+    POST_CHANGED,
+    TITLE_LIMIT,
+    UNKNOWN_POST,
+    entity_tag,
+    read_post_change,
+)
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
-from contentsvc_core.lists.parameters import InvalidQuery, listed
+from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
+from contentsvc_core.lists.parameters import listed
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
-from contentsvc_core.usecases.edit import PostEditor, PostFault
-from contentsvc_http.errors import Refused
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.usecases.edit import PostEditor
+from contentsvc_http.errors import accepted, refused
 from contentsvc_http.responses import PostBody, PostListBody
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.conditions import Tags, conditional, if_match, if_none_match
@@ -103,19 +111,13 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "status", "contentType", "brandIdentityId")
         found_none = gate.hosted and _narrow_as_hosted(parameters)
-        query = read_post_query(parameters)
-        if not isinstance(query, InvalidQuery):
-            query = await _unknown(brands, key.organization_id, query.brand_identity_ids) or query
-        if isinstance(query, InvalidQuery):
-            raise Refused(400, {"error": query.error})
+        query = accepted(read_post_query(parameters))
+        accepted(await _unknown(brands, key.organization_id, query.brand_identity_ids))
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
-        mine, wanted = key.organization_id, query
+        mine = key.organization_id
 
         async def read_page() -> dict[str, Any]:
-            page = _none(asked) if found_none else await library.page(mine, wanted, asked)
-            if isinstance(page, InvalidPage):
-                raise Refused(400, page.body)
-            posts, pagination = page
+            posts, pagination = accepted(_none(asked) if found_none else await library.page(mine, query, asked))
             # Off the event loop: a hundred posts may have 200 MiB. The thread releases the GIL between two posts.
             bodies = await asyncio.to_thread(
                 lambda: [msgspec.Raw(msgspec.json.encode(gate.answers.post(post))) for post in posts]
@@ -178,13 +180,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
             markdown=None if fields.markdown is UNSET else fields.markdown,
             status=None if fields.status is UNSET else fields.status,
         )
-        if isinstance(change, InvalidChange):
-            raise _invalid(change)
-        changed = await editor.change(key.organization_id, post_id, change, if_=_is(wanted))
-        if isinstance(changed, InvalidChange):
-            raise _invalid(changed)
-        if isinstance(changed, PostFault):
-            raise _refused(changed)
+        changed = accepted(await editor.change(key.organization_id, post_id, accepted(change), if_=_is(wanted)))
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers={"ETag": entity_tag(changed)})
 
     @delete(
@@ -200,9 +196,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
     )
     async def delete_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[PostRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
-        fault = await editor.remove(key.organization_id, post_id, if_=_is(if_match(request)))
-        if fault is not None:
-            raise _refused(fault)
+        accepted(await editor.remove(key.organization_id, post_id, if_=_is(if_match(request))))
         return await gate.answer(key, {"id": post_id})
 
     return [change_post, delete_post]
@@ -221,21 +215,21 @@ def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
     return bool(asked) and not known
 
 
-def _none(asked: PageRequest) -> tuple[tuple[Post, ...], Pagination] | InvalidPage:
+def _none(asked: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Refusal:
     page = paginate(asked, 0)
-    return page if isinstance(page, InvalidPage) else ((), page)
+    return page if isinstance(page, Refusal) else ((), page)
 
 
 async def _seen(library: PostLibrary, organization_id: str, post_id: str, wanted: Tags | None) -> Post:
     post = await library.post(organization_id, post_id) if is_own_id(post_id) else None
     if post is None:
-        raise _refused(PostFault.UNKNOWN)
+        raise refused(UNKNOWN_POST)
     if not _is(wanted)(post):
-        raise _refused(PostFault.CHANGED)
+        raise refused(POST_CHANGED)
     return post
 
 
-async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> InvalidQuery | None:
+async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> Refusal | None:
     for brand_id in asked:
         if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
             return unknown_brand(brand_id)
@@ -244,15 +238,3 @@ async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequenc
 
 def _is(wanted: Tags | None) -> Callable[[Post], bool]:
     return lambda post: wanted is None or wanted.match(entity_tag(post))
-
-
-def _invalid(change: InvalidChange) -> Refused:
-    return Refused(400, {"error": f"Invalid request: {change.error}"})
-
-
-def _refused(fault: PostFault) -> Refused:
-    match fault:
-        case PostFault.UNKNOWN:
-            return Refused(404, {"error": "Post not found"})
-        case PostFault.CHANGED:
-            return Refused(412, {"error": "The post has changed since the version in If-Match: read it again"})

@@ -11,13 +11,11 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.plan import Planner, ScheduleChanges
-from contentsvc_core.workflows.schedules import DUPLICATE, NAME_LIMIT, DuplicateSchedule, Schedule
+from contentsvc_core.workflows.schedules import NAME_LIMIT, UNKNOWN_SCHEDULE
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted, refuse_request, refused
 from contentsvc_http.v1.answers import repository_map
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
@@ -150,7 +148,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
             auto_publish=body.auto_publish,
             lookback=body.lookback_window,
         )
-        return await gate.answer(key, {"schedule": gate.answers.schedule(_accepted(made))}, status=201)
+        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(made))}, status=201)
 
     @patch(
         "/v1/schedules/{schedule_id:str}",
@@ -164,8 +162,8 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     async def change_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
         changes = await _changes(directory, key, await read_body(request, fields))
-        made = await planner.change(key.organization_id, schedule_id, **changes) if is_own_id(schedule_id) else None
-        return await gate.answer(key, {"schedule": gate.answers.schedule(_accepted(made))})
+        made = await planner.change(key.organization_id, schedule_id, **changes)
+        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(made))})
 
     @delete(
         "/v1/schedules/{schedule_id:str}",
@@ -179,7 +177,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     async def delete_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[ScheduleRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
         if not (is_own_id(schedule_id) and await schedules.remove(key.organization_id, schedule_id)):
-            raise _unknown()
+            raise refused(UNKNOWN_SCHEDULE)
         return await gate.answer(key, {"id": schedule_id})
 
     return [list_schedules, create_schedule, change_schedule, delete_schedule]
@@ -189,7 +187,7 @@ def _cron(fields: SourceConfigFields) -> Cron:
     given = structs.asdict(fields.cron)
     fault = cron_fault(**given)
     if fault is not None:
-        raise Refused(400, {"error": f"Invalid request: sourceConfig.cron: {fault}"})
+        refuse_request(f"sourceConfig.cron: {fault.message()}")
     return Cron(**given)
 
 
@@ -217,21 +215,3 @@ async def _changes(directory: Directory, key: ApiKey, fields: ScheduleFields) ->
     if not changes and fields.source_type is UNSET:
         raise Refused(400, {"error": "Invalid request: there is nothing to change"})
     return changes
-
-
-def _accepted(made: Schedule | Refusal | DuplicateSchedule | TooMany | None) -> Schedule:
-    match made:
-        case Schedule():
-            return made
-        case Refusal():
-            raise Refused(400, {"error": made.reason})
-        case DuplicateSchedule():
-            raise Refused(409, {"error": DUPLICATE})
-        case TooMany():
-            raise Refused(409, {"error": made.reason})
-        case None:
-            raise _unknown()
-
-
-def _unknown() -> Refused:
-    return Refused(404, {"error": "Schedule not found"})

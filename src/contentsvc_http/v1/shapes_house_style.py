@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict, final
 
 from msgspec import Meta
 
-from contentsvc_core.content.house_style import BadStyle, HouseStyle, read_style, style_schema
+from contentsvc_core.content.house_style import HouseStyle, read_style, style_fault, style_schema
+from contentsvc_core.refusals import Refusal
 from contentsvc_http.errors import refuse_request
 
 #: A house style in a request. The schema is for the OpenAPI document; the core's reader validates the value.
@@ -73,6 +74,6 @@ def read_given_style(given: object, place: str) -> HouseStyle | None:
         Refused: 400: a field below ``place`` is invalid; the error names the field.
     """
     style = read_style(given)
-    if isinstance(style, BadStyle):
-        refuse_request(style.told(place))
+    if isinstance(style, Refusal):
+        refuse_request(style_fault(style, place))
     return style

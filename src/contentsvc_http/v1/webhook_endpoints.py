@@ -1,7 +1,7 @@
 """``/v1/webhook-endpoints``: targets of outgoing webhooks (decision 0024)."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, final
+from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
@@ -11,28 +11,18 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.outgoing.endpoints import (
-    DESCRIPTION_LIMIT,
-    MAX_OVERLAP,
-    OVERLAP,
-    EndpointFault,
-    WebhookEndpoint,
-    endpoint_body,
-)
+from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, MAX_OVERLAP, OVERLAP, UNKNOWN_ENDPOINT, endpoint_body
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.ports import WebhookEndpoints
-from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, EndpointEditor, NewSecret
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, accepted, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 
 _TAGS: Final = ["webhook endpoints"]
 _HOUR: Final = timedelta(hours=1)
-_STATUS: Final = {EndpointFault.UNKNOWN: 404, EndpointFault.TOO_MANY: 409, EndpointFault.DISABLED: 409}
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
 _Url = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
-_Made = TypeVar("_Made", WebhookEndpoint, NewSecret)
 _Description = Annotated[str, Meta(max_length=DESCRIPTION_LIMIT)]
 
 
@@ -141,7 +131,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.READ)
         found = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        return await gate.answer(key, {"webhookEndpoint": endpoint_body(_accepted(found or EndpointFault.UNKNOWN))})
+        return await gate.answer(key, {"webhookEndpoint": endpoint_body(accepted(found or UNKNOWN_ENDPOINT))})
 
     @post(
         "/v1/webhook-endpoints",
@@ -164,7 +154,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
             event_types=body.event_types,
             enabled=body.enabled,
         )
-        return await gate.answer(key, _with_secret(_accepted(made)), status=201)
+        return await gate.answer(key, _with_secret(accepted(made)), status=201)
 
     @patch(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -180,7 +170,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def change_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.WRITE)
         changes = _changes(await read_body(request, EndpointFields))
-        changed = _accepted(await editor.change(key.organization_id, endpoint_id, **changes))
+        changed = accepted(await editor.change(key.organization_id, endpoint_id, **changes))
         return await gate.answer(key, {"webhookEndpoint": endpoint_body(changed)})
 
     @delete(
@@ -195,7 +185,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def delete_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[EndpointRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
         if not await editor.remove(key.organization_id, endpoint_id):
-            raise _refused(EndpointFault.UNKNOWN)
+            raise refused(UNKNOWN_ENDPOINT)
         return await gate.answer(key, {"id": endpoint_id})
 
     @post(
@@ -214,7 +204,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         key = await gate.caller(request, Scope.WRITE)
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
         rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap_hours * _HOUR)
-        return await gate.answer(key, _with_secret(_accepted(rotated)))
+        return await gate.answer(key, _with_secret(accepted(rotated)))
 
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/test",
@@ -227,9 +217,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     )
     async def test_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[TestSentBody]:
         key = await gate.caller(request, Scope.WRITE)
-        message_id = await editor.test(key.organization_id, endpoint_id)
-        if isinstance(message_id, EndpointFault):
-            raise _refused(message_id)
+        message_id = accepted(await editor.test(key.organization_id, endpoint_id))
         return await gate.answer(key, {"messageId": message_id}, status=202)
 
     return [
@@ -260,17 +248,3 @@ def _changes(fields: EndpointFields) -> EndpointChanges:
 
 def _with_secret(made: NewSecret) -> dict[str, Any]:
     return {"webhookEndpoint": endpoint_body(made.endpoint), "secret": made.secret}
-
-
-def _accepted(made: _Made | Refusal | EndpointFault) -> _Made:
-    match made:
-        case Refusal():
-            raise Refused(400, {"error": f"Invalid request: {made.reason}"})
-        case EndpointFault():
-            raise _refused(made)
-        case _:
-            return made
-
-
-def _refused(fault: EndpointFault) -> Refused:
-    return Refused(_STATUS[fault], {"error": fault.value})

@@ -10,11 +10,10 @@ from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.journal import log_body, read_log_query
-from contentsvc_core.lists.pagination import InvalidPage, PageRequest
-from contentsvc_core.lists.parameters import InvalidQuery
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.ports import Journal, Shares
-from contentsvc_core.usecases.replay import Replayer, ReplayFault
-from contentsvc_http.errors import Refused
+from contentsvc_core.usecases.replay import Replayer
+from contentsvc_http.errors import accepted
 from contentsvc_http.responses import PaginationBody
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
@@ -26,15 +25,6 @@ _PAYLOADS: Final = (
     "The payloads of a page have at most 8 MiB in total. The smallest ones are included, the others are null. To get a "
     "payload that is null, request its entry with `limit=1`: a page of one entry always includes the payload."
 )
-_STATUS: Final = {
-    ReplayFault.UNKNOWN: 404,
-    ReplayFault.INTEGRATION_DISABLED: 403,
-    ReplayFault.NOT_PROCESSED: 409,
-    ReplayFault.INTEGRATION_GONE: 409,
-    ReplayFault.REPOSITORY_GONE: 409,
-    ReplayFault.ENDPOINT_GONE: 409,
-    ReplayFault.ENDPOINT_DISABLED: 409,
-}
 
 
 @final
@@ -90,16 +80,11 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
     async def list_webhook_logs(request: Request[Any, Any, Any]) -> Response[LogListBody]:
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "integrationId", "status")
-        query = read_log_query(parameters)
-        if isinstance(query, InvalidQuery):
-            raise Refused(400, {"error": query.error})
+        query = accepted(read_log_query(parameters))
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
 
         async def listed() -> dict[str, Any]:
-            page = await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES)
-            if isinstance(page, InvalidPage):
-                raise Refused(400, page.body)
-            entries, pagination = page
+            entries, pagination = accepted(await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES))
             # Off the event loop: a hundred deliveries may hold two hundred thousand commits.
             logs = await asyncio.to_thread(
                 lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries]
@@ -121,9 +106,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
         request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
     ) -> Response[ReplayBody]:
         key = await gate.caller(request, Scope.WRITE)
-        replayed = await replayer.replay(key.organization_id, log_id)
-        if isinstance(replayed, ReplayFault):
-            raise Refused(_STATUS[replayed], {"error": replayed.value})
+        replayed = accepted(await replayer.replay(key.organization_id, log_id))
         return await gate.answer(key, {"deliveryId": replayed.delivery_id}, status=202)
 
     return [list_webhook_logs, replay_webhook_log]

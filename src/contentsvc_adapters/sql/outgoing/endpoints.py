@@ -12,9 +12,10 @@ from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import log_entries, organizations, webhook_endpoints, webhook_messages
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
-from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.messages import ENDPOINT_DELETED, MessageStatus
 from contentsvc_core.ports import SecretSealer
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
 _CUT_OFF: Final = (
@@ -37,12 +38,12 @@ class SqlWebhookEndpoints:
         self._database = database
         self._sealer = sealer
 
-    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
+    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id
         mine = select(func.count()).select_from(webhook_endpoints).where(webhook_endpoints.c.organization_id == owner)
 
-        def add(connection: Connection) -> WebhookEndpoint | EndpointFault:
+        def add(connection: Connection) -> WebhookEndpoint | Refusal:
             # The lock serializes the counting of one organization's endpoints.
             connection.execute(select(organizations.c.id).where(organizations.c.id == owner).with_for_update())
             standing = connection.execute(
@@ -54,7 +55,7 @@ class SqlWebhookEndpoints:
                     raise Unstorable(message)
                 return endpoint_of(standing)
             if (connection.scalar(mine) or 0) >= MAX_ENDPOINTS:
-                return EndpointFault.TOO_MANY
+                return TOO_MANY_ENDPOINTS
             connection.execute(insert(webhook_endpoints), row)
             return endpoint
 

@@ -8,8 +8,8 @@ from attrs import Factory, field, frozen
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
-from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import ImageKind, ImageMark
+from contentsvc_core.refusals import FIELD, Refusal, RefusalKind, invalid
 
 SLUG_LIMIT: Final = 63
 #: The content types of a new changelog: those written for readers of the product, not for social networks.
@@ -162,20 +162,18 @@ class Exposure:
 #: limit, one organization could reserve every name. Ten changelogs may each change theirs twice.
 MAX_SLUGS: Final = 30
 #: The message for every slug that another organization holds: it does not reveal a changelog that is not public.
-SLUG_TAKEN: Final = InvalidChangelog(reason="slug is not available: choose another one")
+SLUG_TAKEN: Final = invalid("slug", "is not available: choose another one")
 #: Links to the other changelog would lead to this one.
-SLUG_USED: Final = InvalidChangelog(
-    reason="slug is or was the address of another changelog of yours: choose another one"
-)
-TOO_MANY_CHANGELOGS: Final = InvalidChangelog(
-    reason=f"slug cannot be added: an organization has at most {MAX_CHANGELOGS} changelogs"
+SLUG_USED: Final = invalid("slug", "is or was the address of another changelog of yours: choose another one")
+TOO_MANY_CHANGELOGS: Final = Refusal(
+    RefusalKind.LIMIT, f"{FIELD} cannot be added: an organization has at most {MAX_CHANGELOGS} changelogs", "slug"
 )
 
 
-def too_many_slugs(at_most: int = MAX_SLUGS) -> InvalidChangelog:
+def too_many_slugs(at_most: int = MAX_SLUGS) -> Refusal:
     """Return the refusal of one more slug."""
-    return InvalidChangelog(
-        reason=f"slug must be one that was public before: an organization keeps at most {at_most} of them, for good"
+    return invalid(
+        "slug", f"must be one that was public before: an organization keeps at most {at_most} of them, for good"
     )
 
 

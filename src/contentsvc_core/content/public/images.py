@@ -7,7 +7,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.refusals import Refusal, invalid
 
 #: The size of a picture, in bytes: a card of 1200 by 630 pixels takes about half of it.
 IMAGE_LIMIT: Final = 512 * 1024
@@ -54,16 +54,16 @@ class Image:
     content: bytes
 
 
-def read_image(kind: ImageKind, content: bytes) -> Image | InvalidChangelog:
+def read_image(kind: ImageKind, content: bytes) -> Image | Refusal:
     """Check a picture by its own bytes, independent of the declared type."""
     if len(content) > IMAGE_LIMIT:
-        return InvalidChangelog(reason=f"{kind.value} must be a picture of at most {IMAGE_LIMIT // 1024} KiB")
+        return invalid(kind.value, f"must be a picture of at most {IMAGE_LIMIT // 1024} KiB")
     found = _png(content) or _jpeg(content) or _webp(content)
     if found is None:
-        return InvalidChangelog(reason=f"{kind.value} must be a PNG, JPEG or WebP picture")
+        return invalid(kind.value, "must be a PNG, JPEG or WebP picture")
     media_type, width, height = found
     if not (0 < width <= SIDE_LIMIT and 0 < height <= SIDE_LIMIT):
-        return InvalidChangelog(reason=f"{kind.value} must have 1 to {SIDE_LIMIT:,} pixels in width and in height")
+        return invalid(kind.value, f"must have 1 to {SIDE_LIMIT:,} pixels in width and in height")
     digest = sha256(content).hexdigest()[:16]
     return Image(
         mark=ImageMark(kind=kind, media_type=media_type, width=width, height=height, digest=digest), content=content
