@@ -10,6 +10,7 @@ from tests.code_host_server import READER, REPOSITORY, TOKEN, CodeHostServer, Fa
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import Scope, TriggerEditor
 from contentsvc_core.ports import CodeHost
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
 GITHUB = "/v1/integrations/github"
@@ -198,7 +199,7 @@ async def test_deleting_removes_the_hook_and_says_what_was_switched_off(
 ) -> None:
     made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
     editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
-    trigger: Any = await editor.create(acme.organization.id, repository_ids=[4242], provider="github")
+    trigger: Any = await editor.create(acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github"))
     zenith = await world.caller("Zenith")
     assert (await zenith("DELETE", f"/v1/integrations/{made}")).status_code == 404
     assert len(server.hooks) == 1

@@ -17,6 +17,7 @@ from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, sample_history
 from contentsvc_cli.wiring import accepted, open_app, organization_named, sign_in_link
 from contentsvc_core import Scope
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
 _RELEASE: Final[RecordedDelivery] = next(each for each in sample_history() if each.event == "release")
@@ -59,7 +60,9 @@ async def _link(settings: Settings, port: int) -> str:
 async def _publish(settings: Settings) -> None:
     async with open_app(settings) as app:
         acme = await organization_named(app, "acme")
-        accepted(await app.trigger_editor.create(acme.id, repository_ids=[REPOSITORY_ID], auto_publish=True))
+        accepted(
+            await app.trigger_editor.create(acme.id, CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True))
+        )
 
 
 async def _open_changelog(settings: Settings) -> None:

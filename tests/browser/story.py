@@ -24,6 +24,7 @@ from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
 _DAYS: Final = 13
@@ -102,11 +103,14 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             )
         )
         mine: tuple[int, ...] = (REPOSITORY_ID,)
-        accepted(await triggers.create(acme.id, repository_ids=mine, auto_publish=True, name="Changelog"))
+        accepted(
+            await triggers.create(acme.id, CreateTrigger(repository_ids=mine, auto_publish=True, name="Changelog"))
+        )
         blog = ContentType.BLOG_POST
         accepted(
             await triggers.create(
-                acme.id, repository_ids=mine, event_types=("release",), output_type=blog, name="Release posts"
+                acme.id,
+                CreateTrigger(repository_ids=mine, event_types=("release",), output_type=blog, name="Release posts"),
             )
         )
         accepted(

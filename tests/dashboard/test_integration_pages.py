@@ -14,6 +14,7 @@ from contentsvc_core.access.sessions import csrf_token
 from contentsvc_core.ports import CodeHost
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
 LIST = "/dashboard/integrations"
@@ -286,7 +287,9 @@ async def test_disconnecting_tells_what_went_with_it(server: CodeHostServer, acm
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
     made = (await world.stores.directory.integrations(acme.organization.id))[-1]
     editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
-    await editor.create(acme.organization.id, repository_ids=[4242], provider="github", name=f"Each push {HOSTILE}")
+    await editor.create(
+        acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github", name=f"Each push {HOSTILE}")
+    )
     page = await browsing.open(f"{LIST}/{made.id}")
 
     page = await browsing.send(page.form(f"{LIST}/{made.id}/disconnect"))

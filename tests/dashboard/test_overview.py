@@ -11,7 +11,7 @@ from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.organizations import webhook_path
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.triggers import TriggerEditor
-from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_core.workflows.triggers import CreateTrigger, Trigger
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -58,7 +58,7 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
 
     triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
-    trigger = await triggers.create(mine.id, repository_ids=[acme.repository_id], auto_publish=True)
+    trigger = await triggers.create(mine.id, CreateTrigger(repository_ids=[acme.repository_id], auto_publish=True))
     assert isinstance(trigger, Trigger)
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "done", "open", "open"]
     await world.stores.directory.enable_trigger(mine.id, trigger.id, enabled=False)

@@ -127,7 +127,7 @@ async def test_a_trigger_whose_repository_is_gone_stays_off_and_says_why(acme: C
     ("fields", "said", "field"),
     [
         ({"repositories": []}, "A trigger needs a repository.", "repositories"),
-        ({"name": "x" * 101}, "A trigger's name has at most 100 characters.", "name"),
+        ({"name": "x" * 101}, "Name must have at most 100 characters.", "name"),
         ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
         ({"repositories": "codehost:7"}, "Unknown repository: 7 is not connected at codehost.", "repositories"),
         (

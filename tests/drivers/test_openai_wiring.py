@@ -10,6 +10,7 @@ from tests.model_server import model_server, streamed
 from contentsvc_core import Connection, Operator, Organization, Trigger, TriggerEditor
 from contentsvc_core.content.posts import Post
 from contentsvc_core.testing import CountingIds, ManualClock, address, push_body, signed
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.process import open_services
@@ -28,7 +29,7 @@ async def post_of(settings: Settings) -> Post:
         hook = await operator.connect(acme, full_name="acme/lamp", repository_id=1, provider="codehost", branch=None)
         assert isinstance(hook, Connection)
         editor = TriggerEditor(stores.directory, stores.brands, clock, ids)
-        assert isinstance(await editor.create(acme.id, repository_ids=[1]), Trigger)
+        assert isinstance(await editor.create(acme.id, CreateTrigger(repository_ids=[1])), Trigger)
         async with open_reception(settings) as reception, open_services(settings, Role.ALL, reception) as services:
             assert services.front is not None
             at = address(organization_id=acme.id, integration_id=hook.integration.id)

@@ -11,6 +11,7 @@ from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Trigger, TriggerEditor
 from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @frozen(kw_only=True)
@@ -53,7 +54,7 @@ async def world() -> World:
     )
     assert isinstance(connection, Connection)
     triggers = TriggerEditor(stores.directory, stores.brands, clock, ids)
-    trigger = await triggers.create(organization.id, repository_ids=[REPOSITORY_ID], auto_publish=True)
+    trigger = await triggers.create(organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True))
     assert isinstance(trigger, Trigger)
     return World(
         stores=stores,

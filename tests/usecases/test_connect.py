@@ -18,6 +18,7 @@ from contentsvc_core.usecases.connect import UNKNOWN, Connected, HookEnd
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
 from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @pytest.fixture
@@ -192,7 +193,7 @@ async def test_what_is_done_is_done_when_the_log_cannot_say_so(world: World, off
 async def test_disconnecting_removes_the_hook_and_switches_off_what_used_it(office: Office) -> None:
     made = await office.connected()
     trigger = await office.world.triggers.create(
-        office.world.organization.id, repository_ids=[NUMBER], provider="github"
+        office.world.organization.id, CreateTrigger(repository_ids=[NUMBER], provider="github")
     )
     assert isinstance(trigger, Trigger)
 

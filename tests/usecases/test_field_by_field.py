@@ -50,7 +50,7 @@ from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
-from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
@@ -125,13 +125,15 @@ class TestTriggers:
         owner, edit = world.organization.id, world.triggers
         made = await edit.create(
             owner,
-            repository_ids=[REPOSITORY_ID],
-            event_types=["release"],
-            output_type=ContentType.BLOG_POST,
-            brand_identity_id=brand.id,
-            auto_publish=True,
-            enabled=False,
-            name=" For\nlamps ",
+            CreateTrigger(
+                repository_ids=[REPOSITORY_ID],
+                event_types=["release"],
+                output_type=ContentType.BLOG_POST,
+                brand_identity_id=brand.id,
+                auto_publish=True,
+                enabled=False,
+                name=" For\nlamps ",
+            ),
         )
         assert isinstance(made, Trigger)
         assert made == Trigger(
@@ -148,10 +150,12 @@ class TestTriggers:
             created_at=world.clock.now(),
         )
         assert made.id.startswith("trg_")
-        changed = await edit.change(owner, made.id, name=" Other\nlamps ", event_types=[], brand_identity_id=None)
+        changed = await edit.change(
+            owner, made.id, ChangeTrigger(name=" Other\nlamps ", event_types=[], brand_identity_id=None)
+        )
         assert changed == evolve(made, name="Other lamps", event_types=(), brand_identity_id=None)
         assert await world.stores.directory.trigger(owner, made.id) == changed
-        plain = await edit.create(owner, repository_ids=[REPOSITORY_ID], event_types=["push"])
+        plain = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
         assert isinstance(plain, Trigger)
         assert (plain.output_type, plain.enabled, plain.auto_publish, plain.name) == (
             ContentType.CHANGELOG,
@@ -159,9 +163,12 @@ class TestTriggers:
             False,
             "",
         )
-        assert await edit.create(owner, repository_ids=[REPOSITORY_ID], event_types=["push"]) is DUPLICATE_TRIGGER
+        assert (
+            await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
+            is DUPLICATE_TRIGGER
+        )
         for unknown in ("trg_unknown", "no id"):
-            assert await edit.change(owner, unknown, enabled=False) is UNKNOWN_TRIGGER
+            assert await edit.change(owner, unknown, ChangeTrigger(enabled=False)) is UNKNOWN_TRIGGER
 
     @pytest.mark.parametrize(
         ("given", "reason"),
@@ -183,8 +190,8 @@ class TestTriggers:
         await on_github(world)
         owner, edit = world.organization.id, world.triggers
         whole: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **given}
-        assert message_of(await edit.create(owner, **whole)) == reason
-        assert message_of(await edit.change(owner, world.trigger.id, **given)) == reason
+        assert message_of(await edit.create(owner, CreateTrigger(**whole))) == reason
+        assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**given))) == reason
         assert await world.stores.directory.triggers(owner) == [world.trigger]
 
     async def test_a_repository_at_two_providers_stays_at_the_one_that_it_was_named_at(self, world: World) -> None:
@@ -192,13 +199,13 @@ class TestTriggers:
             world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
         )
         owner, edit = world.organization.id, world.triggers
-        unsaid = await edit.create(owner, repository_ids=[REPOSITORY_ID], event_types=["push"])
+        unsaid = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
         assert message_of(unsaid) == "the repository is connected at codehost and github: say which provider"
-        assert await edit.change(owner, world.trigger.id, enabled=True) == world.trigger
-        moved = await edit.change(owner, world.trigger.id, provider="github")
+        assert await edit.change(owner, world.trigger.id, ChangeTrigger(enabled=True)) == world.trigger
+        moved = await edit.change(owner, world.trigger.id, ChangeTrigger(provider="github"))
         assert moved == evolve(world.trigger, source_type="github_webhook")
-        assert await edit.change(owner, world.trigger.id, repository_ids=[REPOSITORY_ID]) == moved
-        assert await edit.change(owner, world.trigger.id, name="x" * 100) == evolve(
+        assert await edit.change(owner, world.trigger.id, ChangeTrigger(repository_ids=[REPOSITORY_ID])) == moved
+        assert await edit.change(owner, world.trigger.id, ChangeTrigger(name="x" * 100)) == evolve(
             world.trigger, source_type="github_webhook", name="x" * 100
         )
         assert [provider_of(source) for source in ("github_webhook", "codehost_webhook", "cron")] == [

@@ -11,6 +11,7 @@ from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @pytest.mark.parametrize(
@@ -86,9 +87,9 @@ async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) 
         world.organization, full_name="acme/forge", repository_id=7, provider="github", branch=None
     )
 
-    made = await world.triggers.create(world.organization.id, repository_ids=[7], event_types=["push"])
-    mixed = await world.triggers.create(world.organization.id, repository_ids=[7, REPOSITORY_ID])
-    unknown = await world.triggers.create(world.organization.id, repository_ids=[8])
+    made = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[7], event_types=["push"]))
+    mixed = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[7, REPOSITORY_ID]))
+    unknown = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[8]))
 
     assert isinstance(made, Trigger)
     assert made.source_type == "github_webhook"
@@ -101,8 +102,10 @@ async def test_a_repository_at_two_providers_needs_the_provider_said(world: Worl
         world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
     )
 
-    unsaid = await world.triggers.create(world.organization.id, repository_ids=[REPOSITORY_ID])
-    said = await world.triggers.create(world.organization.id, repository_ids=[REPOSITORY_ID], provider="github")
+    unsaid = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID]))
+    said = await world.triggers.create(
+        world.organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID], provider="github")
+    )
 
     assert isinstance(unsaid, Refusal)
     assert isinstance(said, Trigger)

@@ -17,6 +17,7 @@ from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 PUBLISHED = "2026-01-02T00:00:00Z"
 
@@ -237,7 +238,8 @@ async def test_a_history_that_is_handed_in_at_once_is_told_commit_by_commit(
 
 async def test_each_trigger_writes_its_own_post(monorepo: World) -> None:
     other = await monorepo.triggers.create(
-        monorepo.organization.id, repository_ids=[REPOSITORY_ID], output_type=ContentType.BLOG_POST, auto_publish=True
+        monorepo.organization.id,
+        CreateTrigger(repository_ids=[REPOSITORY_ID], output_type=ContentType.BLOG_POST, auto_publish=True),
     )
     await pushed(monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"]})
     await released(monorepo, "@acme/api@1.0.1", "@acme/cli@2.0.0")

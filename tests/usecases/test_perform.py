@@ -11,6 +11,7 @@ from contentsvc_core.ports import ContentWriter, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
+from contentsvc_core.workflows.triggers import ChangeTrigger
 
 
 async def deliver(world: World, event: str, body: dict[str, object], delivery_id: str) -> None:
@@ -81,7 +82,7 @@ async def test_a_run_writes_one_post_and_says_where_it_came_from(world: World) -
 
 
 async def test_without_auto_publish_the_post_is_a_draft(world: World) -> None:
-    await world.triggers.change(world.organization.id, world.trigger.id, auto_publish=False)
+    await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(auto_publish=False))
     await pushed(world, "d-1", "feat: a lamp")
 
     await perform_all(world)

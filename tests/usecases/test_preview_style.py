@@ -11,6 +11,7 @@ from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.writing import Draft, Silence
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.preview_style import StylePreviews
+from contentsvc_core.workflows.triggers import ChangeTrigger
 
 _HIDES: Final = ChangelogOptions(hidden=frozenset({"api"}))
 
@@ -68,7 +69,7 @@ async def test_a_run_writes_in_the_style_of_the_organization_and_its_trigger(wor
     await directory.set_house_style(mine, style(hide=["api"]))
     await pushed(world, "d-1", "feat: a lamp", "fix(api): the lens")
     await perform_all(world)
-    await world.triggers.change(mine, world.trigger.id, house_style=style(hide=["ui"]))
+    await world.triggers.change(mine, world.trigger.id, ChangeTrigger(house_style=style(hide=["ui"])))
     await pushed(world, "d-2", "feat(ui): a door", "fix(api): the hinge")
     await perform_all(world)
 

@@ -26,6 +26,7 @@ from contentsvc_core.usecases.connect import Connected
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
 from contentsvc_core.usecases.host_calls import HostCalls
 from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullRequestReader
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 class Recorder:
@@ -111,7 +112,9 @@ async def desk(world: World) -> AsyncGenerator[Desk]:
         host = RestCodeHost(server.api_url, timeout_s=5.0)
         office = office_of(world, server, host)
         made = await office.connected()
-        trigger = await world.triggers.create(world.organization.id, repository_ids=[NUMBER], provider="github")
+        trigger = await world.triggers.create(
+            world.organization.id, CreateTrigger(repository_ids=[NUMBER], provider="github")
+        )
         assert isinstance(trigger, Trigger), trigger
 
         async def hosts(provider: str) -> CodeHost | None:

@@ -28,6 +28,7 @@ from contentsvc_core import (
 from contentsvc_core.ports import DeliveryStore, LogWriter
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.receive import LARGE_BODY
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 def push(world: World, message: str = "feat: x", delivery_id: str = "d-1", secret: str | None = None) -> Delivery:
@@ -413,7 +414,9 @@ async def test_what_is_remembered_is_asked_for_first_and_never_again_once_it_was
     store = StubbornStore(world.stores.deliveries)
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
     assert isinstance(await receiver.receive(push(world)), Processed)
-    await world.triggers.create(world.organization.id, repository_ids=[REPOSITORY_ID], event_types=("push",))
+    await world.triggers.create(
+        world.organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=("push",))
+    )
 
     assert isinstance(await receiver.receive(push(world, delivery_id="d-2")), Processed)
 

@@ -22,6 +22,7 @@ from contentsvc_core.usecases.replay import (
     Replayed,
     Replayer,
 )
+from contentsvc_core.workflows.triggers import ChangeTrigger
 
 
 def replayer(world: World, *, store: Any = None, nudge: Callable[[], None] | None = None) -> Replayer:
@@ -70,7 +71,7 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
 
 async def test_a_replay_that_starts_no_run_wakes_nobody(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
-    await world.triggers.change(world.organization.id, world.trigger.id, enabled=False)
+    await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(enabled=False))
     nudges: list[int] = []
 
     done = await replayer(world, nudge=lambda: nudges.append(1)).replay(

@@ -10,6 +10,7 @@ from contentsvc_core import RunStatus, Trigger
 from contentsvc_core.journal import ListedEntry, listed_entry
 from contentsvc_core.testing import signed
 from contentsvc_core.usecases.trail import Led, Trails
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ async def processed(world: World, delivery_id: str) -> ListedEntry:
 
 async def test_what_a_delivery_has_led_to(world: World, trails: Trails) -> None:
     named = await world.triggers.create(
-        world.organization.id, name="Pushes", repository_ids=[REPOSITORY_ID], event_types=["push"]
+        world.organization.id, CreateTrigger(name="Pushes", repository_ids=[REPOSITORY_ID], event_types=["push"])
     )
     assert isinstance(named, Trigger)
     await pushed(world, "d-1", "feat: a lamp")

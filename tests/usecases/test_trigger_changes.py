@@ -16,7 +16,7 @@ from contentsvc_core.content.brand import BrandIdentity, no_such_brand
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.workflows.slots import Cron, Frequency
-from contentsvc_core.workflows.triggers import TRIGGER_CHANGED
+from contentsvc_core.workflows.triggers import TRIGGER_CHANGED, ChangeTrigger, CreateTrigger
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
@@ -65,13 +65,13 @@ def editor(world: World, directory: Any) -> TriggerEditor:
 async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then(world: World) -> None:
     await on_github(world)
     owner, trigger = world.organization.id, world.trigger
-    await world.triggers.change(owner, trigger.id, enabled=False)
+    await world.triggers.change(owner, trigger.id, ChangeTrigger(enabled=False))
 
     async def beside() -> None:
-        assert isinstance(await world.triggers.change(owner, trigger.id, repository_ids=[2]), Trigger)
+        assert isinstance(await world.triggers.change(owner, trigger.id, ChangeTrigger(repository_ids=[2])), Trigger)
 
     between = Between(world.stores.directory, "integrations", beside)
-    changed = await editor(world, between).change(owner, trigger.id, enabled=True)
+    changed = await editor(world, between).change(owner, trigger.id, ChangeTrigger(enabled=True))
 
     assert between.left == 0
     assert changed == await the_trigger(world)
@@ -88,13 +88,15 @@ async def test_a_trigger_that_changes_again_and_again_is_left_to_who_does_that(w
         await world.stores.directory.change_trigger(owner, trigger.id, lambda each: evolve(each, repository_ids=more))
 
     between = Between(world.stores.directory, "integrations", beside, times=100)
-    named = await editor(world, between).change(owner, trigger.id, repository_ids=[REPOSITORY_ID], name="x")
+    named = await editor(world, between).change(
+        owner, trigger.id, ChangeTrigger(repository_ids=[REPOSITORY_ID], name="x")
+    )
 
     assert named is TRIGGER_CHANGED
     assert 0 < between.left < 100
     assert (await the_trigger(world)).name == trigger.name
     # What needs no look at the repositories is not held up by this.
-    assert isinstance(await world.triggers.change(owner, trigger.id, name="x"), Trigger)
+    assert isinstance(await world.triggers.change(owner, trigger.id, ChangeTrigger(name="x")), Trigger)
 
 
 async def a_brand(world: World, name: str) -> BrandIdentity:
@@ -126,7 +128,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
     if named_before:
         # Off, so that removing the identity leaves them as they are: to be switched on beside that.
         off: dict[str, Any] = {"brand_identity_id": brand.id, "enabled": False}
-        assert isinstance(await world.triggers.change(owner, world.trigger.id, **off), Trigger)
+        assert isinstance(await world.triggers.change(owner, world.trigger.id, ChangeTrigger(**off)), Trigger)
         await Planner(stores.schedules, stores.directory, stores.brands, world.clock, world.ids).change(
             owner, schedule.id, **off
         )
@@ -141,7 +143,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
     refused = no_such_brand(brand.id)
 
     if what == "trigger":
-        assert await editor(world, directory).change(owner, world.trigger.id, **changes) == refused
+        assert await editor(world, directory).change(owner, world.trigger.id, ChangeTrigger(**changes)) == refused
     else:
         assert await planner.change(owner, schedule.id, **changes) == refused
 
@@ -158,7 +160,9 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
             await stores.brands.remove(owner, brand.id)
 
     directory: Any = Between(stores.directory, "add_trigger", beside)
-    made = await editor(world, directory).create(owner, repository_ids=[REPOSITORY_ID], brand_identity_id=brands[0].id)
+    made = await editor(world, directory).create(
+        owner, CreateTrigger(repository_ids=[REPOSITORY_ID], brand_identity_id=brands[0].id)
+    )
     assert message_of(made) == f"Unknown brand identity: '{brands[0].id}'"
     assert await stores.directory.triggers(owner) == [world.trigger]
 

@@ -1,26 +1,34 @@
 """``trigger``: event triggers."""
 
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Mapping
+from typing import Any, Final
 
 import click
+from msgspec import Struct
 
 from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
+from contentsvc_cli.terminal.options import given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.commands import read_command
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.triggers import EVENT_TYPES, UNKNOWN_TRIGGER, Trigger, trigger_body
+from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger, Trigger, trigger_body
 
-if TYPE_CHECKING:
-    from contentsvc_core.usecases.triggers import TriggerChanges
-
-_OUTPUTS: Final = click.Choice([kind.value for kind in ContentType])
-_EVENTS: Final = click.Choice(EVENT_TYPES)
-_PROVIDERS: Final = click.Choice([provider.slug for provider in PROVIDERS])
-_REPOSITORY_ID: Final = click.IntRange(1, MAX_REPOSITORY_ID)
+#: The options whose names differ from the fields of the command, and the fields without an option.
+_NAMES: Final = {
+    "repository_ids": "--repository-id",
+    "event_types": "--event",
+    "output_type": "--output",
+    "brand_identity_id": "--brand",
+}
+_WITHOUT: Final = ("enabled", "house_style")
+_MORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "repository_ids": {"shell_complete": connected_repository_ids},
+    "brand_identity_id": {"metavar": "ID"},
+    "provider": {"type": click.Choice([provider.slug for provider in PROVIDERS])},
+}
 
 
 @click.group()
@@ -30,58 +38,15 @@ def trigger() -> None:
 
 @trigger.command()
 @ORGANIZATION
-@click.option(
-    "--repository-id",
-    "repository_ids",
-    required=True,
-    multiple=True,
-    type=_REPOSITORY_ID,
-    shell_complete=connected_repository_ids,
-    help="Connected repository to watch. Repeat for several.",
-)
-@click.option(
-    "--event",
-    "events",
-    multiple=True,
-    type=_EVENTS,
-    help="Event type that starts a run. Repeat for several.  [default: all]",
-)
-@click.option("--output", type=_OUTPUTS, default=ContentType.CHANGELOG.value, show_default=True, help="Content type.")
-@click.option("--brand", metavar="ID", help="Brand identity of the posts.  [default: the default brand identity]")
-@click.option("--auto-publish", is_flag=True, help="Publish posts at once.  [default: keep them as drafts]")
-@click.option("--name", default="", help="Name of the trigger.")
-@click.option(
-    "--provider", type=_PROVIDERS, help="Provider of the repositories.  [default: the provider they are connected at]"
-)
+@options(CreateTrigger, _NAMES, _MORE, without=_WITHOUT)
 @JSON
-def create(  # noqa: PLR0913, PLR0917  # one parameter an option
-    organization: str,
-    repository_ids: tuple[int, ...],
-    events: tuple[str, ...],
-    output: str,
-    brand: str | None,
-    name: str,
-    provider: str | None,
-    *,
-    auto_publish: bool,
-    as_json: bool,
-) -> None:
+def create(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Create a trigger. Each matching event starts a workflow run, which writes a post."""
+    wanted = accepted(read_command(CreateTrigger, given(fields)))
 
     async def work(app: Application) -> Trigger:
         owner = await organization_named(app, organization)
-        return accepted(
-            await app.trigger_editor.create(
-                owner.id,
-                repository_ids=repository_ids,
-                event_types=events,
-                output_type=ContentType(output),
-                brand_identity_id=brand,
-                auto_publish=auto_publish,
-                name=name,
-                provider=provider,
-            )
-        )
+        return accepted(await app.trigger_editor.create(owner.id, wanted))
 
     show(trigger_body(with_app(work)), as_json=as_json)
 
@@ -105,57 +70,26 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
 
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
-@click.option("--name", help="Name of the trigger.")
-@click.option(
-    "--repository-id",
-    "repository_ids",
-    multiple=True,
-    type=_REPOSITORY_ID,
-    shell_complete=connected_repository_ids,
-    help="Connected repository to watch, replacing the current ones. Repeat for several.",
-)
-@click.option(
-    "--event", "events", multiple=True, type=_EVENTS, help="Event type that starts a run. Repeat for several."
-)
+@options(ChangeTrigger, _NAMES, _MORE, without=_WITHOUT)
 @click.option("--every-event", is_flag=True, help="All event types start a run.")
-@click.option("--output", type=_OUTPUTS, help="Content type.")
-@click.option("--brand", metavar="ID", help="Brand identity of the posts, or 'default'.")
-@click.option("--auto-publish/--no-auto-publish", default=None, help="Publish posts at once, or keep them as drafts.")
-@click.option("--provider", type=_PROVIDERS, help="Provider of the repositories.")
 @JSON
-def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
-    trigger_id: str,
-    name: str | None,
-    repository_ids: tuple[int, ...],
-    events: tuple[str, ...],
-    output: str | None,
-    brand: str | None,
-    provider: str | None,
-    *,
-    every_event: bool,
-    auto_publish: bool | None,
-    as_json: bool,
-) -> None:
-    """Change a trigger. Options that you leave out stay unchanged. The change applies from the next delivery on."""
-    if events and every_event:
+def edit(trigger_id: str, *, every_event: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
+    """Change a trigger. Options that you leave out stay unchanged. The change applies from the next delivery on.
+
+    --brand takes an id, or 'default'.
+    """
+    changes = given(fields)
+    if "event_types" in changes and every_event:
         message = "use either --event or --every-event"
         raise click.UsageError(message)
-    given = {
-        "name": name,
-        "repository_ids": repository_ids or None,
-        "event_types": events if events or every_event else None,
-        "output_type": None if output is None else ContentType(output),
-        "auto_publish": auto_publish,
-        "provider": provider,
-    }
-    changes = cast("TriggerChanges", {field: value for field, value in given.items() if value is not None})
-    if brand is not None:
-        changes["brand_identity_id"] = None if brand == "default" else brand
+    if every_event:
+        changes["event_types"] = ()
+    if changes.get("brand_identity_id") == "default":
+        changes["brand_identity_id"] = None
     if not changes:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-
-    show(trigger_body(_changed(trigger_id, changes)), as_json=as_json)
+    show(trigger_body(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))), as_json=as_json)
 
 
 @trigger.command()
@@ -191,14 +125,14 @@ def disable(trigger_id: str, *, as_json: bool) -> None:
 
 def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
     # The checks of an enabled trigger run again: a repository or brand identity may be missing by now.
-    changed = _changed(trigger_id, {"enabled": enabled})
+    changed = _changed(trigger_id, ChangeTrigger(enabled=enabled))
     show({"triggerId": trigger_id, "enabled": changed.enabled}, as_json=as_json)
 
 
-def _changed(trigger_id: str, changes: "TriggerChanges") -> Trigger:
+def _changed(trigger_id: str, change: Struct) -> Trigger:
     async def work(app: Application) -> Trigger | Refusal:
         owner = await app.stores.directory.owner_of(trigger_id)
-        return UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, **changes)
+        return UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, change)
 
     return accepted(with_app(work), missing=_missing(trigger_id))
 

@@ -25,7 +25,7 @@ from contentsvc_core.content.house_style import (
 from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER
+from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 #: Option names in the singular, for repeated options.
@@ -162,7 +162,7 @@ def _change(
         owner = await organization_named(app, organization)
         wanted = changed(await _standing(app, owner, trigger_id, schedule_id))
         if trigger_id is not None:
-            accepted(await app.trigger_editor.change(owner.id, trigger_id, house_style=wanted))
+            accepted(await app.trigger_editor.change(owner.id, trigger_id, ChangeTrigger(house_style=wanted)))
         elif schedule_id is not None:
             accepted(await app.planner.change(owner.id, schedule_id, house_style=wanted))
         else:

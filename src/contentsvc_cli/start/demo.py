@@ -42,6 +42,7 @@ from contentsvc_core.usecases.operate import Connection, IssuedKey
 from contentsvc_core.webhooks.providers import CODEHOST
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
 _RUNS_S: Final = 30.0
@@ -227,16 +228,19 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
     create = app.trigger_editor.create
     accepted(
         await create(
-            organization.id, repository_ids=mine, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"
+            organization.id,
+            CreateTrigger(repository_ids=mine, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"),
         )
     )
     accepted(
         await create(
             organization.id,
-            repository_ids=mine,
-            event_types=_RELEASES,
-            output_type=ContentType.LINKEDIN_POST,
-            name="LinkedIn drafts",
+            CreateTrigger(
+                repository_ids=mine,
+                event_types=_RELEASES,
+                output_type=ContentType.LINKEDIN_POST,
+                name="LinkedIn drafts",
+            ),
         )
     )
     accepted(

@@ -20,7 +20,7 @@ from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.webhooks.providers import GITHUB, provider_named
-from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, CreateTrigger
 from contentsvc_http.settings import Settings
 
 #: Number of newest releases that get a post: enough for a page.
@@ -178,11 +178,13 @@ async def _trigger(
         return
     made = await app.trigger_editor.create(
         organization.id,
-        repository_ids=[connected.repositories[0].id],
-        event_types=_EVENTS[answers.start],
-        auto_publish=answers.publishes,
-        name="Changelog",
-        provider=connected.provider,
+        CreateTrigger(
+            repository_ids=[connected.repositories[0].id],
+            event_types=_EVENTS[answers.start],
+            auto_publish=answers.publishes,
+            name="Changelog",
+            provider=connected.provider,
+        ),
     )
     if made is DUPLICATE_TRIGGER:
         existing.append("trigger Changelog")

@@ -1,12 +1,12 @@
 """Creates and changes event triggers (specification 2.4; decisions, ``/v1``, "Event triggers")."""
 
-from collections.abc import Sequence
-from typing import Any, Final, TypedDict, Unpack, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
 
 from attrs import evolve
+from msgspec import Struct
 
-from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -14,9 +14,16 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.causes import unknown_repository
-from contentsvc_core.workflows.triggers import EVENT_TYPES, TRIGGER_CHANGED, UNKNOWN_TRIGGER, Trigger, source_type
+from contentsvc_core.workflows.triggers import (
+    EVENT_TYPES,
+    NAME_LIMIT,
+    TRIGGER_CHANGED,
+    UNKNOWN_TRIGGER,
+    CreateTrigger,
+    Trigger,
+    source_type,
+)
 
-NAME_LIMIT: Final = 100
 #: The repositories of a trigger have no common provider.
 SEVERAL_PROVIDERS: Final = Refusal(
     RefusalKind.UNSUITABLE,
@@ -25,21 +32,6 @@ SEVERAL_PROVIDERS: Final = Refusal(
 )
 #: The most attempts of a change under concurrent changes of the trigger's repositories.
 _TURNS: Final = 5
-
-
-class TriggerChanges(TypedDict, total=False):
-    """The changes of a trigger; missing fields stay unchanged."""
-
-    name: str
-    #: The provider of the repositories, by its slug.
-    provider: str
-    repository_ids: Sequence[int]
-    event_types: Sequence[str]
-    output_type: ContentType
-    brand_identity_id: str | None
-    auto_publish: bool
-    enabled: bool
-    house_style: HouseStyle | None
 
 
 @final
@@ -52,51 +44,30 @@ class TriggerEditor:
         self._clock = clock
         self._ids = ids
 
-    async def create(  # noqa: PLR0913  # one parameter a field
-        self,
-        organization_id: str,
-        *,
-        repository_ids: Sequence[int],
-        event_types: Sequence[str] = (),
-        output_type: ContentType = ContentType.CHANGELOG,
-        brand_identity_id: str | None = None,
-        auto_publish: bool = False,
-        enabled: bool = True,
-        name: str = "",
-        provider: str | None = None,
-        house_style: HouseStyle | None = None,
-    ) -> Trigger | Refusal:
+    async def create(self, organization_id: str, wanted: CreateTrigger) -> Trigger | Refusal:
         """Create a trigger; the provider is that of the repositories, unless it is given."""
-        given = {"event_types": event_types, "brand_identity_id": brand_identity_id, "name": name}
-        if (refused := await self._refused(organization_id, given)) is not None:
+        values = values_of(wanted)
+        if (refused := await self._refused(organization_id, values)) is not None:
             return refused
-        whose = await self._provider(organization_id, repository_ids, provider=provider)
+        whose = await self._provider(organization_id, wanted.repository_ids, provider=values.pop("provider"))
         if isinstance(whose, Refusal):
             return whose
         trigger = Trigger(
             id=self._ids.mint("trg_"),
             organization_id=organization_id,
-            name=one_line(name, NAME_LIMIT),
             source_type=source_type(whose),
-            enabled=enabled,
-            repository_ids=repository_ids,
-            event_types=event_types,
-            output_type=output_type,
-            brand_identity_id=brand_identity_id,
-            auto_publish=auto_publish,
-            house_style=house_style,
             created_at=self._clock.now(),
+            **_cleaned(values),
         )
         return await self._directory.add_trigger(trigger, checks_brand=True)
 
-    async def change(
-        self, organization_id: str, trigger_id: str, **changes: Unpack[TriggerChanges]
-    ) -> Trigger | Refusal:
-        """Change a trigger; fields that are not given stay unchanged.
+    async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
+        """Change a trigger by a ``ChangeTrigger``; unset fields stay unchanged.
 
         Its repositories are checked when they or their provider are given, its brand identity when that is given. Both
         are checked when the trigger is enabled: it may have been disabled because one of them was removed.
         """
+        changes = values_of(change)
         for _ in range(_TURNS):
             standing = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
             if standing is None:
@@ -106,12 +77,12 @@ class TriggerEditor:
                 return answer
         return TRIGGER_CHANGED
 
-    async def _change(self, standing: Trigger, changes: TriggerChanges) -> Trigger | Refusal:
+    async def _change(self, standing: Trigger, changes: Mapping[str, Any]) -> Trigger | Refusal:
         """Change a trigger, unless it differs from the one that was checked: ``CHANGED``."""
         organization_id = standing.organization_id
-        if (refused := await self._refused(organization_id, {**changes})) is not None:
+        if (refused := await self._refused(organization_id, changes)) is not None:
             return refused
-        fields: dict[str, Any] = {**changes}
+        fields = _cleaned(changes)
         looked_at: tuple[str, tuple[int, ...]] | None = None
         provider: str | None = fields.pop("provider", None)
         if provider is not None or "repository_ids" in changes or changes.get("enabled"):
@@ -125,8 +96,6 @@ class TriggerEditor:
                 return whose
             fields["source_type"] = source_type(whose)
             looked_at = standing.source_type, standing.repository_ids
-        if "name" in changes:
-            fields["name"] = one_line(changes["name"], NAME_LIMIT)
 
         def change(trigger: Trigger) -> Trigger | Refusal:
             # The provider was determined from both: other repositories may have another provider.
@@ -142,7 +111,7 @@ class TriggerEditor:
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
 
-    async def _refused(self, organization_id: str, given: dict[str, Any]) -> Refusal | None:
+    async def _refused(self, organization_id: str, given: Mapping[str, Any]) -> Refusal | None:
         name: str = given.get("name", "")
         if len(name) > NAME_LIMIT:
             fault = f"a trigger's name has at most {NAME_LIMIT} characters"
@@ -182,6 +151,10 @@ class TriggerEditor:
                 return Refusal(RefusalKind.UNSUITABLE, fault, "provider")
             return usual[0]
         return able[0]
+
+
+def _cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one_line(value, NAME_LIMIT) if name == "name" else value for name, value in values.items()}
 
 
 def provider_of(source: str) -> str | None:

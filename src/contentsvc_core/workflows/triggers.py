@@ -1,13 +1,16 @@
 """Event triggers (specification 2.4) and which of them an event starts (specification 6.4, step 2)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias, final
+from typing import Annotated, Any, Final, Literal, TypeAlias, final
 
 from attrs import field, frozen
+from msgspec import Meta
 
+from contentsvc_core.commands import Command, changes_of
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 
@@ -86,6 +89,40 @@ DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigg
 #: The trigger was changed concurrently, several times in a row; the client may retry.
 TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by somebody else at the same time")
 
+
+#: The most characters of a trigger's name.
+NAME_LIMIT: Final = 100
+
+
+class TriggerSettings(Command, frozen=True, kw_only=True):
+    """The fields of a trigger that have the same form in all drivers."""
+
+    name: Annotated[str, Meta(max_length=NAME_LIMIT, description="Name of the trigger.")] = ""
+    output_type: Annotated[ContentType, Meta(description="Content type.")] = ContentType.CHANGELOG
+    auto_publish: Annotated[bool, Meta(description="Publish posts at once, or keep them as drafts.")] = False
+    enabled: bool = True
+
+
+@final
+class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
+    """Create an event trigger."""
+
+    repository_ids: Annotated[
+        Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
+        Meta(description="Connected repository to watch. Repeat for several."),
+    ]
+    event_types: Annotated[
+        Sequence[Literal["push", "release"]],
+        Meta(description="Event type that starts a run. Repeat for several."),
+    ] = ()
+    brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None
+    #: ``None``: the provider that the repositories are connected at.
+    provider: Annotated[str | None, Meta(description="Provider of the repositories.")] = None
+    house_style: HouseStyle | None = None
+
+
+#: Changes fields of an event trigger.
+ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identity_id", "house_style"))
 
 #: Maps the current trigger to the changed one, or refuses the change.
 TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]

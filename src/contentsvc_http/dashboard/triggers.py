@@ -1,22 +1,29 @@
 """Event trigger pages: list, form with a preview of matches, actions."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from enum import Enum
+from typing import Any, Final, final
 
 from attrs import field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
+from msgspec import structs
 
 from contentsvc_core.access.rates import PREVIEWING
+from contentsvc_core.commands import read_command
 from contentsvc_core.content.house_style import read_style, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.triggers import NAME_LIMIT, SEVERAL_PROVIDERS, provider_of
+from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.triggers import (
     EVENT_TYPES,
+    NAME_LIMIT,
+    ChangeTrigger,
+    CreateTrigger,
     Trigger,
+    TriggerSettings,
     source_type,
 )
 from contentsvc_http.dashboard.choices import (
@@ -41,9 +48,6 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
 from contentsvc_http.words import CONTENT, EVENTS, events_of, some_of
 
-if TYPE_CHECKING:
-    from contentsvc_core.usecases.triggers import TriggerChanges
-
 _PATH: Final = f"{ROOT}/triggers"
 _SECTION: Final = "triggers"
 _INVALID: Final = 422
@@ -64,20 +68,20 @@ _REFUSALS: Final = FormRefusals(
         "Look at it, and save once more.",
     },
 )
+#: The inputs of the form whose names differ from the attributes of the core.
+_INPUTS: Final = {"output_type": "output", "auto_publish": "publish"}
 _READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
 
 
 @final
 @frozen(kw_only=True)
 class _Typed:
-    name: str = ""
+    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+    settings: Mapping[str, Any] = field(factory=lambda: _settings_of(TriggerSettings()))
     #: In the form of :func:`hosted`.
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     events: tuple[str, ...] = field(converter=tuple, default=EVENT_TYPES)
-    output: str = ContentType.CHANGELOG.value
     brand: str = ""
-    publish: bool = False
-    enabled: bool = True
     #: The override of the house style, as JSON for the core's reader.
     style: Mapping[str, Any] = field(factory=dict[str, Any])
 
@@ -90,13 +94,11 @@ class _Typed:
         kinds = self.events if set(self.events) != set(EVENT_TYPES) else ()
         numbers = numbers_of(value.partition(":")[2] for value in self.repositories)
         return {
-            "name": self.name,
+            **self.settings,
+            "output_type": named(ContentType, self.settings["output_type"]),
             "repository_ids": tuple(sorted(set(numbers))),
             "event_types": tuple(sorted(set(kinds))),
-            "output_type": named(ContentType, self.output),
             "brand_identity_id": self.brand or None,
-            "auto_publish": self.publish,
-            "enabled": self.enabled,
             "provider": self.providers[0] if len(self.providers) == 1 else None,
         }
 
@@ -208,7 +210,7 @@ class _TriggerPages:
             "row": None if trigger is None else _row(trigger, has),
             "typed": typed,
             "preview": await self._previewed(found, typed),
-            "is_off": not typed.enabled,
+            "is_off": not typed.settings["enabled"],
             "repositories": has.hosted_choices(typed.repositories),
             "brands": has.brand_choices(typed.brand),
             "outputs": content_choices(),
@@ -229,7 +231,8 @@ class _TriggerPages:
         style = read_style(typed.style)
         if isinstance(style, Refusal):
             return await self.edited(found, None, typed, bad_style=style)
-        made = await self._editor.create(found.organization_id, **typed.wanted(), house_style=style)
+        wanted = read_command(CreateTrigger, typed.wanted(), house_style=style)
+        made = wanted if isinstance(wanted, Refusal) else await self._editor.create(found.organization_id, wanted)
         if isinstance(made, Trigger):
             return go(f"/triggers/{made.id}", told="created")
         return await self.edited(found, None, typed, refused=made)
@@ -242,17 +245,18 @@ class _TriggerPages:
         style = read_style(typed.style)
         if isinstance(style, Refusal):
             return await self.edited(found, trigger, typed, bad_style=style)
-        changes = _changes(typed, trigger)
-        if style != trigger.house_style:
-            changes["house_style"] = style
-        made = await self._editor.change(found.organization_id, trigger.id, **changes)
+        styled = {} if style == trigger.house_style else {"house_style": style}
+        change = read_command(ChangeTrigger, _changes(typed, trigger), **styled)
+        made = change
+        if not isinstance(change, Refusal):
+            made = await self._editor.change(found.organization_id, trigger.id, change)
         if isinstance(made, Trigger):
             return go(f"/triggers/{made.id}", told="saved")
         return await self.edited(found, trigger, typed, refused=made)
 
     async def switch(self, found: Visit, form: Form, trigger_id: str) -> Response[Any]:
         enabled = form.text("to") == "on"
-        made = await self._editor.change(found.organization_id, trigger_id, enabled=enabled)
+        made = await self._editor.change(found.organization_id, trigger_id, ChangeTrigger(enabled=enabled))
         if isinstance(made, Trigger):
             return go("/triggers", told="enabled" if enabled else "disabled")
         return await self.listed(found, error=_REFUSALS.sentence(made))
@@ -267,7 +271,7 @@ class _TriggerPages:
         typed, edits = _typed(form), form.text("id")
         if found.is_partial:
             preview = await self._previewed(found, typed)
-            shown = {"preview": preview, "is_off": not typed.enabled, "partial": True}
+            shown = {"preview": preview, "is_off": not typed.settings["enabled"], "partial": True}
             return self._pages.part(found, "trigger_preview.html", shown)
         trigger = await self.standing(found, edits) if edits else None
         style = await preview_of_override(self._dashboard, found, form) if typed.style else None
@@ -295,36 +299,42 @@ class _TriggerPages:
 
 def _typed(form: Form) -> _Typed:
     return _Typed(
-        name=form.text("name"),
+        settings={
+            each.name: form.is_on(_input(each.name)) if each.default in {True, False} else form.text(_input(each.name))
+            for each in structs.fields(TriggerSettings)
+        },
         repositories=form.texts("repositories"),
         events=[kind for kind in form.texts("events") if kind in EVENT_TYPES],
-        output=form.text("output"),
         brand=form.text("brand"),
-        publish=form.is_on("publish"),
-        enabled=form.is_on("enabled"),
         style=OVERRIDE.typed(form),
     )
+
+
+def _input(attribute: str) -> str:
+    return _INPUTS.get(attribute, attribute)
+
+
+def _settings_of(source: Trigger | TriggerSettings) -> dict[str, Any]:
+    values = {name: getattr(source, name) for name in TriggerSettings.__struct_fields__}
+    return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
 
 
 def _typed_of(trigger: Trigger) -> _Typed:
     provider = provider_of(trigger.source_type) or trigger.source_type
     return _Typed(
-        name=trigger.name,
+        settings=_settings_of(trigger),
         repositories=[hosted(provider, number) for number in trigger.repository_ids],
         events=trigger.event_types or EVENT_TYPES,
-        output=trigger.output_type.value,
         brand=trigger.brand_identity_id or "",
-        publish=trigger.auto_publish,
-        enabled=trigger.enabled,
         style=style_body(trigger.house_style) or {},
     )
 
 
-def _changes(typed: _Typed, trigger: Trigger) -> "TriggerChanges":
+def _changes(typed: _Typed, trigger: Trigger) -> dict[str, Any]:
     """Return only the changed fields, so that a trigger with a disconnected repository can still be renamed."""
     wanted = typed.wanted()
     provider = wanted.pop("provider")
-    changes = cast("TriggerChanges", differing(wanted, trigger))
+    changes = differing(wanted, trigger)
     moves = provider is not None and source_type(provider) != trigger.source_type
     if provider is not None and (moves or "repository_ids" in changes):
         changes["provider"] = provider

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Final, Literal, TypedDict, final
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.triggers import NAME_LIMIT, TriggerChanges, TriggerEditor, provider_of
-from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER
+from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
+from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger, TriggerSettings
 from contentsvc_http.errors import Refused, accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
@@ -29,7 +29,6 @@ from contentsvc_http.v1.repository_ids import (
 #: Maximum number of repositories of one trigger; more would be a mistake.
 _MOST: Final = 100
 _TAGS: Final = ["event triggers"]
-_Name = Annotated[str, Meta(max_length=NAME_LIMIT)]
 _Id = Annotated[str, Parameter(description="Id of the event trigger.")]
 
 
@@ -54,44 +53,20 @@ class HostedTriggerSource(TriggerSource, frozen=True):
     ignore_commit_patterns: list[str] = []
 
 
-class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+class NewTrigger(TriggerSettings, rename="camel", frozen=True, kw_only=True):
     """A new event trigger."""
 
     targets: TriggerTargets
-    name: _Name = ""
     source_type: str | None = None
     source_config: TriggerSource | None = None
-    output_type: ContentType = ContentType.CHANGELOG
     output_config: OutputConfig | None = None
-    auto_publish: bool = False
-    enabled: bool = True
 
 
-class HostedNewTrigger(NewTrigger, frozen=True):
+class HostedNewTrigger(NewTrigger, rename="camel", frozen=True, kw_only=True):
     """A new event trigger."""
 
     source_config: HostedTriggerSource | None = None
     output_config: HostedOutputConfig | None = None
-
-
-class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """The fields to change. Send at least one."""
-
-    targets: TriggerTargets | UnsetType = UNSET
-    name: _Name | UnsetType = UNSET
-    source_type: str | UnsetType = UNSET
-    source_config: TriggerSource | UnsetType = UNSET
-    output_type: ContentType | UnsetType = UNSET
-    output_config: OutputConfig | UnsetType | None = UNSET
-    auto_publish: bool | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-
-
-class HostedTriggerFields(TriggerFields, frozen=True):
-    """The fields to change. Send at least one."""
-
-    source_config: HostedTriggerSource | UnsetType = UNSET
-    output_config: HostedOutputConfig | UnsetType | None = UNSET
 
 
 @final
@@ -148,7 +123,8 @@ class TriggerRemovedBody(TypedDict):
 
 def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
     """Return the routes of event triggers."""
-    new, fields = (HostedNewTrigger, HostedTriggerFields) if gate.hosted else (NewTrigger, TriggerFields)
+    new = HostedNewTrigger if gate.hosted else NewTrigger
+    fields = changes_of(new, "TriggerFields", clears=("output_config",))
 
     @get(
         "/v1/event-triggers",
@@ -195,20 +171,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     )
     async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.WRITE)
-        body = await read_body(request, new)
-        provider = None if body.source_type is None else _provider(body.source_type)
-        repository_ids, provider = await _repositories(directory, key, body.targets, provider)
-        made = await editor.create(
-            key.organization_id,
-            name=body.name,
-            provider=provider,
-            repository_ids=repository_ids,
-            event_types=() if body.source_config is None else _event_types(body.source_config),
-            output_type=body.output_type,
-            **output_changes(body.output_config),
-            auto_publish=body.auto_publish,
-            enabled=body.enabled,
-        )
+        values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
+        made = await editor.create(key.organization_id, CreateTrigger(**values))
         return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(accepted(made))}, status=201)
 
     @patch(
@@ -223,8 +187,10 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     )
     async def change_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.WRITE)
-        changes = await _changes(directory, key, await read_body(request, fields))
-        made = await editor.change(key.organization_id, trigger_id, **changes)
+        changes = await _values(directory, key, await read_body(request, fields), hosted=gate.hosted)
+        if not changes:
+            refuse_request("there is nothing to change")
+        made = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
         return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(accepted(made))})
 
     @delete(
@@ -245,26 +211,21 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     return [list_event_triggers, get_event_trigger, create_event_trigger, change_event_trigger, delete_event_trigger]
 
 
-async def _changes(directory: Directory, key: ApiKey, fields: TriggerFields) -> TriggerChanges:
-    changes = TriggerChanges(**output_changes(fields.output_config, hosted=isinstance(fields, HostedTriggerFields)))
-    if fields.name is not UNSET:
-        changes["name"] = fields.name
-    provider = None if fields.source_type is UNSET else _provider(fields.source_type)
-    if fields.targets is not UNSET:
-        changes["repository_ids"], provider = await _repositories(directory, key, fields.targets, provider)
+async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bool) -> dict[str, Any]:
+    """Return the fields of a command, from the nested form that the wire has."""
+    values = values_of(body)
+    source: TriggerSource | None = values.pop("source_config", None)
+    named: str | None = values.pop("source_type", None)
+    targets: TriggerTargets | None = values.pop("targets", None)
+    values |= output_changes(values.pop("output_config", UNSET), hosted=hosted)
+    provider = None if named is None else _provider(named)
+    if targets is not None:
+        values["repository_ids"], provider = await _repositories(directory, key, targets, provider)
     if provider is not None:
-        changes["provider"] = provider
-    if fields.source_config is not UNSET:
-        changes["event_types"] = _event_types(fields.source_config)
-    if fields.output_type is not UNSET:
-        changes["output_type"] = fields.output_type
-    if fields.auto_publish is not UNSET:
-        changes["auto_publish"] = fields.auto_publish
-    if fields.enabled is not UNSET:
-        changes["enabled"] = fields.enabled
-    if not changes:
-        raise Refused(400, {"error": "Invalid request: there is nothing to change"})
-    return changes
+        values["provider"] = provider
+    if source is not None:
+        values["event_types"] = _event_types(source)
+    return values
 
 
 def _provider(source: str) -> str:

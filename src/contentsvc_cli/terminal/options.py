@@ -1,0 +1,76 @@
+"""Options of commands, from the fields of the core's commands."""
+
+from collections.abc import Callable, Collection, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+import click
+import msgspec
+from msgspec import UNSET, inspect, structs
+
+from contentsvc_core.commands import describe
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def options(
+    command: type[msgspec.Struct],
+    names: Mapping[str, str],
+    more: Mapping[str, Mapping[str, Any]],
+    *,
+    without: Collection[str] = (),
+) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds an option for each field, with its type and its help.
+
+    Args:
+        command: The command.
+        names: The options whose names differ from their fields.
+        more: Further settings of options, by their fields.
+        without: The fields without an option.
+    """
+    described = describe(command)
+
+    def decorate(function: _Function) -> _Function:
+        for each in reversed(structs.fields(command)):
+            if each.name not in without:
+                meta = described.get(each.name)
+                settings = {
+                    "help": None if meta is None else meta.description,
+                    "required": each.required,
+                    **_settings(inspect.type_info(each.type)),
+                    **more.get(each.name, {}),
+                }
+                option = names.get(each.name) or f"--{each.name.replace('_', '-')}"
+                if isinstance(each.default, Enum):
+                    settings["help"] = f"{settings['help']}  [default: {each.default.value}]"
+                if each.default is UNSET and settings.pop("is_flag", False):
+                    option = f"{option}/--no-{option[2:]}"
+                function = click.option(option, each.name, default=None, **settings)(function)
+        return function
+
+    return decorate
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that the user has set."""
+    return {name: value for name, value in options.items() if value is not None and value != ()}
+
+
+def _settings(kind: inspect.Type) -> dict[str, Any]:
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _settings(inner)
+        case inspect.UnionType(types=types):
+            return _settings(next(each for each in types if not isinstance(each, inspect.NoneType)))
+        case inspect.EnumType(cls=cls):
+            return {"type": click.Choice([each.value for each in cls])}
+        case inspect.LiteralType(values=values):
+            return {"type": click.Choice(list(map(str, values)))}
+        case inspect.IntType(ge=least, le=most):
+            return {"type": click.IntRange(least, most)}
+        case inspect.BoolType():
+            return {"is_flag": True}
+        case inspect.ListType() | inspect.VarTupleType() | inspect.CollectionType():
+            return {**_settings(kind.item_type), "multiple": True}
+        case _:
+            return {}

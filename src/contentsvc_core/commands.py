@@ -1,0 +1,82 @@
+"""Commands: requests to change something, each described once for all drivers.
+
+The fields of a command have the types, the bounds, the titles and the descriptions. From them come the bodies of
+``/v1`` with their schemas, the options of commands and their help, and the labels of forms.
+"""
+
+import re
+from collections.abc import Mapping
+from types import NoneType
+from typing import Any, Final, TypeVar, Union, cast, get_args
+
+import msgspec
+from msgspec import UNSET, UnsetType, structs
+
+from contentsvc_core.refusals import Refusal, invalid
+
+_TOO_LONG: Final = re.compile(r"Expected `str` of length <= (\d+)")
+_Command = TypeVar("_Command", bound=msgspec.Struct)
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A request to change something."""
+
+
+def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, ...] = ()) -> type[Any]:
+    """Return the command that changes fields: each field is optional, and ``UNSET`` leaves the value unchanged.
+
+    Args:
+        command: The command that creates the resource, or its form on the wire.
+        name: The name of the new type.
+        clears: The fields that may be ``None``. ``None`` is no new value of any other field.
+    """
+    fields = structs.fields(command)
+    return msgspec.defstruct(
+        name,
+        [(each.name, (each.type if each.name in clears else _set(each.type)) | UnsetType, UNSET) for each in fields],
+        namespace={"__doc__": "The fields to change. Send at least one."},
+        rename={each.name: each.encode_name for each in fields},
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
+
+
+def values_of(command: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of a command that are set."""
+    named = ((name, getattr(command, name)) for name in command.__struct_fields__)
+    return {name: value for name, value in named if value is not UNSET}
+
+
+def read_command(command: type[_Command], given: Mapping[str, object], **ready: object) -> _Command | Refusal:
+    """Read a command from texts by attributes: of a form or of options. Texts become numbers and enumerated values.
+
+    ``ready`` are fields that have their values already, such as a house style.
+    """
+    names = dict(zip(command.__struct_encode_fields__, command.__struct_fields__, strict=True))
+    by_wire_name = {wire: given[name] for wire, name in names.items() if name in given}
+    try:
+        return structs.replace(msgspec.convert(by_wire_name, command, strict=False), **ready)
+    except msgspec.ValidationError as exc:
+        fault, _, place = str(exc).partition(" - at `$.")
+        long = _TOO_LONG.fullmatch(fault)
+        told = f"must have at most {long[1]} characters" if long else f"is invalid: {fault}"
+        return invalid(names.get(place.partition("[")[0].strip("`")), told)
+
+
+def describe(command: type[msgspec.Struct]) -> dict[str, msgspec.Meta]:
+    """Return the metadata of the fields that have any: title, description and bounds."""
+    found = ((each.name, _meta(each.type)) for each in structs.fields(command))
+    return {name: meta for name, meta in found if meta is not None}
+
+
+def _meta(kind: Any) -> msgspec.Meta | None:  # noqa: ANN401  # any annotation
+    own = (each for each in getattr(kind, "__metadata__", ()) if isinstance(each, msgspec.Meta))
+    return next(own, None) or next((meta for each in get_args(kind) if (meta := _meta(each))), None)
+
+
+def _set(kind: Any) -> Any:  # noqa: ANN401  # any annotation
+    """Return a type without ``None``."""
+    if hasattr(kind, "__metadata__") or NoneType not in get_args(kind):
+        return kind
+    return cast("Any", Union)[tuple(each for each in get_args(kind) if each is not NoneType)]
