@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
     from contentsvc_core.workflows.schedules import Schedule, schedule_body
     from contentsvc_core.workflows.slots import Cron, Frequency
-    from contentsvc_core.workflows.triggers import Trigger, matching, trigger_body
+    from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger, matching, trigger_body
 
 __all__ = [
     "BODY_TOO_LARGE",
@@ -104,6 +104,7 @@ __all__ = [
     "Brief",
     "Briefs",
     "Bucket",
+    "ChangeTrigger",
     "ChangelogEditor",
     "Chapter",
     "Claim",
@@ -115,6 +116,7 @@ __all__ = [
     "ContentServiceError",
     "ContentType",
     "ContextRecord",
+    "CreateTrigger",
     "Cron",
     "Delivered",
     "Delivery",
@@ -279,7 +281,7 @@ _HOMES: Final = {
     "workflows.runs": "RunStatus WorkflowRun run_body",
     "workflows.schedules": "Schedule schedule_body",
     "workflows.slots": "Cron Frequency",
-    "workflows.triggers": "Trigger matching trigger_body",
+    "workflows.triggers": "ChangeTrigger CreateTrigger Trigger matching trigger_body",
 }
 
 if not TYPE_CHECKING:

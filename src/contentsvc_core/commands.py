@@ -35,6 +35,7 @@ def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, .
         name,
         [(each.name, (each.type if each.name in clears else _set(each.type)) | UnsetType, UNSET) for each in fields],
         namespace={"__doc__": "The fields to change. Send at least one."},
+        module=command.__module__,
         rename={each.name: each.encode_name for each in fields},
         frozen=True,
         kw_only=True,
