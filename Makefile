@@ -61,7 +61,7 @@ test-browser: install  ## the dashboard in a real Chromium: each page and action
 	@$(BIN)/python -m tests.browser.chromium
 	$(BIN)/pytest tests/browser -o "python_files=browser_*.py" --numprocesses=2 --dist=loadfile
 
-writing: install  ## show how the changelog writer classifies ten styles of commit messages
+writing: install  ## show how the changelog writer classifies commit messages of many styles
 	@$(BIN)/python -m tests.core.changelog.styles
 
 pictures: test-browser  ## put the pictures of the dashboard and of the public changelog that the documentation shows in their place

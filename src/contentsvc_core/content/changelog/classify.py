@@ -24,7 +24,7 @@ PRIVATE_FIX: Final = "merge commit from fork"
 
 _WORD: Final = re.compile(r"[\w'\u2019+-]+")
 _DIGIT: Final = re.compile(r"\d")
-_BETWEEN_SCOPES: Final = re.compile(r"[/,. ]+")
+_BETWEEN_SCOPES: Final = re.compile(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
 #: Files that a release, and news for readers, touch besides the code.
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
@@ -110,7 +110,7 @@ class _Evidence:
     @property
     def names_private(self) -> bool:
         """Whether the words name something private of the code."""
-        return "_" in self.text and _PRIVATE_NAME.search(self.text) is not None
+        return self.scope.startswith("_") or ("_" in self.text and _PRIVATE_NAME.search(self.text) is not None)
 
     @property
     def breaks(self) -> bool:
@@ -179,7 +179,7 @@ def _release(seen: _Evidence) -> Kind | None:
         (
             names
             or seen.says(patterns.RELEASE, of=line)
-            or (seen.scope == "release" and words.TYPES.get(seen.kind) is None)
+            or (seen.scope in words.RELEASE_SCOPES and words.TYPES.get(seen.kind) is None)
         )
         and not (seen.touched.source and not (_DIGIT.search(line) or seen.says(patterns.RELEASE_WORDS, of=line)))
         and not seen.breaks
@@ -301,6 +301,8 @@ def _worded(seen: _Evidence) -> Kind | None:
         return _WORDED[section]
     if section is not Section.ADDED and seen.says(patterns.PERFORMANCE):
         return _WORDED[Section.PERFORMANCE]
+    if section is Section.REMOVED and seen.says(patterns.LEFTOVER):
+        return _WORDED[Section.INTERNAL]
     public = section is Section.REMOVED and seen.says(patterns.PUBLIC_THING)
     unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
     if unsure and seen.says(patterns.FAULT):
@@ -308,6 +310,12 @@ def _worded(seen: _Evidence) -> Kind | None:
     if section is None and seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
     return _WORDED[section] if section else None
+
+
+def _without_spaces(seen: _Evidence) -> Kind | None:
+    if seen.text.isascii():
+        return None
+    return next((_WORDED[of] for of, row in words.WORDS_WITHOUT_SPACES.items() if re.search(row, seen.text)), None)
 
 
 def _first(text: str) -> str:
@@ -322,5 +330,5 @@ def _first(text: str) -> str:
 #: In order: marks of the author, then files, then type and scope, then words.
 _RULES: Final[tuple[Callable[[_Evidence], Kind | None], ...]] = (
     _marked_breaking, _security, _release, _revert, _paths, _announced, _dependency, _scoped, _broken, _typed, _vague,
-    _worded_upkeep, _worded,
+    _worded_upkeep, _worded, _without_spaces,
 )  # fmt: skip

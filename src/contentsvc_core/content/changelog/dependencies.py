@@ -16,6 +16,8 @@ _ACTION: Final = re.compile(
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
+#: The groups of :data:`DEPENDENCY` that name a package.
+_NAMES: Final = ("name", "among", "named", "listed", "tool")
 _NAME: Final = re.compile(r"[\w@./+-]{1,100}")
 
 
@@ -40,7 +42,7 @@ def bump_of(message: CommitMessage) -> Bump:
     for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
         if found := re.match(row, line, re.IGNORECASE):
             groups = found.groupdict()
-            name = (groups.get("name") or groups.get("among") or groups.get("named") or "").strip("`'\"")
+            name = next(filter(None, map(groups.get, _NAMES)), "").strip("`'\"")
             if not _NAME.fullmatch(name):
                 name = ""
             return Bump(name=name, begin=_version(groups.get("begin")), end=_version(groups.get("end")))

@@ -20,6 +20,7 @@ DOCUMENTATION: Final = words_of(r"""
     licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w* | wording
     (?:in|code|fix|update|add|some|inline) comments? | javadocs? | rustdoc | jsdoc | godoc | how-?to
     third[- ]party packages | roadmap | issue templates? | pr template | translat(?:e|ion) (?:of )?docs
+    dokumentation | documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = words_of(r"""
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs? | workflows?
@@ -42,20 +43,29 @@ INTERNAL: Final = words_of(r"""
     mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes | trailing whitespace
     stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame | archival
     small (?:fix|tweak)es to scripts
+    checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat | biome | stylelint | codespell
+    allow\(\w+\) | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
+    run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
+    test(?:s|es|ing)? coverage
 """)
+#: Things that no reader misses when they are removed.
+LEFTOVER: Final = words_of(
+    r"dead code | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | useless"
+)
 #: Words of faults, where no verb says that they are mended.
 FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults?
     typo in error | no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing
-    misdetection | not working | mismatch(?:ed|es)? | memory corruption
+    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption
 """)
 #: Words of new things, where no verb says so.
 NOVELTY: Final = words_of(r"""
     ability to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
-    support for
+    support for | compatib(?:le|ility) with | first version of
+    (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
 """)
 #: Texts that stand in the code and are none.
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
@@ -82,10 +92,19 @@ DEPENDENCY: Final = lines_of(r"""
     (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.*
     bump the .* group\b.*
     (?:update|bump) \S+ monorepo.*
+    (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
+    (?:bump|update|upgrade)s? (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?\d\S*
+        (?: .*)?
+    (?:bump|update|upgrade)s? (?:the )?github[- ]actions?
+    rustup(?: to .*)?
+    go mod (?:tidy|vendor|update)
+    (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)
+        (?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências
+        |dipendenze|зависимост\w+)(?: .*)?
     lock ?file maintenance.*
     (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     \[pre-commit\.ci\].*
-    weekly (?:update|dependency).*
+    (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
     (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
     (?:bump|update) (?:actions|docker|github)/\S+.*
     (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
@@ -102,13 +121,20 @@ DEPENDENCY: Final = lines_of(r"""
 """)
 #: What only makes a release.
 RELEASE: Final = lines_of(r"""
-    (?:\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*(?:[-+.]?(?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?
+    (?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*(?:[-+.]?
+        (?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?
     (?:chore: ?)?version packages(?: \(.*\))?
-    publish
+    publish(?: packages)?
     release[/-]v?\d\S*
-    release packages?
-    (?:bump|bumps|bumped|set|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate|project
-        |library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions?
+    release (?:packages?|main|master|libraries)
+    (?:\S+ )?version bump(?: .*)?
+    new (?:version|release)(?: of \S+)?:? v?\d\S*
+    mark release v?\d\S*
+    updates? for \S+ v?\d+\.\d\S*
+    build (?:a )?new version
+    (?:bump|update) (?:the )?\S*version\S*\.\w+
+    (?:bump|bumps|bumped|set|setting|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate
+        |project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions?
         |soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
     (?:bump|update) to v?\d\S*(?: release)?
     (?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the
@@ -116,11 +142,10 @@ RELEASE: Final = lines_of(r"""
     (?:prepare|prepares|preparing|prep|prepared|start|begin|finali[sz]e|back to)(?: (?:for|the|next|new|to|docs?
         |changelog|on|a))* ?(?:\S+ )?(?:releases?|version|development|dev|v?\d+\.\d+\S*)(?: (?:for|of|to|cycle
         |iteration|branch|candidate|version|v?\d).*)?
-    version v?\d[\w.+-]*
+    version v?\d[\w.+-]*(?: (?:→|->|=>|to) v?\d[\w.+-]*)?
     (?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new
         |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
         |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
-    \[(?:release|maven-release-plugin)\].*
     (?:post|pre)[- ]?release(?: .*)?
     new release template
     (?:new|next) changelog template
@@ -142,6 +167,7 @@ RELEASE_WORDS: Final = lines_of(r"""
     release(?: packages?| commit)?
     version packages(?: \(.*\))?
     bump version
+    (?:start|begin|back to)(?: (?:a|the|new|next))* (?:development|dev)(?: (?:cycle|iteration|version))?
     prepare (?:for )?(?:the )?next (?:development iteration|release|version)
 """)
 #: Subjects that tell a reader nothing, whatever they touch.
@@ -150,16 +176,27 @@ EMPTY: Final = lines_of(r"""
         |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
         |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
         |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|upstream)(?: .*)?|sync|format
-        |lint|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump)\W*
+        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump
+        |(?:first|temp|temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?
+        |feedback)|add files via upload
+        |(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other|bug|code) )+(?:bug ?fix
+            (?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments))\W*
+    (?:fixup|squash|amend)!.*
+    address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
+    (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs
+        |scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
     \.\W*
 """)
 #: What translators' platforms and other machines write.
 ROBOT: Final = lines_of(r"""
-    (?:fix|fixes|fixed|correct)(?: (?:a|some|small|minor|more|few))* (?:typos?|spelling|grammar)\b.*
+    (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
+        |grammar)\b.*
     translated using weblate.*
     translations? update from .*
     new crowdin (?:updates?|translations).*
     new translations? .*
+    update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
+    cherry[ -]picked from .*
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S*
     i18n: translations?.*
     apply fixes from \S+

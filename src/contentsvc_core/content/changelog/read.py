@@ -14,9 +14,11 @@ SUBJECT_LIMIT: Final = 400
 #: How much of a message's beginning and end is read: a 25 MB message costs no more than this.
 _READ: Final = 16_384
 
-# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word.
+# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
+# must be a known type. Chinese and Japanese have a wide colon.
 _HEADER: Final = re.compile(
-    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?: +(?P<description>\S.*)"
+    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?(?P<colon>: +|[:\uff1a](?![ :/\\]))"
+    r"(?P<description>\S.*)"
 )
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
 _NUMBER: Final = re.compile(
@@ -48,16 +50,22 @@ _ITEM_OF_LOG: Final = re.compile(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\
 _DASHED: Final = re.compile(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
 #: A mark that is spelled with several words.
 _BREAKING_MARK: Final = re.compile(
+    r"\[!!!\] *(?=\S)|"
     r"(?:[*_]{2}|[\[(])?(?:breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
-    r"(?:[*_]{2}|[\])])?"
-    r"(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
+    r"(?:[*_]{2}|[\])])?(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
+    re.IGNORECASE,
+)
+#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`; and the stage of a pull request.
+_BRANCH: Final = re.compile(
+    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)"
+    r"|(?:draft|rfc)(?::| -) *(?=\S)",
     re.IGNORECASE,
 )
 _SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
 #: What is taken from the beginning; a group says what it tells: a ``type``, a ``file``, a ``number``.
-_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
+_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
 #: Words alone: each of the prefixes has one of these signs, or begins with another.
-_NO_PREFIX: Final = re.compile(r"[A-Za-z][^:#-]*")
+_NO_PREFIX: Final = re.compile(r"[A-Za-z][^:\uff1a#/-]*")
 _TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = re.compile(r"#([0-9]{1,10})")
 # An order to a machine, not words for a reader.
@@ -93,7 +101,7 @@ _PATH: Final = re.compile(
 #: none. They are read by this one pattern, and the patterns above would read the same.
 _USUAL: Final = re.compile(
     r"(?:(?P<type>[a-z][a-z-]{0,39})(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*)\))?(?P<mark>!)?: )?"
-    r"(?P<words>(?!(?i:break|bc|back|api[ -]b))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
+    r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]+/))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
     r"(?: (?:[\w,.'`/+?]|-(?=[a-z]))++)*+)(?<=[A-Za-z`'])"
     r"(?:(?<=[a-z])(?<!equest) \(#(?P<number>[0-9]{1,10})\))?",
     re.ASCII,
@@ -247,6 +255,8 @@ class _Head:
     kind: str | None = None
     scope: str | None = None
     breaking: bool = False
+    #: Whether the scope was read as a path: a second one may follow.
+    path: bool = False
     numbers: list[str] = field(factory=list[str])
 
 
@@ -293,8 +303,13 @@ def _read_header(head: _Head) -> bool:
         if head.kind is not None:
             return False
         head.kind, head.scope = found["type"], (found["scope"] or "").strip() or head.scope
+    elif found["colon"][-1] != " ":
+        return False
     elif head.scope is None:
-        head.scope = found["type"]
+        head.scope, head.path = found["type"], True
+    elif head.path and head.kind is None:
+        # `net: phy: add x`, as kernels write it.
+        head.scope = f"{head.scope}: {found['type']}"
     else:
         return False
     head.breaking = head.breaking or found["mark"] is not None
@@ -311,7 +326,7 @@ def _read_part(head: _Head) -> bool:
         found = _DASHED.fullmatch(head.rest)
         if found is None or found["verb"].casefold() not in VERBS or found["scope"].casefold() in VERBS:
             return False
-    head.scope, head.rest = found["scope"], found["rest"]
+    head.scope, head.path, head.rest = found["scope"], True, found["rest"]
     return True
 
 

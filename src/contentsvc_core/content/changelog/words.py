@@ -8,7 +8,7 @@ from contentsvc_core.content.sections import Section
 _Of = TypeVar("_Of", bound=Hashable | None)
 
 
-def _table(words: "Mapping[_Of, str]") -> "Mapping[str, _Of]":
+def _table(words: "Mapping[_Of, str]") -> "dict[str, _Of]":
     return {word: section for section, line in words.items() for word in line.split()}
 
 
@@ -23,15 +23,16 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix regression regr",
     Section.PERFORMANCE: "perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
-    Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps",
-    Section.INTERNAL: """ci cd test tests testing refactor refac refactoring style styles lint linting cleanup clean
+    Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
+    Section.INTERNAL: """nit nits ci cd test tests testing refactor refac refactoring style styles lint linting cleanup
+        clean
         internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types typing example
         examples meta misc codegen clippy tst cln ref sty bld typ rls""",
-    None: "chore build chores maint mnt minor task update merge revert polish",
+    None: "chore build chores maint maintenance mnt minor task update merge revert polish",
 })  # fmt: skip
 #: The types of upkeep that say so little that paths and words decide.
 VAGUE_TYPES: Final = frozenset(
-    {"build", "chore", "chores", "maint", "minor", "misc", "mnt", "polish", "task", "update"}
+    {"build", "chore", "chores", "maint", "maintenance", "minor", "misc", "mnt", "polish", "task", "update"}
 )
 
 #: The signs of gitmoji.dev and some more, without variation selectors.
@@ -76,20 +77,55 @@ RELEASE_SIGN: Final = "🔖"
 #: Scopes whose changes no user of the code waits for, whatever their type says.
 SCOPES: Final[Mapping[str, Section]] = _table({
     Section.DOCUMENTATION: """docs doc documentation readme changelog website site faq guide tutorial docstring
-        docstrings license contributing authors wiki typo typos""",
+        docstrings license contributing authors wiki typo typos comment comments copyright manpage blog""",
     Section.DEPENDENCIES: """deps deps-dev dep dependencies dependency lockfile renovate dependabot cargo.lock go.mod
         go.sum dev-deps pre-commit""",
     Section.INTERNAL: """ci cd test tests testing spec specs lint linting style bench benches benchmark benchmarks
         fuzz fuzzing e2e github gha workflow workflows actions github-actions release infra internal tooling dev
         fixtures agents examples example playground storybook codeowners makefile justfile eslint prettier clippy fmt
         rustfmt mypy devcontainer nix flake gitignore travis appveyor codecov coverage scripts hack sponsors chore
-        build snapshots ecosystem contrib team maint refactor""",
+        build snapshots ecosystem contrib team maint refactor typings annotations codestyle pep8 flake8 isort pylint
+        pyright checkstyle ktlint shellcheck codespell translation translations l10n po selftests maintainers""",
 })  # fmt: skip
+#: Scopes of commits that only make a release.
+RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
 #: Scopes of security.
 SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
 
+#: First words of subjects in German, French, Italian, Portuguese, Russian and Spanish. No nouns of German, which keep
+#: their capital.
+_VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
+    Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter ajout
+        ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona adicionar
+        adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite permitir
+        добавить добавлен добавлена добавлено добавлены добавил""",
+    Section.CHANGED: """ändere ändert geändert verbessere verbessert aktualisiere aktualisiert verwende verwendet
+        modifie
+        modifier améliore améliorer amélioration utilise remplace renomme migliora modifica aggiorna altera alterar
+        melhora melhorar atualiza atualizar cambia cambiar mejora mejorar actualiza actualizar reemplaza
+        изменить изменен изменена изменено обновлен обновлена обновлено обновить улучшен улучшено""",
+    Section.REMOVED: """entferne entfernt lösche löscht supprime supprimer suppression retire enlève rimuove rimosso
+        remover removido elimina eliminar eliminado quita quitar удален удалена удалено удалить убрать""",
+    Section.FIXED: """behebe behebt behoben korrigiere korrigiert verhindert repariert corrige corriger corrigé
+        correction
+        corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido correção
+        conserta
+        corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
+        исправить исправлен исправлена исправлено исправлены исправил исправление""",
+})  # fmt: skip
+#: Words of languages that write no spaces between words: Chinese, Japanese; and Korean. The first row that is found
+#: counts.
+WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
+    Section.DEPENDENCIES: "依赖|依賴|依存関係|의존성",
+    Section.DOCUMENTATION: "文档|文檔|ドキュメント|문서|错别字",
+    Section.INTERNAL: "重构|重構|リファクタ|리팩토링|测试|測試|テスト|테스트",
+    Section.FIXED: "修复|修復|修正|解决|解決|不具合|バグ|수정|버그",
+    Section.ADDED: "新增|添加|增加|支持|支援|追加|対応|추가|지원",
+    Section.REMOVED: "删除|刪除|移除|削除|삭제|제거",
+    Section.CHANGED: "更新|优化|優化|改进|改善|调整|調整|変更|修改|변경|개선",
+}
 #: The first word of a subject, in the forms that are written.
-VERBS: Final[Mapping[str, Section]] = _table({
+VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
     Section.ADDED: """add adds added adding introduce introduces introduced implement implements implemented
         implementing support supports supported supporting allow allows allowed allowing enable enables enabled
         expose exposes exposed provide provides provided accept accepts accepted offer permit permits create creates
@@ -110,7 +146,7 @@ VERBS: Final[Mapping[str, Section]] = _table({
         parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
         review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
         match attempt translate select highlight prefix append compute support-only configure specialize isolate
-        follow sync""",
+        follow sync better more nicer smarter tune localize""",
     Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
     Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
         discontinue unship kill eliminate eliminates""",
@@ -131,10 +167,12 @@ INTERNAL_VERBS: Final = frozenset(
     _table(
         {
             None: """
-    bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe deduplicate delint
+    appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
+        deduplicate delint
     durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops pin pinned pins
     rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated reorder
-    reorganise reorganize restructure rustfmt scaffold silence simplified simplifies simplify sweep tidy unhack
+    pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies simplify
+        sweep tidy unhack
     unpin vendor whoops wip
 """
         }
