@@ -131,7 +131,7 @@ def _finding(
         key=f"changelog/{kind}",
         what=f"{PUSHES} pushes into one changelog, against conventional-changelog, {_KINDS[kind]}",
         samples=samples,
-        goal=at_least(5),
+        goal=at_least(1),
         invalid=invalid,
         details=details or {},
     )
