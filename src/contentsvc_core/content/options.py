@@ -1,4 +1,4 @@
-"""What an organization may want differently in its changelogs."""
+"""The options of an organization for its changelogs."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from attrs import field, frozen
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit
 
-#: The longest Markdown that a post may have: a longer one could never be edited.
+#: The limit for the Markdown of a post: longer posts cannot be edited.
 MARKDOWN_LIMIT: Final = 100_000
 
 
@@ -22,54 +22,54 @@ def _casefolded(words: frozenset[str]) -> frozenset[str]:
 @final
 @frozen(kw_only=True, slots=False)
 class ChangelogOptions:
-    """The switches of the changelog writer; the defaults are what most readers want."""
+    """The options of the changelog writer; the defaults suit most readers."""
 
     #: Sections, types and scopes of changes that stay out. A breaking or a security change is never hidden.
     hidden: frozenset[str] = field(default=frozenset(), converter=_casefolded)
-    #: Patterns of paths (``vendor/*``): what touches such files alone stays out.
+    #: Patterns of paths (``vendor/*``): changes of such files alone stay out.
     hidden_paths: tuple[str, ...] = field(default=(), converter=tuple)
     #: Accounts and names whose changes stay out.
     hidden_authors: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Sections that are counted like upkeep instead of being listed.
     folded: frozenset[Section] = frozenset()
-    #: Whether documentation, dependencies and internal work are one closing line; else each has its list.
+    #: Whether one closing line counts documentation, dependencies and internal work. Otherwise each has its list.
     fold_upkeep: bool = True
-    #: ``write`` or ``skip``: whether upkeep alone makes a changelog. A release always makes one.
+    #: Whether upkeep alone makes a changelog. A release always makes one.
     upkeep_posts: Literal["skip", "write"] = "skip"
-    #: ``only`` or ``fill``: whether a release's notes are its whole changelog, or the changes they leave out follow.
+    #: ``only``: a release's notes are the whole changelog; ``fill``: the changes that they leave out follow.
     notes: Literal["only", "fill"] = "only"
     #: Whether commits that only make a release (version bumps, updates of a changelog file) stay out.
     hide_release_chores: bool = True
     #: Headings instead of those of the language.
     headings: Mapping[Section, str] = field(factory=dict[Section, str])
-    #: Whether headings of sections begin with an emoji; a heading of ``headings`` gets none.
+    #: Whether headings of sections begin with an emoji, except those of ``headings``.
     emoji: bool = False
     #: Whether entries name their commits.
     commit_hashes: bool = True
     #: Whether numbers and commits are links.
     links: bool = True
-    #: Whether an entry has the further text of its commit message below its line.
+    #: Whether entries have the author's explanation below their line.
     details: bool = True
-    #: Whether people are thanked.
+    #: Whether the changelog names its contributors.
     contributors: bool = True
-    #: Accounts and names that are never thanked, beside the well-known bots.
+    #: Accounts and names that are not contributors, beside well-known bots.
     bots: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: The longest Markdown of a post, in characters.
     longest: int = MARKDOWN_LIMIT
 
     def folds(self, section: Section) -> bool:
-        """Whether a section is counted like upkeep; breaking and security changes never are."""
+        """Return whether a section is only counted; breaking and security changes never are."""
         return section in self.folded and section not in {Section.BREAKING, Section.SECURITY}
 
     def hides_author(self, author: Author) -> bool:
-        """Whether an author's changes stay out."""
+        """Return whether an author's changes stay out."""
         if not self.hidden_authors:
             return False
         names = {author.name.strip().casefold(), (author.username or "").casefold()}
         return not names.isdisjoint(self.hidden_authors)
 
     def hides_paths(self, commit: Commit) -> bool:
-        """Whether a commit touches hidden files alone; one whose list is missing or cut is not hidden."""
+        """Return whether a commit touches hidden files alone; ``False`` if its list of files is missing or cut."""
         if self._hidden_path is None or commit.paths_cut:
             return False
         paths = (*commit.added, *commit.modified, *commit.removed)

@@ -14,7 +14,7 @@ _NEW_WORDS: Final = 4
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*)")
-#: Under these headings stands what readers did not ask for: the problem before, the tests, the procedure.
+#: Headings of asides: the problem before the change, its tests, the procedure.
 _ASIDE: Final = re.compile(
     r"\b(?:problems?|issues?|background|motivation|context|cause|why|before|tests?|testing|verif\w+|validat\w+|check\w*"
     r"|review\w*|todo|related|links?|references|scope|documentation|docs|dependenc\w+|chores?|follow-?ups?|limitations?)\b",
@@ -27,7 +27,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"“])")
 _ABBREVIATED: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|incl)\.\Z", re.IGNORECASE)
 #: The longest abbreviation and the sign before it, in characters.
 _ABBREVIATION: Final = 8
-# What is no explanation: trailers, references, orders to the code host, links, markup, talk about the work itself.
+# No explanations: trailers, references, orders to the code host, links, markup, talk about the work itself.
 _NO_EXPLANATION: Final = re.compile(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
     r"|https?:|www\.|[<>|\[\]{}]|\*\*|__|~~|\A[-=*_]{3,}|\A(?:co-authored|signed-off)-by"
@@ -35,7 +35,7 @@ _NO_EXPLANATION: Final = re.compile(
     r"|\b(?:I|I'm|I've|I'll|my|me|we|we're|we've|our|us|TODO|FIXME|WIP)\b",
     re.IGNORECASE,
 )
-#: How a sentence begins that says what a change does; another one may well describe what was wrong before.
+#: The beginnings of sentences that describe a change. Other sentences may describe the earlier fault.
 _DOES: Final = re.compile(
     r"(?:this (?:change )?)?(?:[a-z]+ly )?(?:accept|add|adjust|align|allow|avoid|bring|centrali[sz]e|change"
     r"|clarif(?:y|ie)|consolidate|convert|correct|create|deprecate|detect|disable|drop|enable|enhance|ensure|expose|extend|extract|fix|handle|harden"
@@ -77,7 +77,7 @@ def _sentences(paragraph: str) -> str:
     if item := _ITEM.match(paragraph):
         paragraph = _NEXT_ITEM.split(paragraph[item.end() :])[0]
     elif _NEXT_ITEM.search(paragraph):
-        # What stands before a list introduces it, and says little without it.
+        # The text before a list introduces the list, and says little alone.
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
     line = masked_line(paragraph, _READ)
     found = ""
@@ -93,7 +93,6 @@ def _sentences(paragraph: str) -> str:
 
 
 def _parts(line: str) -> list[str]:
-    """Split a line into sentences; an abbreviation ends none."""
     parts: list[list[str]] = []
     for piece in _SENTENCE_END.split(line):
         if parts and _ABBREVIATED.search(parts[-1][-1][-_ABBREVIATION:]):

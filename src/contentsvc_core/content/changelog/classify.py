@@ -1,4 +1,4 @@
-"""What a change is: its section, and whether readers are told of it. Evidence first, words last."""
+"""The section of a change, and whether posts list it: evidence first, words last."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from contentsvc_core.content.changelog.reverts import undoing
 from contentsvc_core.content.changelog.tables import Table, beginnings
 from contentsvc_core.content.sections import Section
 
-#: Sections that are counted in one closing line unless the options list them.
+#: Sections that one closing line counts, unless the options list them.
 UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 #: Sections whose changes break something where a release's number says that something breaks.
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
@@ -26,7 +26,7 @@ _WORD: Final = re.compile(r"[\w'\u2019+-]+")
 _DIGIT: Final = re.compile(r"\d")
 _BETWEEN_SCOPES: Final = re.compile(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
-#: Files that a release, and news for readers, touch besides the code.
+#: Files that releases touch besides the code.
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
 _MAKE_SURE: Final = re.compile(r"(?:make|be) sure\b", re.IGNORECASE)
@@ -35,9 +35,9 @@ _PRIVATE_NAME: Final = re.compile(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!
 
 @final
 class Breaks(Enum):
-    """What the number of a release says about breaking changes."""
+    """The promise of a release's number about breaking changes."""
 
-    #: It promises none, or there is no release.
+    #: None, or there is no release.
     NOT = "not"
     #: ``0.8.0``: projects without a stable release break things here.
     EARLY = "early"
@@ -47,12 +47,12 @@ class Breaks(Enum):
 
 @final
 class Kind(Struct, frozen=True, gc=False):
-    """What a change is."""
+    """The result of the classification."""
 
     section: Section
-    #: Whether type, sign, mark or news fragment say so: words alone may err.
+    #: Whether a type, sign, mark or news fragment decides. Words alone may err.
     sure: bool
-    #: Whether it only makes a release or says nothing at all.
+    #: Whether the commit only makes a release, or says nothing.
     empty: bool = False
 
 
@@ -62,14 +62,14 @@ _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 @final
 class _Evidence:
-    """What is known of a change; the words are looked at once."""
+    """The evidence about a change; its words are split once."""
 
     __slots__ = ("_begins", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
 
     def __init__(self, message: CommitMessage, touched: Touched) -> None:
         self.message = message
         self.kind = kind = message.kind
-        #: The subject without what stands before it.
+        #: The subject without its prefixes.
         self.text = message.description
         self.scope = (message.scope or "").casefold()
         self.touched = touched
@@ -77,7 +77,7 @@ class _Evidence:
         self.typed = words.TYPES.get(kind)
         if not (self.typed or kind or message.sign in words.VAGUE_SIGNS):
             self.typed = words.GITMOJI.get(message.sign)
-        #: The first word, and the section that it stands for.
+        #: The first word, and its section.
         self.first = _first(self.text)
         self.verb = words.VERBS.get(self.first)
         # Of the whole subject: security is looked for in all of it.
@@ -86,14 +86,14 @@ class _Evidence:
             self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))
 
     def says(self, table: Table, of: str | None = None) -> bool:
-        """Whether the words match a table; ``of``: the same words, cut or whole."""
+        """Return whether the words match a table; ``of``: other words than the whole subject."""
         if table.always is None and table.known.isdisjoint(self._begins):
             return False
         return table.search(self.text if of is None else of, self._begins)
 
     @property
     def noted(self) -> bool:
-        """Whether the author wrote news for readers about code."""
+        """Whether the author wrote news for readers, beside code."""
         return self.touched.noted and self.touched.source
 
     @property
@@ -103,7 +103,7 @@ class _Evidence:
 
     @property
     def unnoticed(self) -> bool:
-        """Whether the words are about what no reader has used."""
+        """Whether the words are about things that no user notices."""
         around = self.says(grave.UNNOTICED) or self.says(patterns.INTERNAL) or self.says(patterns.DOCUMENTATION)
         return around or self.names_private
 
@@ -114,12 +114,12 @@ class _Evidence:
 
     @property
     def breaks(self) -> bool:
-        """Whether the words say that something breaks, and not that a breakage is mended."""
+        """Whether the words announce a breaking change, and do not mend one."""
         return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
 
 
 def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
-    """Return what a change is; the first rule that knows decides."""
+    """Return the section of a change; the first rule with an answer decides."""
     seen = _Evidence(message, touched)
     for rule in _RULES:
         if (kind := rule(seen)) is not None:
@@ -130,13 +130,12 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
         return kind
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
     if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
-        # The code had to follow; so have readers who use the same dependency.
+        # The code had to follow the dependency. So have users of both.
         return _SURE[Section.BREAKING]
     return _WORDED[Section.BREAKING] if _breaks_in(breaks, seen, kind) else kind
 
 
 def _breaks_in(breaks: Breaks, seen: _Evidence, kind: Kind) -> bool:
-    """Whether a change breaks something, where the number of its release says that something does."""
     if kind.section not in _MAY_BREAK or words.TYPES.get(seen.kind) in _NEWS or grave.MENDS_BREAKING.match(seen.text):
         return False
     if seen.unnoticed or seen.says(grave.MESSAGE):
@@ -146,7 +145,7 @@ def _breaks_in(breaks: Breaks, seen: _Evidence, kind: Kind) -> bool:
 
 
 def _marked_breaking(seen: _Evidence) -> Kind | None:
-    # A commit that touches fragments alone words them anew.
+    # A commit of fragments alone rewords them.
     announced = seen.touched.announced is Section.BREAKING and seen.touched.upkeep is None
     return _SURE[Section.BREAKING] if seen.message.breaking or seen.typed is Section.BREAKING or announced else None
 
@@ -168,7 +167,6 @@ def _security(seen: _Evidence) -> Kind | None:
 
 
 def _release(seen: _Evidence) -> Kind | None:
-    """What only makes a release: never a typed feature or fix, nor what touches code without a version's number."""
     code = seen.touched.classes - _RELEASE_FILES
     typed = seen.typed in _NEWS or seen.typed is Section.SECURITY
     if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
@@ -186,7 +184,7 @@ def _release(seen: _Evidence) -> Kind | None:
     ):
         empty = names or seen.scope not in words.SCOPES or not seen.is_dependency
         return Kind(Section.INTERNAL, sure=True, empty=empty)
-    # What a machine wrote, and what says nothing.
+    # Texts of machines, and subjects that say nothing.
     if seen.says(patterns.ROBOT, of=line):
         return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION, of=line) else Section.INTERNAL]
     if seen.says(patterns.EMPTY, of=line) and not (seen.typed and seen.touched.source and seen.message.scope):
@@ -199,14 +197,14 @@ def _revert(seen: _Evidence) -> Kind | None:
     if undone is None:
         return None
     if not undone.quoted:
-        # It may say what is undone, or what is done instead.
+        # The words may describe the undone change, or the new one.
         return _SURE[seen.touched.upkeep or Section.CHANGED]
     inner = classify(undone.message, seen.touched)
     return inner if undone.again or inner.section in UPKEEP or inner.empty else _SURE[Section.REVERTED]
 
 
 def _paths(seen: _Evidence) -> Kind | None:
-    """What touches no code is upkeep, whatever its words say; news that the author wrote for readers outweigh that."""
+    """Changes without code are upkeep, unless the author wrote news for readers."""
     upkeep = seen.touched.upkeep
     if upkeep is None:
         return None
@@ -228,7 +226,7 @@ def _dependency(seen: _Evidence) -> Kind | None:
 
 
 def _scoped(seen: _Evidence) -> Kind | None:
-    """`fix(docs)`, `feat(ci)`, `docs: …`: the part of the project outweighs the type, unless code is touched."""
+    """In `fix(docs)` and `feat(ci)` the scope outweighs the type, unless code is touched."""
     if not seen.scope or (seen.touched.source and seen.typed in _NEWS):
         return None
     parts = [] if seen.scope.isalnum() else _BETWEEN_SCOPES.split(seen.scope)
@@ -246,7 +244,7 @@ def _broken(seen: _Evidence) -> Kind | None:
         return _SURE[Section.BREAKING]
     if vague or (seen.touched.classes and not seen.touched.source):
         return None
-    # An upgrade guide asks readers to do something; new, mended and deprecated things ask for nothing yet.
+    # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
     gone = grave.REMOVED.match(seen.text) or (not seen.kind and (seen.says(grave.GONE) or guided))
     if not gone or grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed:
@@ -259,24 +257,23 @@ def _typed(seen: _Evidence) -> Kind | None:
     if section is None or section is Section.CHANGED or seen.kind in words.VAGUE_TYPES:
         return None
     if section is Section.INTERNAL and seen.noted:
-        # The author wrote news for readers about it.
+        # The author wrote news about the change.
         return None
     if section is Section.DEPRECATED and seen.verb is Section.REMOVED:
-        # What was deprecated is gone.
+        # The deprecated thing is removed.
         return _WORDED[Section.BREAKING]
     deprecates = section is Section.ADDED and seen.verb is Section.DEPRECATED
     return _SURE[Section.DEPRECATED if deprecates else section]
 
 
 def _vague(seen: _Evidence) -> Kind | None:
-    """A chore is internal unless it touches code."""
     if seen.kind in words.VAGUE_TYPES and not seen.touched.source:
         return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
     return None
 
 
 def _worded_upkeep(seen: _Evidence) -> Kind | None:
-    """What the words say of texts around the code and of work inside; news for readers outweigh them."""
+    """Upkeep by words. News for readers outweigh them."""
     if seen.noted:
         return None
     if seen.first in words.DOCUMENTATION_VERBS or (seen.says(patterns.DOCUMENTATION) and not _about_code(seen)):
@@ -288,14 +285,14 @@ def _worded_upkeep(seen: _Evidence) -> Kind | None:
 
 
 def _about_code(seen: _Evidence) -> bool:
-    """Whether words like "link" or "changelog" name a feature of code that is touched."""
+    """Return whether words like "link" or "changelog" name a feature of touched code."""
     if seen.verb is not Section.FIXED and seen.says(patterns.AROUND_CODE):
         return False
     return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.verb is not None
 
 
 def _worded(seen: _Evidence) -> Kind | None:
-    """What the verb says, else words of faults and of new things."""
+    """The section of the verb, else of words of faults and of new things."""
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]

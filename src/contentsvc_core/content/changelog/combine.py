@@ -1,4 +1,4 @@
-"""Commits into entries: pull requests as the unit, nothing twice, and what was undone gone."""
+"""Commits into entries: one entry for each pull request, without duplicates and undone changes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.events.normalized import Commit, Push
 
-#: How code hosts and merge robots write a merge: where the title stands, and where the number.
+#: The subjects of merges by code hosts and robots, with the places of title and number.
 _MERGES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -31,7 +31,7 @@ _MERGES: Final = tuple(
         r"Merge (?P<from>[\w.-]+/[\w./-]+) into \S+",
     )
 )
-#: How the subjects of all of them begin: nearly every other commit needs no look.
+#: The beginnings of these subjects. Other commits need no look.
 MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
 _GITLAB_NUMBER: Final = re.compile(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
 _MERGE: Final = re.compile(
@@ -47,15 +47,15 @@ _MERGE: Final = re.compile(
 class Merge:
     """A merge of a pull request."""
 
-    #: ``""`` where the host does not say it.
+    #: Empty if unknown.
     title: str
     number: str
-    #: The account or branch that it came from, ``""`` where the host does not say it.
+    #: The account or branch; empty if unknown.
     source: str
 
 
 def is_merge(message: CommitMessage) -> bool:
-    """Whether a commit only brings others along."""
+    """Return whether a commit only merges others."""
     return message.subject.startswith(MERGE_BEGINNINGS) and _MERGE.match(message.subject) is not None
 
 
@@ -82,7 +82,7 @@ def merge_of(message: CommitMessage) -> Merge | None:
 
 
 def _whole_subject(message: CommitMessage) -> str:
-    # The number of some merges stands at the end, where it was read off.
+    # The number of some merges was at the end, and was cut.
     return (
         message.subject
         if not message.numbers or "#" in message.subject or "PR " in message.subject
@@ -90,16 +90,16 @@ def _whole_subject(message: CommitMessage) -> str:
     )
 
 
-#: How far a merge looks back for the commits of its branch, in commits that no other merge has brought.
+#: The search of a merge for the commits of its branch: so many earlier commits without a merge.
 _LOOK_BACK: Final = 64
 _WORDS_OF_A_TITLE: Final = 3
-#: The code host was not asked.
+#: For a code host that was not asked.
 NO_REQUESTS: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 
 
 @final
 class Read(Struct, frozen=True, gc=False):
-    """A commit, and what its message says."""
+    """A commit with its parsed message."""
 
     commit: Commit
     message: CommitMessage
@@ -111,23 +111,22 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
 
     #: The pull request's title, or the commit's message.
     message: CommitMessage
-    #: The one that stands for it first, then the others, oldest first.
+    #: The leading commit first, then the others, oldest first.
     commits: tuple[Read, ...]
     touched: Touched
     numbers: tuple[str, ...]
-    #: What the code host says of the pull request; ``None``: it was not asked, or does not know.
+    #: The code host's description; ``None``: unknown.
     request: PullRequest | None = None
 
 
 def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQUESTS) -> tuple[Entry, ...]:
-    """Return the entries of some pushes, in the order in which they came.
+    """Return the entries of some pushes, in the order of arrival.
 
-    Left out are commits that came before (not distinct, or the same id again), merges that bring only what stands
-    beside them, and reverts with what they revert.
+    Commits that came before, merges without changes of their own, and reverts with their targets are left out.
 
     Args:
         pushes: Oldest first.
-        requests: What the code host says of pull requests, by number.
+        requests: The described pull requests, by number.
     """
     seen: set[str] = set()
     groups: list[list[Read]] = []
@@ -186,13 +185,13 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
         waiting = [place for place in waiting if place not in brought]
         branch = [each for place in sorted(brought) for each in groups[place] or ()]
         if not branch and (not merge.title or (waiting and not _files(read.commit))):
-            # What it brought cannot be told from the rest, and stands beside it.
+            # The commits of this merge are unknown, and stay entries of their own.
             bare.append(replace(read, message=_titled(read.message, merge.title, merge.number)))
             continue
         titled = replace(read, message=_titled(read.message, merge.title, merge.number))
         for place in brought:
             groups[place] = None
-        # A merge without a title is told by what it brought.
+        # A merge without a title follows its first commit.
         lead = [titled, *branch] if merge.title else [*branch[:1], titled, *branch[1:]]
         groups.append(lead)
     return [group for group in groups if group is not None], bare
@@ -205,7 +204,7 @@ def _brought(merge: Read, number: str, waiting: Sequence[tuple[int, list[Read] |
         for read in group or ():
             own = _files(read.commit)
             first_line = read.commit.message.partition("\n")[0].rstrip()
-            # A commit with a pull request of its own came with that.
+            # A commit with another pull request's number came with that one.
             foreign = read.message.request != number and first_line.endswith(f"(#{read.message.request})")
             if not foreign and (own <= files if own and files else alone):
                 brought.add(place)
@@ -217,7 +216,6 @@ def _files(commit: Commit) -> frozenset[str]:
 
 
 def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
-    """Return a merged pull request's title as the message."""
     read = parse(title)
     return replace(
         read,
@@ -231,7 +229,7 @@ def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
 
 
 def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
-    """Join the groups that came with one pull request: a merge and its commits, or several commits with its number."""
+    """Join the groups of one pull request: a merge and its commits, or several commits with its number."""
     joined: list[list[Read]] = []
     places: dict[str, int] = {}
     for group in groups:
@@ -251,7 +249,6 @@ def _reverts(message: CommitMessage) -> bool:
 
 
 def _message(group: Sequence[Read]) -> CommitMessage:
-    """Return what a group is told as: the first message that says something."""
     first = group[0].message
     if len(group) == 1:
         return first
@@ -264,7 +261,7 @@ def _message(group: Sequence[Read]) -> CommitMessage:
 
 
 def _tells(message: CommitMessage) -> bool:
-    """Whether a title says what changes; the name of a branch does not."""
+    """Return whether a title describes a change. The name of a branch does not."""
     words = message.description.split()
     named = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
     return bool(message.kind or named) and not EMPTY.search(message.description)
@@ -276,7 +273,7 @@ def _asked(
     requests: Mapping[int, PullRequest],
     merged: Mapping[str, PullRequest],
 ) -> PullRequest | None:
-    """Return what the code host says of a group's pull request, by its number, else by the commit that it left."""
+    """Return the description of a group's pull request, by number or by merged commit."""
     if not requests:
         return None
     by_number = requests.get(int(message.request)) if message.request else None
@@ -284,7 +281,7 @@ def _asked(
 
 
 def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
-    """Return the message with the pull request's own title and text; a revert keeps its words, which name commits."""
+    """Return the message with the pull request's title and text. A revert keeps its words, which name commits."""
     number = str(request.number)
     numbers = (*(each for each in message.numbers if each != number), number)
     titled = parse(request.title)
@@ -305,7 +302,7 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: PullRequest |
     if request is not None:
         message = _entitled(message, request)
     commits = [read.commit for read in group]
-    # A merge's own list has what its branch changed; a commit without a list among others says nothing.
+    # A merge lists the files of its branch. A commit without a list among others adds nothing.
     known = [each for each in commits if each.added or each.modified or each.removed] if len(commits) > 1 else commits
     seen = touched(known or commits)
     numbers = message.numbers
@@ -321,7 +318,7 @@ def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Join entries that would read the same, and let each number stand in one entry alone."""
+    """Join entries with equal texts, and show each number in one entry only."""
     same: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         message = entry.message

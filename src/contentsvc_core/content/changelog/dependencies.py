@@ -9,7 +9,7 @@ from msgspec import Struct
 from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.read import CommitMessage
 
-#: Packages that run in the building of a project alone: actions of a code host, base images.
+#: Packages of builds alone: actions of a code host, base images.
 _ACTION: Final = re.compile(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
     r"|aquasecurity|taiki-e|dtolnay|shivammathur|ruby|gradle|astral-sh|sigstore|slsa-framework|reviewdog|crate-ci"
@@ -23,21 +23,21 @@ _NAME: Final = re.compile(r"[\w@./+-]{1,100}")
 
 @final
 class Bump(Struct, frozen=True, kw_only=True, gc=False):
-    """One package, from one version to another."""
+    """The update of one package."""
 
-    #: ``""``: the subject names none.
+    #: Empty: the subject names no package.
     name: str
     begin: str
     end: str
 
     @property
     def builds(self) -> bool:
-        """Whether the package runs in the building of the project alone."""
+        """Whether only builds use the package."""
         return _ACTION.fullmatch(self.name) is not None
 
 
 def bump_of(message: CommitMessage) -> Bump:
-    """Return what an update of a dependency names."""
+    """Return the package and versions of an update."""
     line = message.description.strip().rstrip(".")
     for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
         if found := re.match(row, line, re.IGNORECASE):
@@ -50,7 +50,7 @@ def bump_of(message: CommitMessage) -> Bump:
 
 
 def chained(bumps: Iterable[Bump]) -> tuple[Bump, ...]:
-    """Return one step for each package, in the order of first appearance; steps that cancel out are gone."""
+    """Return one update for each package, in the order of first appearance, without updates that cancel out."""
     steps: dict[str, Bump] = {}
     for bump in bumps:
         if not bump.name:

@@ -1,4 +1,4 @@
-"""The tables of what no reader may miss: breaking changes, removals and security fixes."""
+"""The tables of breaking changes, removals and security fixes."""
 
 import re
 from typing import Final
@@ -16,7 +16,7 @@ _PLATFORM: Final = (
 )
 _VERSION: Final = r"(?:>=? ?|<=? ?|== ?|v)?\d[\w.]*\+?"
 _NOT: Final = r"(?<!non-)(?<!non )(?<!not )(?<!not a )(?<!no )(?<!without )(?<!any )"
-#: What no reader may miss: something that worked will not work any more.
+#: Breaking: something that worked will not work any more.
 BREAKING: Final = Table(r"""
     ^deprecates? (?:support for )?<PLATFORM> v?\d
     ^breaking(?! (?:news|up|down|out))\b
@@ -70,14 +70,14 @@ BREAKING: Final = Table(r"""
         (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?))
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
 """, PLATFORM=_PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
-#: How a subject begins that mends a breakage: the words of a breaking change are about an earlier one.
+#: Beginnings of subjects that mend a breakage, and so only name a breaking change.
 MENDS_BREAKING: Final = re.compile(
     r"(?:fix|avoid|prevent|revert|undo|restore|mitigate|repair|resolve|un-?break|address|handle|adapt"
     r"|adjust|work around"
     r"|document|mention|note|announce|describe|allow|warn|detect|report|test|check)(?:s|es|ed|d|ing)?\b",
     re.IGNORECASE,
 )
-#: What no user of a release has used, or what stands beside the code.
+#: Things that no user of a release has used.
 UNNOTICED: Final = words_of(r"""
     unused | unnecessary | redundant | outdated | duplicated? | stray | stale | dead | leftovers? | superfluous
     spurious | internals? | internally | temporary | hard-?coded | debug(?:ging)? | repetition | unneeded | useless
@@ -85,7 +85,7 @@ UNNOTICED: Final = words_of(r"""
     private (?:apis?|methods?|functions?|class(?:es)?|attributes?|members?|fields?|helpers?|modules?)
     no longer (?:used|needed|existing|necessary) | unreachable | confusing | trailing | empty | obsolete
 """)
-#: What probably breaks: what was there is gone, or was optional and is required.
+#: Probably breaking: a thing is gone, or required instead of optional.
 GONE: Final = Table(r"""
     (?=.*\bsupport\b)\A(?:drop|remove|end|discontinue|cease|delete|purge|retire|kill)(?:s|d|ped|ing
         |ping)? (?:\S+ ){1,6}?support\b(?! (?:code|file|librar|method|function|util|class|script|module|page|link|email
@@ -106,7 +106,7 @@ GONE: Final = Table(r"""
     \Arename[sd]? (?:public |the )?(?:[\w.]+ )?(?:option|flag|setting|command|package|endpoint)s?\b
     \Arename[sd]? (?:the )?`?--[\w-]+
 """)
-#: What every reader wants to know, whatever else the subject says.
+#: Security, whatever else the subject says.
 SECURITY: Final = Table(r"""
     \bCVE-\d{4}-\d+
     \bGHSA(?:-[0-9a-z]{4}){3}
@@ -132,7 +132,7 @@ SECURITY: Final = Table(r"""
     \btmp race
     \black of escaping
 """)
-#: A thing of the outside that is gone: an option, a method, a type, a flag.
+#: A removed public thing: an option, a method, a type, a flag.
 REMOVED: Final = re.compile(
     r"(?i:remove|removes|removed|removing|drop|drops|dropped|delete|deletes|deleted|purge) (?:(?:the|all|old|public) )*"
     r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
@@ -142,9 +142,9 @@ REMOVED: Final = re.compile(
     r"|middleware|macro|mixin"
     r"|directive|helper|rule|preset|config)(?:s|es)?\b)"
 )
-#: What is said to people, not to programs.
+#: Texts for people, not for programs.
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
-#: What breaks something where a release says by its number that something breaks.
+#: Breaking only in a release whose number promises breaking changes.
 BREAKING_IN_MAJOR: Final = Table(r"""
     \Arename[sd]?\b
     \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b
@@ -167,7 +167,7 @@ BREAKING_IN_MAJOR: Final = Table(r"""
     `?\brecommended`? (?:config|preset|rule|set)
     \A(?:remove|drop|delete)(?:s|d|ped)?\b
 """)
-#: The same where a project that has had its first stable release says so: more is meant for its readers.
+#: The same for releases of stable projects only.
 BREAKING_IN_STABLE: Final = Table(r"""
     \bby default\b
     \bdefaults? to\b
@@ -180,7 +180,7 @@ BREAKING_IN_STABLE: Final = Table(r"""
     \A(?:raise|throw|return)s?[ ]
     \A(?:convert|switch|move|migrate)(?:s|ed|d)? (?:\S+ ){0,3}?to (?:pure )?(?:esm|es ?modules)\b
 """)
-#: A dependency's first release of a new series; it breaks where authors announce it in a release that breaks.
+#: The first release of a new series of a dependency. Such an update breaks in releases that break.
 NEW_SERIES: Final = re.compile(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE
 )

@@ -12,20 +12,20 @@ from contentsvc_core.text import storable
 _SPECIAL: Final = re.compile(
     r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
-# What opens a heading, a list, a quotation or an underline at the beginning of a line.
+# Openings of headings, lists, quotations and underlines.
 _LEADING: Final = re.compile(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
 _CODE_SPAN: Final = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
 
 _URL: Final = re.compile(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
-#: An address that stays as it is, like nearly all.
+#: An address that needs no quoting, like nearly all.
 _INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
 _URL_LIMIT: Final = 1_000
 _BARE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def inline(text: str) -> str:
-    """Escape one line of foreign text so that it renders as itself; ``code spans`` with single backticks stay code."""
+    """Return one line of foreign text, escaped so that it renders as itself; ``code spans`` stay code."""
     pieces: list[str] = []
     end = 0
     for span in _CODE_SPAN.finditer(text) if "`" in text else ():
@@ -42,14 +42,14 @@ def inline(text: str) -> str:
 
 
 def link(text: str, url: str | None) -> str:
-    """Give ``text``, which is Markdown already, as a link to ``url``, which :func:`safe_url` gave."""
+    """Return a link with Markdown as its text; ``url`` comes from :func:`safe_url`."""
     return text if url is None else f"[{text}]({url})"
 
 
 def safe_url(url: str) -> str | None:
-    """Give an http or https address in a form that cannot end a link early; ``None`` for any other text.
+    """Return an http or https address that cannot end a link early; ``None`` for any other text.
 
-    An address with a user name is refused: it may be an e-mail address, and is never what a code host sends.
+    An address with a user name is refused: it may be an e-mail address, and code hosts send none.
     """
     if len(url) <= _URL_LIMIT and _INERT_URL.fullmatch(url):
         return url
@@ -62,12 +62,12 @@ def safe_url(url: str) -> str | None:
     return f"{found[1].lower()}://{found[2]}{rest}"
 
 
-#: The code host's own bound for the name of a ref, in characters.
+#: The code host's limit for the name of a ref, in characters.
 _TAG_LINKED: Final = 255
 
 
 def compare_url(before: str | None, after: str, base: str | None) -> str | None:
-    """Return the page with what lies between two tags; ``None`` if a tag or the repository's address is unknown."""
+    """Return the page that compares two tags; ``None`` if a tag or the repository's address is unknown."""
     tags = (before or "", after)
     if base is None or not all(tags) or tags[0] == tags[1] or any(len(tag) > _TAG_LINKED for tag in tags):
         return None

@@ -1,4 +1,4 @@
-"""Which package of a repository a change belongs to: by the files that it touches, else by its scope."""
+"""The package of a change: by the touched files, else by the scope."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Final, final
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.events.normalized import Commit
 
-#: Folders that hold packages and are none, unless a package has that very name.
+#: Folders of packages, which name no package themselves unless a package has that name.
 _HOLDERS: Final = frozenset(
     {"packages", "package", "pkgs", "pkg", "crates", "libs", "apps", "plugins", "modules", "components", "clients"}
     | {"integrations", "extensions", "adapters", "services", "projects", "workspaces", "sdk", "sdks", "tools", "src"}
@@ -22,11 +22,11 @@ class Packages:
 
     def __init__(self, names: Iterable[str]) -> None:
         """Create it from the packages' names, such as ``@acme/cli``, ``cli`` or ``sdk/client``."""
-        #: In one order, so that equal packages are equal.
+        #: Sorted, so that equal packages are equal.
         self.names = tuple(sorted(set(names)))
         spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
         counted = Counter(spelling for spelling, _ in spellings)
-        # What two packages could be called names none of them.
+        # A name of two packages names neither.
         self._names = {spelling: name for spelling, name in spellings if counted[spelling] == 1}
         self._folders = [f"{name}/" for name in self.names if "/" in name and not name.startswith("@")]
         self._folders.sort(key=len, reverse=True)
@@ -36,7 +36,7 @@ class Packages:
         return bool(self.names)
 
     def owners(self, commits: Iterable[Commit]) -> frozenset[str]:
-        """Return the packages that commits of one change belong to; empty: the change belongs to no package."""
+        """Return the packages of a change's commits; may be empty."""
         if not self.names:
             return frozenset()
         commits = list(commits)
@@ -45,11 +45,11 @@ class Packages:
         if len(owners) == 1:
             return owners
         scoped = frozenset(filter(None, map(self._of_scope, commits)))
-        # Of several packages that a change touches, its author names the one that it is about.
+        # The author's scope chooses among several packages.
         return scoped & owners or owners or scoped
 
     def is_named(self, scope: str, package: str) -> bool:
-        """Whether a scope says no more than the package's name."""
+        """Return whether a scope is only the package's name."""
         return self._names.get(_spelled(scope)) == package
 
     def _of_path(self, path: str) -> str | None:
@@ -68,7 +68,6 @@ class Packages:
 
 
 def _spellings(name: str) -> set[str]:
-    """Return what folders and scopes of a package are called: its name, and the name behind its scope."""
     scope, _, short = name.lstrip("@").rpartition("/")
     return {_spelled(name), _spelled(short), _spelled(f"{scope.rpartition('/')[2]}-{short}") if scope else ""} - {""}
 

@@ -1,4 +1,4 @@
-"""The body of a changelog: sections of changes, under their repository and their release where there are several."""
+"""The body of a changelog: sections of changes, by repository and release if there are several."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -7,21 +7,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from contentsvc_core.content.changelog import titles
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
 from contentsvc_core.content.changelog.release_notes import clean, lowered
 from contentsvc_core.content.changelog.report import Part, Stage
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.titles import (
-    RELEASES_LISTED,
-    compare_links,
-    cut_notes,
-    earlier_releases,
-    folded,
-    package_line,
-    release_line,
-    release_lines,
-    without_notes,
-)
 from contentsvc_core.content.changelog.voice import Voice
 from contentsvc_core.content.changelog.wording import masked_line, sentence
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
@@ -51,7 +41,7 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
 
 
 def notes_of(change: Change, first: int | None = None) -> list[str]:
-    """Return what the breaking footers of a change say, without what its line says already, as plain sentences."""
+    """Return the breaking footers of a change as plain sentences, without repetitions of its line."""
     return [sentence(note) for note in change.notes[:first] if note.casefold() != change.text.casefold()]
 
 
@@ -81,7 +71,7 @@ def _sha(commit: Commit, *, links: bool) -> str:
 
 
 def bounded(lines: Sequence[str], limit: int) -> list[str]:
-    """Give the first lines, as many as have ``limit`` characters together."""
+    """Return the first lines, up to ``limit`` characters."""
     shown: list[str] = []
     for line in lines:
         limit -= len(line) + 1
@@ -92,7 +82,7 @@ def bounded(lines: Sequence[str], limit: int) -> list[str]:
 
 
 def named(names: Sequence[str], phrases: Phrasebook) -> list[str]:
-    """Give the names that fit into a post, and how many others there are."""
+    """Return the names that fit into a post, and the number of others."""
     shown = list(names[:_NAMES_SHOWN])
     if hidden := len(names) - len(shown):
         shown.append(phrases.more_people.format(n=phrases.number(hidden)))
@@ -100,14 +90,14 @@ def named(names: Sequence[str], phrases: Phrasebook) -> list[str]:
 
 
 def joined(blocks: Iterable[str]) -> str:
-    """Join blocks of Markdown to a text that ends with one newline."""
+    """Return blocks of Markdown as a text that ends with one newline."""
     return "\n\n".join(blocks) + "\n"
 
 
 #: In characters: the notes of one release among several.
 _NOTES_LIMIT: Final = 4_000
 _HEADING_LIMIT: Final = 80
-#: What headings begin with where the options ask for emoji; none needs a variation selector.
+#: The emoji of headings; none needs a variation selector.
 _EMOJI: Final = {
     Section.BREAKING: "💥", Section.SECURITY: "🔒", Section.ADDED: "✨", Section.CHANGED: "🔄",
     Section.DEPRECATED: "⏳", Section.REMOVED: "🔥", Section.FIXED: "🐛", Section.PERFORMANCE: "⚡",
@@ -115,15 +105,15 @@ _EMOJI: Final = {
     Section.DOCUMENTATION: "📝", Section.OTHER: "🔹", Section.DEPENDENCIES: "📦", Section.INTERNAL: "🔨",
 }  # fmt: skip
 _GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
-#: So many entries of one section with the same scope stand below the scope's name, instead of each naming it.
+#: From so many entries of one section and scope on, the scope is a line above them.
 _OF_ONE_SCOPE: Final = 5
 
 
 class Page:
-    """A changelog in the making: it grows by parts, as long as a post may be."""
+    """A changelog that grows part by part, up to the length limit of posts."""
 
     def __init__(self, voice: Voice, options: ChangelogOptions, start: list[str], ending: list[str]) -> None:
-        """Begin a page of at most ``options.longest`` characters, start and end included."""
+        """Create a page of at most ``options.longest`` characters, with its start and end."""
         self._voice = voice
         self._options = options
         self._ending = ending
@@ -132,24 +122,24 @@ class Page:
         self._left_out = 0
 
     def write(self, part: Part, *, several: bool) -> None:
-        """Add one repository; one of several under a heading of its own."""
+        """Add one repository, with a heading if there are several."""
         phrases = self._voice.phrases
         mark = "###" if several else "##"
         if part.packages:
             self._packages(part, mark)
-            self._add(folded(part.changes, part.commits_page, self._voice))
+            self._add(titles.folded(part.changes, part.commits_page, self._voice))
             return
         start = [f"## {inline(part.name)}"] if several else []
         grouped = _is_grouped(part)
         if part.releases and not grouped:
-            start += [f"{mark} {phrases.releases}", "\n".join(release_lines(part.releases, phrases))]
+            start += [f"{mark} {phrases.releases}", "\n".join(titles.release_lines(part.releases, phrases))]
         if not self._add(start):
             self._left_out += _shown(part.changes)
         elif grouped:
             self._stages(part, mark)
         else:
             self._sections(part.changes, part.base, mark)
-        self._add(folded(part.changes, part.commits_page, self._voice))
+        self._add(titles.folded(part.changes, part.commits_page, self._voice))
 
     def add(self, heading: str, changes: Sequence[Change], base: str | None) -> None:
         """Add changes by section, below a heading of their own."""
@@ -159,25 +149,25 @@ class Page:
             self._left_out += _shown(changes)
 
     def markdown(self) -> str:
-        """Give the whole text."""
+        """Return the whole text."""
         phrases = self._voice.phrases
         left_out = [phrases.count(self._left_out, phrases.not_shown)] if self._left_out else []
         return joined([*self._blocks, *left_out, *self._ending])
 
     def _stages(self, part: Part, mark: str) -> None:
-        """Add the changes release by release, the newest first; what no release followed comes before them."""
+        """Add the changes by release, newest first, after the changes without a release."""
         phrases = self._voice.phrases
         unlisted: list[Release] = []
         listed = 0
         for stage in reversed(part.stages):
             if stage.release is None:
                 start = [f"{mark} {phrases.unreleased}"] if _shown(stage.changes) else []
-            elif not _shown(stage.changes) and listed >= RELEASES_LISTED:
+            elif not _shown(stage.changes) and listed >= titles.RELEASES_LISTED:
                 unlisted.insert(0, stage.release)
                 continue
             else:
                 listed += 1
-                heading = f"{mark} {release_line(stage.release, phrases)}"
+                heading = f"{mark} {titles.release_line(stage.release, phrases)}"
                 start = [heading, *([] if _shown(stage.changes) else self._told(stage.release, stage))]
             if self._add(start):
                 self._sections(stage.changes, part.base, f"{mark}#")
@@ -185,18 +175,18 @@ class Page:
                 self._left_out += _shown(stage.changes)
                 unlisted = [stage.release, *unlisted] if stage.release and not _shown(stage.changes) else unlisted
         if unlisted:
-            # Part of the 100 characters that a page keeps free.
-            self._blocks.append(earlier_releases(unlisted, phrases))
+            # This line is part of the 100 characters that a page keeps free.
+            self._blocks.append(titles.earlier_releases(unlisted, phrases))
 
     def _packages(self, part: Part, mark: str) -> None:
-        """Add what each package has to tell, what they have in common, and the packages that have nothing to tell."""
+        """Add the changes of each package, the common ones, and the packages without changes."""
         phrases = self._voice.phrases
         telling = [stage for stage in part.stages if stage.package and stage.tells]
         common = [stage for stage in part.stages if stage.common and stage.tells]
-        # What breaks for users of several packages stands first.
+        # Common changes that break come first.
         grave = any(change.section in _GRAVE for stage in common for change in stage.changes)
         for stage in [*common, *telling] if grave else [*telling, *common]:
-            name = phrases.across_packages if stage.package is None else package_line(stage.package, phrases)
+            name = phrases.across_packages if stage.package is None else titles.package_line(stage.package, phrases)
             if not self._add([f"{mark} {name}"] if telling else []):
                 self._left_out += _shown(stage.changes)
                 continue
@@ -208,20 +198,21 @@ class Page:
                 self._add([f"**{phrases.full_changelog}** {each}" for each in _compared(stage.package, part.base)])
         silent = [stage.package for stage in part.stages if stage.package and not stage.tells]
         if telling and silent:
-            named = phrases.enumerated([package_line(package, phrases) for package in silent])
+            named = phrases.enumerated([titles.package_line(package, phrases) for package in silent])
             self._add([phrases.also_released.format(packages=named)])
         elif silent:
-            lines = [f"- {' · '.join((package_line(each, phrases), *_compared(each, part.base)))}" for each in silent]
+            lines = [
+                f"- {' · '.join((titles.package_line(each, phrases), *_compared(each, part.base)))}" for each in silent
+            ]
             self._add([f"{mark} {phrases.releases}", "\n".join(bounded(lines, self._room - 100))])
 
     def _told(self, release: Release, stage: Stage) -> list[str]:
-        """Give what there is to read of a release without changes: its author's notes, set apart from the rest."""
         notes, cut = clean(release.body or "", _NOTES_LIMIT)
         if not notes:
-            return [without_notes(release, self._voice.phrases, busy=stage.busy)]
-        # A quotation keeps the headings of the notes, and whatever else they have, to themselves.
+            return [titles.without_notes(release, self._voice.phrases, busy=stage.busy)]
+        # A quotation sets the headings of the notes apart.
         quoted = "\n".join(f"> {line}".rstrip() for line in notes.splitlines())
-        return [quoted, *([cut_notes(release, self._voice.phrases)] if cut else [])]
+        return [quoted, *([titles.cut_notes(release, self._voice.phrases)] if cut else [])]
 
     def _sections(self, changes: Sequence[Change], base: str | None, mark: str) -> None:
         shown = [change for change in changes if change.shown]
@@ -233,7 +224,7 @@ class Page:
                 start = [f"- **{inline(scope)}**"] if scope else []
                 self._room -= sum(len(line) + 1 for line in start)
                 if self._room < 0:
-                    # A page that is full stays full: what would stand below it is counted.
+                    # A full page stays full: further changes are counted.
                     self._left_out += len(of_scope)
                     continue
                 fitting: list[str] = []
@@ -255,7 +246,7 @@ class Page:
         return f"{_EMOJI[section]} {words}" if self._options.emoji else words
 
     def _by_scope(self, changes: Iterable[Change]) -> list[tuple[str, list[Change]]]:
-        """Return the changes of a section by scope, where many share one; each other stands alone, with ``""``."""
+        """Return the changes of a section by scope where many share one; the others are alone, with ``""``."""
         listed = list(changes)
         by_scope: dict[str, list[Change]] = {}
         for change in listed if self._voice.technical else ():
@@ -283,7 +274,7 @@ class Page:
 
 
 def _compared(package: PackageRelease, base: str | None) -> list[str]:
-    return compare_links(package.previous_tag, package.release.tag_name, base)
+    return titles.compare_links(package.previous_tag, package.release.tag_name, base)
 
 
 def _shown(changes: Sequence[Change]) -> int:
@@ -291,7 +282,6 @@ def _shown(changes: Sequence[Change]) -> int:
 
 
 def _is_grouped(part: Part) -> bool:
-    """Whether it has to be said which change is in which release."""
     return bool(part.releases and _shown(part.changes)) and (
         len(part.releases) > 1 or bool(_shown(part.stages[-1].changes))
     )

@@ -1,4 +1,4 @@
-"""What the files of a change say about it: a path has a class, and a list of paths a meaning."""
+"""The classes of files, and the meaning of a change's list of files."""
 
 import re
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from contentsvc_core.events.normalized import Commit
 
 
 class PathClass(Enum):
-    """What a file is for."""
+    """The purpose of a file."""
 
     FRAGMENT = "fragment"
     CHANGELOG = "changelog"
-    #: What tells readers how to move to the next version.
+    #: Instructions for moving to the next version.
     UPGRADE_GUIDE = "upgrade guide"
     TEST = "test"
     LOCK = "lock"
@@ -35,7 +35,6 @@ class PathClass(Enum):
 
 
 def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str = "") -> "re.Pattern[str]":
-    """Return the pattern of paths in one of the folders, of files by their names or beginnings, and of others."""
     kinds = ((folders, "(?:^|/)(?:{})/"), (files, "(?:^|/)(?:{})$"), (begun, "(?:^|/)(?:{})[^/]*$"), (patterns, "{}"))
     rows = (form.replace("{}", "|".join(Table(names).rows)) for names, form in kinds if names)
     return re.compile("|".join(rows), re.IGNORECASE)
@@ -43,52 +42,39 @@ def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str
 
 #: The first class that has a pattern that is found in a path, without regard to case; else the path is source code.
 PATHS: Final = {
-    PathClass.FRAGMENT: _found(
-        patterns=r"""
+    PathClass.FRAGMENT: _found(patterns=r"""
     (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes|releasenotes/notes
         |changelog/unreleased|changelogs/fragments|changelog_unreleased/\w+|upcoming_changes|\.unreleased|next-release
         |release-notes\.d)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.\w+$
-    """
-    ),
-    PathClass.UPGRADE_GUIDE: _found(
-        patterns=r"""
+    """),
+    PathClass.UPGRADE_GUIDE: _found(patterns=r"""
     (?:^|/)(?:upgrad(?:e|ing)|migrat(?:ion|ing)|breaking[-_]changes?)(?:[-_.](?:guides?|notes?|v?\d[a-z\d]*|to|from
         |next))*\.(?:mdx?|rst|txt|adoc)$
-    """
-    ),
-    PathClass.CHANGELOG: _found(
-        patterns=r"""
+    """),
+    PathClass.CHANGELOG: _found(patterns=r"""
     (?:^|/)(?:changelog|changes|history|news|release[-_]?notes|releases|whats_?new|changelog[-_.]\w+
         |unreleased)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
     (?:^|/)docs?/(?:\w+/)*(?:changelog|changes|history|release[-_]?notes|whats_?new)(?:[/.][\w./-]*)?$
-    """
-    ),
-    PathClass.TEST: _found(
-        folders=r"""
+    """),
+    PathClass.TEST: _found(folders=r"""
     tests? | specs? | __tests__ | testing | testdata | test[-_]data | fixtures? | e2e | cypress | mocks? | __mocks__
     __snapshots__ | snapshots | testcases | testsuite | integration[-_]tests? | unit[-_]tests? | test[-_]utils?
-    """,
-        files=r"tests?_[^/]*\.\w+ | conftest\.py | tests?\.\w+",
+    """, files=r"tests?_[^/]*\.\w+ | conftest\.py | tests?\.\w+",
         patterns=r"""
     _tests?\.\w+$ | _spec\.rb$ | test_?helpers?\.\w+$ | [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
     [a-z0-9]Tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
-    """,
-    ),
-    PathClass.LOCK: _found(
-        folders="requirements",
+    """),
+    PathClass.LOCK: _found(folders="requirements",
         files=r"""
     package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | bun\.lockb? | cargo\.lock | poetry\.lock
     uv\.lock | pdm\.lock | pipfile(?:\.lock)? | gemfile\.lock | composer\.lock | go\.(?:mod|sum) | mix\.lock
     podfile\.lock | pubspec\.lock | flake\.lock | deno\.lock | packages\.lock\.json | \.pre-commit-config\.yaml
     [\w.-]*requirements[\w.-]*\.(?:txt|in) | constraints\.txt | gradle\.lockfile | vendor/modules\.txt
-    """,
-    ),
-    PathClass.TOOL: _found(
-        folders=r"""
+    """),
+    PathClass.TOOL: _found(folders=r"""
     ci | scripts? | tools? | tasks | hack | \.ci | devtools | bin/dev | utils/ci | build-tools | maint | maintenance
     fuzz | gallery | etc/ci | infra
-    """,
-        begun=r"""
+    """, begun=r"""
     azure-pipelines | appveyor | jenkinsfile | \.?codecov | \.?goreleaser | renovate | \.?dependabot | tox | noxfile
     \.?pylintrc | mypy | pyrightconfig | pytest | \.?eslintrc | eslint\.config | \.?prettierrc | \.?stylelintrc
     \.?golangci | \.?rubocop | \.?rustfmt | clippy | deny | makefile | justfile | taskfile | rakefile | gemfile
@@ -99,37 +85,28 @@ PATHS: Final = {
     \.?node-version | \.?tool-versions | \.?ruby-version | bors | \.?coveragerc | \.?markdownlint | \.?cspell | typos
     _typos | \.?yamllint | \.?styleci | \.?release-please\w* | \.release-it | \.all-contributorsrc | \.?readthedocs
     book
-    """,
-        patterns=r"""
+    """, patterns=r"""
     ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea|devcontainer|husky|config|woodpecker
         |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton)\b
-    """,
-    ),
-    PathClass.EXAMPLE: _found(
-        folders=r"""
+    """),
+    PathClass.EXAMPLE: _found(folders=r"""
     examples? | samples? | demos? | playground | benchmarks? | benches | bench | perf | cookbook | tutorials?
     showcase | sandbox
-    """,
-        patterns=r"_bench(?:mark)?_?(?:test)?\.\w+$",
-    ),
+    """, patterns=r"_bench(?:mark)?_?(?:test)?\.\w+$"),
     PathClass.DOCUMENTATION: _found(
         folders=r"docs? | documentation | website | site | wiki | manual | guides? | art | \.docs | doc-site",
         begun=r"""
     readme | licen[cs]e | copying | authors | contributors | contributing | security | code_of_conduct | maintainers
     governance | notice | citation | thanks | credits | funding | owners | faq | mkdocs | netlify | relnotes
-    """,
-        patterns=r"(?:^|/)(?:www|relnotes)/ | \.(?:md|mdx|rst|adoc|asciidoc|markdown|textile)$",
-    ),
-    PathClass.MANIFEST: _found(
-        files=r"""
+    """, patterns=r"(?:^|/)(?:www|relnotes)/ | \.(?:md|mdx|rst|adoc|asciidoc|markdown|textile)$"),
+    PathClass.MANIFEST: _found(files=r"""
     package\.json | cargo\.toml | pyproject\.toml | setup\.(?:py|cfg) | composer\.json | [\w.-]+\.gemspec | pom\.xml
     build\.gradle(?:\.kts)? | [\w.-]+\.csproj | mix\.exs | pubspec\.yaml | podfile | package\.swift | manifest\.in
     version(?:\.\w+)? | __version__\.py | _version\.pyi? | version\.go | environment\.ya?ml
-    """
-    ),
-}
+    """),
+}  # fmt: skip
 _UPKEEP_ORDER: Final = (Section.INTERNAL, Section.DEPENDENCIES, Section.DOCUMENTATION)
-#: Files that stand in for the code where they are alone.
+#: The section of a change that touches only files of a class.
 _UPKEEP: Final = {
     **dict.fromkeys((PathClass.TEST, PathClass.TOOL, PathClass.EXAMPLE), Section.INTERNAL),
     **dict.fromkeys((PathClass.DOCUMENTATION, PathClass.CHANGELOG), Section.DOCUMENTATION),
@@ -145,14 +122,14 @@ _FRAGMENTS_OF_A_CHANGE: Final = 6
 
 @final
 class Touched(Struct, frozen=True, kw_only=True, gc=False):
-    """What the files of a change say."""
+    """The evidence of a change's files."""
 
     classes: frozenset[PathClass] = frozenset()
-    #: Where a change belongs that touches no code; ``None`` where it touches code or no path is known.
+    #: The section of a change without code; ``None``: code is touched, or no path is known.
     upkeep: Section | None = None
     #: Whether code that users run is touched.
     source: bool = False
-    #: The section that a news fragment names; ``None`` for no fragment and for one that names none.
+    #: The section of a news fragment; ``None``: unknown.
     announced: Section | None = None
     #: Whether the author wrote news for readers beside the change.
     noted: bool = False
@@ -165,13 +142,12 @@ NOTHING: Final = Touched()
 
 @lru_cache(maxsize=4096)
 def class_of(path: str) -> PathClass:
-    """Return what a file is for."""
+    """Return the class of a path."""
     return next((class_ for class_, pattern in PATHS.items() if pattern.search(path)), PathClass.SOURCE)
 
 
 @lru_cache(maxsize=1024)
 def _of_classes(classes: frozenset[PathClass]) -> Touched:
-    """Return what files of some classes say, where none of them is a news fragment."""
     upkeep: Section | None = None
     if classes and classes <= _UPKEEP.keys():
         sections = {_UPKEEP[class_] for class_ in classes}
@@ -181,7 +157,7 @@ def _of_classes(classes: frozenset[PathClass]) -> Touched:
 
 
 def touched(commits: Sequence[Commit]) -> Touched:
-    """Return what the files of some commits say together; nothing where a list is missing or was cut."""
+    """Return the evidence of some commits together; nothing if a list is missing or cut."""
     present: list[str] = []
     removed: list[str] = []
     for commit in commits:

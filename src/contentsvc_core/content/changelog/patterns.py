@@ -1,4 +1,4 @@
-"""The tables of patterns that tell what a change is; one line adds one habit."""
+"""The tables of words that decide the section of a change; one line adds one habit."""
 
 from typing import Final
 
@@ -52,14 +52,14 @@ INTERNAL: Final = words_of(r"""
 LEFTOVER: Final = words_of(
     r"dead code | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | useless"
 )
-#: Words of faults, where no verb says that they are mended.
+#: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults?
     typo in error | no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing
     fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption
 """)
-#: Words of new things, where no verb says so.
+#: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
     ability to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
@@ -67,18 +67,18 @@ NOVELTY: Final = words_of(r"""
     support for | compatib(?:le|ility) with | first version of
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
 """)
-#: Texts that stand in the code and are none.
+#: Texts inside the code that are documentation.
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
-#: What a feature of a command is called, whatever else the words say.
+#: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
-#: What stands behind "remove": what users can name and may have used.
+#: Public things behind "remove": users can name them and may have used them.
 PUBLIC_THING: Final = words_of(r"""
     option | flag | argument | parameter | method | function | class | command | endpoint | api | setting | support
     feature | plugin | export | alias(?:es)? | module | package | field | property | deprecated | experimental
     config\w* | fixture | hook | param
 """)
 
-#: What only moves a dependency to another version; ``name``, ``begin``, ``end`` where the subject names them.
+#: Updates of a dependency alone; ``name``, ``begin``, ``end`` where the subject names them.
 DEPENDENCY: Final = lines_of(r"""
     (?:bump|bumps|bumped|upgrade|upgrades|upgraded|update|updates|updated|pin|downgrade)(?: the)?(?: (?:dependency
         |rust crate|crate|npm|module|helm release|github-actions?|docker))? (?P<name>(?!version\b|release\b
@@ -119,7 +119,7 @@ DEPENDENCY: Final = lines_of(r"""
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)?
     semver compatible updated? .*
 """)
-#: What only makes a release.
+#: Commits that only make a release.
 RELEASE: Final = lines_of(r"""
     (?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*(?:[-+.]?
         (?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?
@@ -134,8 +134,8 @@ RELEASE: Final = lines_of(r"""
     build (?:a )?new version
     (?:bump|update) (?:the )?\S*version\S*\.\w+
     (?:bump|bumps|bumped|set|setting|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate
-        |project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions?
-        |soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
+        |project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions
+        ?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
     (?:bump|update) to v?\d\S*(?: release)?
     (?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the
         |\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?
@@ -161,7 +161,7 @@ RELEASE: Final = lines_of(r"""
     add unreleased section.*
     add release date.*
 """)
-#: What makes a release without naming a version, whatever it touches.
+#: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
     publish
     release(?: packages?| commit)?
@@ -187,7 +187,7 @@ EMPTY: Final = lines_of(r"""
         |scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
     \.\W*
 """)
-#: What translators' platforms and other machines write.
+#: Subjects of translators' platforms and other machines.
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.*

@@ -1,4 +1,4 @@
-"""Whom a changelog thanks: authors and co-authors, once each, without bots and without a single e-mail address."""
+"""The contributors of a changelog: authors and co-authors, once each, without bots and e-mail addresses."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -17,7 +17,7 @@ _BOTS: Final = frozenset({
     "gitea-actions", "github-actions", "gitlab-bot", "greenkeeper", "imgbot", "mergify", "pre-commit-ci", "pyup-bot",
     "renovate", "semantic-release", "snyk", "weblate", "web-flow", "crowdin", "depfu", "whitesource", "transifex",
     "pull", "autofix-ci", "styleci", "scrutinizer", "deepsource-autofix", "stainless-app", "release-please",
-    # Programs that write code are no people either.
+    # Programs that write code.
     "claude", "copilot", "github copilot", "codex", "cursor", "cursor agent", "cursoragent", "devin", "devin ai",
     "devin-ai-integration", "gemini", "gemini-code-assist", "google-labs-jules", "chatgpt", "openai codex", "aider",
     "amp", "windsurf", "opencode", "openhands", "sweep", "sweep ai", "coderabbitai", "sourcery-ai", "jules", "warp",
@@ -30,7 +30,7 @@ _PROGRAM_ADDRESS: Final = re.compile(
     r"noreply@(?:anthropic|cursor|openai|github-copilot|aider|devin|opencode|factory)\.\w+|(?:cursoragent|codex|devin|amp)@[\w.]+",
     re.IGNORECASE,
 )
-#: Surnames that end like the accounts of programs.
+#: Surnames that end like accounts of bots.
 _SURNAMES: Final = ("talbot", "abbot", "cabot", "chabot", "rabot", "barbot", "corbot", "herbot", "turbot", "jobot")
 
 _CO_AUTHOR: Final = re.compile(r"([^<\n]*)(?:<([^>\n]*)>?)?")
@@ -47,7 +47,7 @@ def authors(commit: Commit, message: CommitMessage) -> tuple[Author, ...]:
 
 
 def contributors(
-    everybody: Iterable[Author],
+    people: Iterable[Author],
     bots: frozenset[str] = frozenset(),
     *,
     newcomers: Collection[str] = (),
@@ -55,18 +55,18 @@ def contributors(
 ) -> tuple[str, ...]:
     """Return each person's name as Markdown, in the order of first appearance.
 
-    One account is one person, and so is one address; a person is shown by account as soon as one is known.
+    An account is one person, and so is an address. A known account replaces the name.
 
     Args:
-        everybody: The authors of the changes, in the order of the changes.
-        bots: Further accounts and names that are no persons, casefolded.
+        people: The authors of the changes, in the order of the changes.
+        bots: Further accounts and names of bots, casefolded.
         newcomers: Accounts whose first contribution is among the changes.
-        newcomer: How such an account is marked.
+        newcomer: The mark of such an account.
     """
     shown: list[str] = []
     known: dict[tuple[str, str], int] = {}
-    # Who comes again in the same words changes nothing: most changes are by few people.
-    for author in dict.fromkeys(everybody):
+    # Repeated authors change nothing: most changes are by few people.
+    for author in dict.fromkeys(people):
         if _is_bot(author, bots):
             continue
         username = _username(author)

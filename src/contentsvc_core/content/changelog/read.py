@@ -1,4 +1,4 @@
-"""Commit messages of any style, taken apart: what the author says, and what the code host put around it."""
+"""Commit messages of any style, parsed into their parts."""
 
 import re
 from typing import Final, final
@@ -11,7 +11,7 @@ from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
 
 SUBJECT_LIMIT: Final = 400
-#: How much of a message's beginning and end is read: a 25 MB message costs no more than this.
+#: The beginning and end of a message that are read, in characters: large messages cost no more.
 _READ: Final = 16_384
 
 # Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
@@ -26,10 +26,10 @@ _NUMBER: Final = re.compile(
     r"(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
     re.IGNORECASE,
 )
-#: The last digit of such a reference stands among so many characters at the end of the line.
+#: The last digit of such a reference is among so many last characters of the line.
 _DIGIT_AT_END: Final = re.compile(r"[0-9][)\]]?[.,]?\Z")
 _DIGIT_FROM_END: Final = 3
-#: Between the first bracket of a reference and its sign are no more characters: ``(resolved bpo-``.
+#: At most so many characters are between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
 #: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``.
 _LEADING_NUMBER: Final = re.compile(
@@ -46,9 +46,9 @@ _TICKET: Final = re.compile(
 _ISSUE: Final = re.compile(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
 #: ``; x`` (a small change) and ``* lisp/lamp.el (light): x``.
 _ITEM_OF_LOG: Final = re.compile(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)")
-#: ``name - text``: taken for a scope where a known verb follows.
+#: ``name - text``: a scope if a known verb follows.
 _DASHED: Final = re.compile(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
-#: A mark that is spelled with several words.
+#: Breaking marks of several words.
 _BREAKING_MARK: Final = re.compile(
     r"\[!!!\] *(?=\S)|"
     r"(?:[*_]{2}|[\[(])?(?:breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
@@ -62,13 +62,13 @@ _BRANCH: Final = re.compile(
     re.IGNORECASE,
 )
 _SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
-#: What is taken from the beginning; a group says what it tells: a ``type``, a ``file``, a ``number``.
+#: Prefixes of a subject with the groups ``type``, ``file`` and ``number``.
 _MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
-#: Words alone: each of the prefixes has one of these signs, or begins with another.
+#: Words without a prefix: prefixes have one of these signs, or begin with one.
 _NO_PREFIX: Final = re.compile(r"[A-Za-z][^:\uff1a#/-]*")
 _TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = re.compile(r"#([0-9]{1,10})")
-# An order to a machine, not words for a reader.
+# Orders to machines.
 _SKIP_MARK: Final = re.compile(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -84,7 +84,7 @@ _BY: Final = re.compile(
 _TAG: Final = re.compile(
     r"(?:\[`?(?P<b>[^\]`\[]{1,40})`?\]|\((?P<p>[\w /.-]{1,30})\)|\{(?P<c>[\w /.-]{1,30})\})[:\s-]*(?P<rest>\S.*)"
 )
-#: Tags of branches, versions and stages: they say nothing of the change.
+#: Tags of branches, versions and stages, which describe no change.
 _EMPTY_TAG: Final = re.compile(
     r"v?\d+(?:\.(?:\d+|x))*(?:\.?x)?|[\w/-]*\d+[.-]x|backport.*|\w+ backport|(?:release|stable|branch)[/ -].*"
     r"|wip|draft|pr|mr|rfc|mrg.*|main|master|stable|develop|dev|next|trunk"
@@ -97,8 +97,8 @@ _PATH: Final = re.compile(
     r"(?P<mark>!)?: +(?P<rest>\S.*)"
 )
 
-#: The subjects that most commits have: a type and a scope or none, words without a sign that a prefix has, a number or
-#: none. They are read by this one pattern, and the patterns above would read the same.
+#: Usual subjects: an optional type and scope, words without signs of a prefix, an optional number. The other patterns
+#: would read the same.
 _USUAL: Final = re.compile(
     r"(?:(?P<type>[a-z][a-z-]{0,39})(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*)\))?(?P<mark>!)?: )?"
     r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]+/))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
@@ -114,7 +114,7 @@ _SIGN: Final = re.compile(
 
 @final
 class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
-    """A commit message, taken apart."""
+    """The parts of a commit message."""
 
     #: The first line as one clean line, without the numbers at its end.
     subject: str
@@ -128,11 +128,11 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
     description: str
     #: Whether the author marks it as breaking.
     breaking: bool = False
-    #: What the breaking footers say, each as one line.
+    #: The breaking footers, each as one line.
     breaking_notes: tuple[str, ...] = ()
     #: Pull requests and issues that the subject names, without ``#``; the pull request of the change comes last.
     numbers: tuple[str, ...] = ()
-    #: What follows the first line; cut, and never printed as it is.
+    #: The text after the first line, cut. It is never printed unchanged.
     body: str = ""
     footers: tuple[Footer, ...] = ()
 
@@ -143,7 +143,7 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def parse(message: str) -> CommitMessage:
-    """Return a commit message, taken apart. Every text is a message: what follows no habit is all description."""
+    """Return the parts of a message. A subject without a known style is all description."""
     first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
     footers = footers_of(message)
     breaking, notes = breaking_notes(body) if body else (False, ())
@@ -185,16 +185,16 @@ def parse(message: str) -> CommitMessage:
 
 
 def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
-    """Split the references at the end of a line from it: ``text (#1) (#2)`` is ``text`` and ``1``, ``2``."""
+    """Return a line without the references at its end, and their numbers: ``text (#1) (#2)`` has ``1`` and ``2``."""
     numbers: list[str] = []
-    # Most lines do not end with a reference. In one that does, nothing before the reference can be part of the match.
+    # Most lines do not end with a reference. In other lines, the match begins near the sign.
     while _DIGIT_AT_END.search(line, max(0, len(line) - _DIGIT_FROM_END)):
         sign_at = max(map(line.rfind, "#!-"))
         start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
         if (found := _NUMBER.search(line, start)) is None:
             break
         before, sign = line[: found.start()], found[0][:1]
-        # `Fix #12` is all that it says, and `acme/lid#12` names another repository's.
+        # `Fix #12` has no other words, and `acme/lid#12` names another repository's number.
         last = before.rstrip(" ,.:-([").rpartition(" ")[2].casefold()
         bare = last == "request" or (last in _NEEDS_NUMBER and not found[0].endswith((")", "]")))
         if not _TAG_ALONE.sub("", before).strip() or bare or (sign in "#!" and before[-1:].isalnum()):
@@ -227,10 +227,9 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _prefixes(subject: str) -> "_Head":
-    """Read what stands before the words: signs, tags, tickets, type, scope."""
     head = _Head(rest=subject)
     for _ in range(_PREFIXES):
-        # What follows the type `revert` is the subject of what is undone.
+        # After the type `revert` comes the undone subject.
         if _NO_PREFIX.fullmatch(head.rest) or (head.kind or "").casefold() == "revert":
             break
         for read in _READERS:
@@ -248,7 +247,7 @@ def _prefixes(subject: str) -> "_Head":
 @final
 @define(kw_only=True)
 class _Head:
-    """What was read of a subject, and what is left of it."""
+    """The parts of a subject so far, and its rest."""
 
     rest: str
     sign: str = ""
@@ -330,9 +329,9 @@ def _read_part(head: _Head) -> bool:
     return True
 
 
-#: What may stand before the words, in the order in which it is looked for.
+#: The readers of prefixes, in their order.
 _READERS: Final = (_read_sign, _read_mark, _read_tag, _read_header, _read_part)
-#: So many of them stand before any subject.
+#: The largest number of prefixes.
 _PREFIXES: Final = 6
 
 

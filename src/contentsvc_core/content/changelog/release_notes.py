@@ -1,4 +1,4 @@
-"""The release notes that an author wrote, made ready to be shown: still the author's Markdown."""
+"""Release notes of authors, made ready to be shown: still the author's Markdown."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from contentsvc_core.text import storable
 # An at sign in disguise would become one when the Markdown is rendered.
 _AT_SIGN: Final = re.compile(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-#: How much of the notes is looked at for their first items, in lines, and how long one may be.
+#: Limits of the search for the first items: lines, characters of an item, items.
 _LINES_READ: Final = 200
 _ITEM_LIMIT: Final = 300
 _ITEMS: Final = 6
@@ -28,9 +28,9 @@ _REFERENCE: Final = re.compile(
     r"[ ,]*(?:\bby @\S+.*|\(?\bhttps?://.*|[(\[]*#\d+.*|[(\[]+(?:thanks|by|via) .*|\([0-9a-f, ]{7,}\).*|@[\w-]+)\Z",
     re.IGNORECASE,
 )
-#: How release tools begin an item: `#12 abc1234 Thanks @ada! - `.
+#: The beginnings of items by release tools: `#12 abc1234 Thanks @ada! - `.
 _CREDITED: Final = re.compile(r"\A(?:#\d+ +)?(?:`?[0-9a-f]{7,40}`?:? +)?(?:Thanks @.{1,200}?! - )?")
-#: What release tools write for a package that only follows another one.
+#: Texts of release tools for a package that only follows another one.
 _FOLLOWS: Final = re.compile(
     r"\s*(?:#{1,6}[ \t].*|[-*+][ \t]+(?:Updated? dependenc(?:y|ies)\b.*|`?@?[\w./-]+@\d[\w.+-]*`?)"
     r"|\*\*Note:\*\* Version bump only for package .*)?",
@@ -42,33 +42,32 @@ _PACKAGE_LIMIT: Final = 4_000
 _NUMBER: Final = re.compile(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d{1,10})\b")
 _COMMIT: Final = re.compile(r"\b[0-9a-fA-F]{7,40}\b")
 _HASH: Final = 7
-#: Words that tell: short ones stand in every line.
+#: Words with a meaning: short words are in every line.
 _WORD: Final = re.compile(r"[^\W_]{3,40}")
-#: The share of a change's words that a line of notes about that change has: authors reword.
+#: A line of notes is about a change if it has this share of the change's words: authors reword.
 _MOST_WORDS: Final = 0.6
 _BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
 
 
 def clean(body: str, limit: int) -> tuple[str, bool]:
-    """Give an author's notes without comments and e-mail addresses, and whether they had to be cut to ``limit``.
+    """Return notes without comments and e-mail addresses, and whether they were cut to ``limit``.
 
-    Line ends become line feeds, a code block left open is closed. Everything else is the business of the renderer,
-    which shows raw HTML as text.
+    Line ends become line feeds, and an open code block is closed. The renderer shows raw HTML as text.
     """
-    # What is read beyond the limit makes room for what the comments take.
+    # Comments are removed: so more than the limit is read.
     text = storable(body[: 4 * limit]).replace("\r\n", "\n").replace("\r", "\n")
     text, fence = _without_comments(text)
     text = _BLANK_LINE.sub("", mask_addresses(_AT_SIGN.sub("@", text))).strip()
     cut = len(text) > limit or len(body) > 4 * limit
     if cut:
-        # At the end of a line: what is left of a cut line may be half a link, or half an e-mail address.
+        # Cut at the end of a line: the rest of a cut line may be half a link, or half an e-mail address.
         text = text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0] or text[: limit // 2]
         _, fence = _without_comments(text)
     return f"{text.rstrip()}\n{fence}" if fence else text.rstrip(), cut
 
 
 def first_items(notes: str) -> list[str]:
-    """Return the first items of an author's list of changes as plain lines, without links and references."""
+    """Return the first items of an author's list as plain lines, without links and references."""
     found: list[str] = []
     skipped = False
     for line in notes.split("\n")[:_LINES_READ]:
@@ -85,10 +84,7 @@ def first_items(notes: str) -> list[str]:
 
 
 def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes that notes leave out: without their numbers, their commits and most of their words.
-
-    Notes name a change by a pull request, an issue or a hash, or a line of them has most of its words.
-    """
+    """Return the changes that the notes do not name by number, hash, or most of their words."""
     numbers = set(_NUMBER.findall(notes))
     hashes = {found[:_HASH].casefold() for found in _COMMIT.findall(notes)}
     lines = [set(_WORD.findall(line.casefold())) for line in notes.split("\n")[:_LINES_READ]]
@@ -105,13 +101,13 @@ def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
 
 
 def package_notes(body: str | None) -> str:
-    """Return the notes of one package among others; ``""``: they say no more than that it follows other packages."""
+    """Return the notes of one package among others; empty if it only follows other packages."""
     notes, _ = clean(body or "", _PACKAGE_LIMIT)
     return "" if all(map(_FOLLOWS.fullmatch, notes.split("\n"))) else notes
 
 
 def lowered(notes: str, level: int) -> str:
-    """Return notes whose headings stand below a heading of a level; those in code are left."""
+    """Return notes with headings below a level; code is unchanged."""
     lines: list[str] = []
     fence = ""
     for line in notes.split("\n"):
@@ -128,7 +124,6 @@ def lowered(notes: str, level: int) -> str:
 
 
 def _without_comments(text: str) -> tuple[str, str]:
-    """Remove HTML comments outside code; give the text, and the fence that closes a code block left open."""
     lines: list[str] = []
     fence = ""
     in_comment = False
@@ -155,7 +150,6 @@ def _without_comments(text: str) -> tuple[str, str]:
 
 
 def _uncommented(line: str, at: int, comments_end: int, *, in_comment: bool) -> tuple[str, bool]:
-    """Take the comments out of one line that begins at ``at``; an opening that nothing closes is left as text."""
     pieces: list[str] = []
     here = 0
     in_code = False

@@ -1,4 +1,4 @@
-"""What happened, repository by repository: the one analysis that every kind of content is written from."""
+"""The changes and releases of each repository: the analysis behind every content type."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -29,27 +29,27 @@ _NAMED: Final = 3
 @final
 @frozen(kw_only=True)
 class Stage:
-    """What arrived after one release and until the next one."""
+    """The changes between two releases."""
 
-    #: The release that came next; ``None``: none came since.
+    #: The next release; ``None``: not released yet.
     release: Release | None
-    #: Sorted like those of a part.
+    #: Sorted by section.
     changes: tuple[Change, ...] = field(converter=tuple)
-    #: Whether any commit came, worth a word or not.
+    #: Whether any commit came, listed or not.
     busy: bool
-    #: The package whose release it is, where those of several packages are announced together.
+    #: The released package, if several packages are announced together.
     package: PackageRelease | None = None
-    #: Whether the changes belong to no package of releases that are announced together: they are in all of them.
+    #: Whether the changes belong to all packages that are announced together.
     common: bool = False
 
     @property
     def notes(self) -> str:
-        """Return the notes of a package's release, made ready; ``""``: they say nothing, or it is no package's."""
+        """The cleaned notes of a package's release; may be empty."""
         return "" if self.package is None else package_notes(self.package.release.body)
 
     @property
     def tells(self) -> bool:
-        """Whether there is anything to read of it."""
+        """Whether the stage has notes or listed changes."""
         return bool(self.notes) or any(change.shown for change in self.changes)
 
     @property
@@ -61,45 +61,45 @@ class Stage:
 @final
 @frozen(kw_only=True)
 class Part:
-    """What happened in one repository."""
+    """The changes and releases of one repository."""
 
-    #: ``owner/name`` as it came.
+    #: ``owner/name`` as received.
     repository: str
-    #: Its address at the code host, safe to link; ``None`` if no event says it.
+    #: The address at the code host, safe to link; ``None``: no event has it.
     base: str | None
     pushes: tuple[Push, ...] = field(converter=tuple)
-    #: What came, release by release, oldest first; last what no release followed.
+    #: Oldest first; the last one is not released yet.
     stages: tuple[Stage, ...] = field(converter=tuple)
-    #: All changes, sorted by section; inside one the order in which they came.
+    #: Sorted by section, then in the order of arrival.
     changes: tuple[Change, ...] = field(converter=tuple)
-    #: Where all commits can be read, safe to link; ``None`` where no address is known.
+    #: The page with all commits, safe to link; ``None``: unknown.
     commits_page: str | None = None
-    #: Oldest first, each once; without the one that the content announces.
+    #: Oldest first, each once, without the announced release.
     releases: tuple[Release, ...] = field(converter=tuple)
 
     @property
     def name(self) -> str:
-        """Give ``owner/name`` as one clean line, not escaped."""
+        """``owner/name`` as one clean line, not escaped."""
         return masked_line(self.repository, _NAME_LIMIT)
 
     @property
     def project(self) -> str:
-        """Give the repository's own name, plain, in one line."""
+        """The repository's own name, plain, in one line."""
         return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
 
     @property
     def packages(self) -> tuple[PackageRelease, ...]:
-        """Return the packages that are announced together, in the order of the stages."""
+        """The packages that are announced together, in the order of the stages."""
         return tuple(stage.package for stage in self.stages if stage.package is not None)
 
     @property
     def incomplete(self) -> bool:
-        """Whether the code host may have left commits out: it sends no more than so many with one push."""
+        """Whether a push has the most commits that the code host sends, so that some may be missing."""
         return any(len(push.commits) >= MAX_COMMITS for push in self.pushes)
 
     @cached_property
     def commits(self) -> tuple[Commit, ...]:
-        """Return every commit that came, once, whether or not a reader is told about it."""
+        """All commits, each once, listed or not."""
         new = [commit for push in self.pushes for commit in push.commits if commit.distinct]
         return tuple({commit.id.casefold() or str(place): commit for place, commit in enumerate(new)}.values())
 
@@ -107,15 +107,12 @@ class Part:
 def report_of(
     brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, phrases: Phrasebook = ENGLISH
 ) -> tuple[Part, ...]:
-    """Find what happened in each repository of a brief, each commit and each release once.
-
-    One part for each repository, in the order of the brief, also for one where nothing is to be told.
-    """
+    """Return the parts of a brief, in its order, each commit and each release once."""
     parts: list[Part] = []
     told: set[str] = set()
     for chapter in _merged(brief.chapters):
         runs, releases = _told_apart(chapter, brief.release)
-        # A commit that two repositories share, e.g. one and its copy, is told where it came first.
+        # A commit that two repositories share is reported in the first one.
         runs = [[_without(push, told) for push in run] for run in runs] if told else runs
         pushes = [push for run in runs for push in run]
         if len(brief.chapters) > 1:
@@ -153,7 +150,7 @@ def report_of(
 
 
 def _merged(chapters: Iterable[Chapter]) -> list[Chapter]:
-    """Join the chapters of one repository: it may be connected twice, e.g. through two providers."""
+    """Join the chapters of one repository, which may be connected through two providers."""
     merged: dict[str, Chapter] = {}
     for chapter in chapters:
         key = chapter.repository.casefold()
@@ -172,10 +169,9 @@ def _joined(first: Chapter, second: Chapter) -> Chapter:
 
 
 def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[Push]], list[Release]]:
-    """Give the pushes before each published release and after the last one, and the releases.
+    """Return the pushes before each published release and after the last one, and the releases.
 
-    A release that came twice counts once, where it came first. The announced one is no part of them: what a brief
-    with a release tells is all before it.
+    A repeated release counts once. The announced release is left out: all events are before it.
     """
     runs: list[list[Push]] = [[]]
     releases: dict[str, Release] = {}
@@ -198,7 +194,6 @@ def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[
 def _stages(
     runs: Sequence[Sequence[Push]], releases: Sequence[Release | None], changes: Iterable[Change]
 ) -> list[Stage]:
-    """Sort the changes by the release that their first commit came before."""
     firsts: dict[str | Commit, int] = {}
     for place, run in enumerate(runs):
         for push in run:
@@ -217,10 +212,7 @@ def _stages(
 def _by_package(
     released: Sequence[PackageRelease], packages: Packages, changes: Iterable[Change], *, busy: bool
 ) -> list[Stage]:
-    """Sort the changes by the one released package that they belong to; last those of none, and of several.
-
-    Packages that have something to tell come first.
-    """
+    """Return the stages of packages, those with content first, then the stage of common changes."""
     names = {each.tag.package for each in released}
     sorted_: dict[str | None, list[Change]] = {name: [] for name in (*names, None)}
     for change in changes:
@@ -240,7 +232,7 @@ def _by_package(
 
 
 def _placed(change: Change, packages: Packages, package: str) -> Change:
-    """Return a change as it stands under its package's name: its scope need not say that again."""
+    """Return a change without a scope that only repeats the package."""
     return replace(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 
@@ -262,12 +254,11 @@ def _commits_page(brief: Brief, base: str | None) -> str | None:
         return None
     release = brief.release
     compared = compare_url(brief.previous_tag, release.tag_name, base) if release else None
-    # What no tag bounds is in the history of the branch.
+    # Without a release, the history of the branch has all commits.
     return compared or f"{base}/commits"
 
 
 def _base(release: Release | None, pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:
-    """Find the repository's address at the code host, from the page of a release or of a commit."""
     pages = [(each.url, "/releases/tag/") for each in (release, *releases) if each is not None]
     for url, mark in pages:
         base, found, _ = url.rpartition(mark)

@@ -1,4 +1,4 @@
-"""Reverts, and what is left of a window when they and what they undo have vanished."""
+"""Reverts and their targets in a window."""
 
 import re
 from bisect import bisect_left
@@ -14,7 +14,7 @@ _QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECAS
 # git's own sentence, and the footer of the specification's example.
 _REVERTED_SHA: Final = re.compile(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
 _SHA: Final = re.compile(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
-# Numbers at the end of a subject, also of a quoted one: they tell nothing about which change is meant.
+# Numbers at the end of a subject, also of a quoted one: they do not identify the change.
 _NUMBERS: Final = re.compile(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
 
@@ -24,33 +24,33 @@ _Key = tuple[str, str, str]
 @final
 @frozen(kw_only=True)
 class Undoing:
-    """What a revert says that it undoes."""
+    """The target of a revert."""
 
     #: Full or abbreviated, in lower case.
     shas: tuple[str, ...]
-    #: What it undoes, as a message of its own.
+    #: The undone message.
     message: CommitMessage
-    #: Whether the words name what is undone; else they may say what is done instead.
+    #: Whether the words name the undone change. Otherwise they may describe the new one.
     quoted: bool
-    #: The subject that it undoes, without type, scope and numbers.
+    #: The undone subject, without type, scope and numbers.
     description: str
     scope: str | None
-    #: Whether the words mean that something comes back (a revert of a revert).
+    #: Whether the change comes back: a revert of a revert.
     again: bool
-    #: How the undone commit may be filed, the surest first.
+    #: The keys of the undone commit, the surest first.
     keys: tuple[_Key, ...]
 
     def is_alike(self, other: "Undoing") -> bool:
-        """Return whether another revert undoes the same."""
+        """Return whether another revert has the same target."""
         return not {*self.shas, *self.keys}.isdisjoint({*other.shas, *other.keys})
 
     def undoes(self, sha: str, message: CommitMessage) -> bool:
-        """Return whether a commit is what is undone: by the hash that the revert names, else by the subject."""
+        """Return whether a commit is the target: by hash, else by subject."""
         return sha.lower().startswith(self.shas) if self.shas else not filed_as(message).isdisjoint(self.keys)
 
 
 def undoing(message: CommitMessage) -> Undoing | None:
-    """Read a message as a revert (git's ``Revert "…"`` and ``Reapply "…"``, or the type ``revert``); else ``None``."""
+    """Return the target of a revert (``Revert "…"``, ``Reapply "…"``, or the type ``revert``); else ``None``."""
     if message.subject[:1] in "Rr" and (quoted := _QUOTED.fullmatch(message.subject)):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
@@ -64,10 +64,10 @@ def undoing(message: CommitMessage) -> Undoing | None:
 
 
 def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
-    """Return the places of the entries that are still true at the end of the window, oldest first.
+    """Return the places of the entries that are not undone, oldest first.
 
-    A revert and its target both vanish. A revert of a revert brings the target back. A revert stays if anything that
-    it names is outside the window.
+    A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
+    outside the window.
 
     Args:
         entries: The hash and the message of each, oldest first.
@@ -76,7 +76,7 @@ def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
     if not targets:
         return tuple(range(len(entries)))
     gone: set[int] = set()
-    # Newest first: what is known to be undone undoes nothing itself. One pass, however long a chain of reverts is.
+    # Newest first: an undone revert undoes nothing. One pass is enough for any chain of reverts.
     for place in range(len(entries) - 1, -1, -1):
         if place not in gone and (found := targets.get(place)) is not None:
             gone.update(found.places)
@@ -122,7 +122,6 @@ def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -
 
 
 def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, _Targets]:
-    """Return, for each revert, the places of what it undoes; a revert without any is left out."""
     reverts = {place: revert for place, (_, message) in enumerate(entries) if (revert := undoing(message)) is not None}
     if not reverts:
         return {}
@@ -147,7 +146,7 @@ def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, _Targets
 
 
 def _place_of(sha: str, by_sha: list[tuple[str, int]], before: int) -> int | None:
-    """Find the only commit of which ``sha`` is the beginning, if it came before the revert."""
+    """Return the place of the only commit with this beginning, if it came before the revert."""
     at = bisect_left(by_sha, (sha, -1))
     matches = [place for known, place in by_sha[at : at + 2] if known.startswith(sha)]
     return matches[0] if len(matches) == 1 and matches[0] < before else None
@@ -169,10 +168,7 @@ def _file_again(
     filed: dict[_Key, list[int]],
     undone: set[int],
 ) -> None:
-    """Let what a reverted revert had undone be found by its subject once more.
-
-    Each entry is filed once for each time that it is undone. So the work is proportional to what the reverts name.
-    """
+    """File the targets of a reverted revert again. The work is proportional to the targets that reverts name."""
     for place in reverted:
         if (revert := found.get(place)) is not None:
             for back in revert.places:

@@ -1,4 +1,4 @@
-"""What a reader sees of the entries, and what is folded into one line or left out."""
+"""The listed changes, and the changes that are only counted."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,17 +26,16 @@ from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 
-#: Projects whose authors write news beside their changes: so many entries with news, and so large a share of all
-#: that could be shown, make it a habit. What comes without news is then smaller than what comes with some.
+#: A habit of news fragments: at least so many entries with news, and this share of the entries that could be listed.
+#: Then entries without news are only counted.
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
-#: The same for pull requests and issues: what came past them is smaller than what came with a number. In a window of
-#: few changes each one counts.
+#: The same for pull requests and issues; in a window of fewer changes every change counts.
 _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.3
 _VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
-#: Nothing that reverts undo was looked for.
+#: For reverts whose releases are unknown.
 NOTHING_UNDONE: Final[Mapping[str, str]] = MappingProxyType({})
 _ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
@@ -47,11 +46,11 @@ _TAKEN_AWAY: Final = _ALWAYS | {Section.DEPRECATED, Section.REMOVED}
 @final
 @frozen(kw_only=True)
 class _Habits:
-    """What the authors of a window do with changes that readers should know."""
+    """The habits of the authors in a window."""
 
-    #: They write news beside the change.
+    #: News fragments beside changes.
     noted: bool
-    #: They go through pull requests or issues.
+    #: Pull requests or issues.
     requested: bool
 
 
@@ -60,42 +59,42 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     """One entry of a changelog."""
 
     section: Section
-    #: What stands in bold before it: a scope, a type, or both; ``""`` for neither.
+    #: The bold text before the line: a scope or packages; may be empty.
     label: str
-    #: The part of the code that it names, ``""`` for none and for one that its heading names.
+    #: The named part of the code; empty if unknown, or if the heading names it.
     scope: str
-    #: Its one line, plain and not escaped, begun like a sentence, without its period.
+    #: One line, plain and not escaped, with a capital and without its period.
     text: str
-    #: The same as the author began it: to stand after a colon.
+    #: The same without the capital, for use after a colon.
     continuation: str
-    #: What its author says below the line: the body of a message, cut.
+    #: The body of the message, cut.
     body: str = ""
-    #: What the breaking footers say.
+    #: The breaking footers.
     notes: tuple[str, ...]
     #: Pull requests and issues, without ``#``; the change's own pull request comes last.
     numbers: tuple[str, ...]
-    #: The commits that made it; the one that stands for it comes first.
+    #: The leading commit comes first.
     commits: tuple[Commit, ...]
     #: The messages of the commits, in the same order.
     messages: tuple[CommitMessage, ...]
-    #: The type as its author spells it in lower case, ``""`` without one.
+    #: The type in lower case; may be empty.
     kind: str
-    #: Whether readers are told of it; else it is counted.
+    #: Whether the change is listed. Otherwise it is counted.
     shown: bool = True
-    #: What it moves from which version to which, if it only moves a dependency.
+    #: The update, if the change only updates a dependency.
     bump: Bump | None = None
-    #: The account whose first pull request in this repository it is; ``""``: it is none, or that is not known.
+    #: The account whose first pull request in this repository it is; may be empty.
     newcomer: str = ""
 
     @property
     def details(self) -> str:
-        """Return what the author says beyond the line: plain, whole sentences; ``""`` for nothing."""
+        """The author's explanation: plain, whole sentences; may be empty."""
         told = self.shown and self.body and self.section not in UPKEEP
         return explanation(self.body, said=self.continuation) if told else ""
 
     @property
     def authors(self) -> tuple[Author, ...]:
-        """Return everybody who wrote one of the commits."""
+        """The authors of all commits."""
         return tuple(chain.from_iterable(map(authors, self.commits, self.messages)))
 
 
@@ -108,15 +107,15 @@ def reported_changes(
     requests: Mapping[int, PullRequest] = NO_REQUESTS,
     undone: Mapping[str, str] = NOTHING_UNDONE,
 ) -> tuple[Change, ...]:
-    """Return the changes of some pushes, in the order in which they came; release work and the hidden are left out.
+    """Return the changes of some pushes, in the order of arrival, without release work and hidden changes.
 
     Args:
         pushes: Oldest first.
-        options: What to hide and what to fold.
-        phrases: What stands for a message that says nothing, and for a private fix.
-        tag: The release that the changes are in, ``""`` for none.
-        requests: What the code host says of pull requests, by number; labels decide before words do.
-        undone: The releases that had what reverts undo, by the reverts' hashes.
+        options: The house style.
+        phrases: The language, for messages without words and for private fixes.
+        tag: The release with the changes; may be empty.
+        requests: The described pull requests, by number. Labels outweigh words.
+        undone: The tags of the releases with the targets of reverts, by the hashes of the reverts.
     """
     told: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)
@@ -135,7 +134,6 @@ def reported_changes(
 
 
 def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Change:
-    """Return a revert with the release that had what it undoes."""
     found = next((undone[commit.id.casefold()] for commit in change.commits if commit.id.casefold() in undone), "")
     tag = masked_line(found, _TAG_LIMIT)
     if not tag or change.section is not Section.REVERTED:
@@ -145,7 +143,7 @@ def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Ch
 
 
 def breaks_of(tag: str) -> Breaks:
-    """Return what a release's number says about breaking changes."""
+    """Return the promise of a release's number about breaking changes."""
     found = _VERSION.search(tag)
     if found is None or int(found["patch"] or 0):
         return Breaks.NOT
@@ -158,7 +156,7 @@ def _kind(entry: Entry, breaks: Breaks) -> Kind:
     kind = classify(entry.message, entry.touched, breaks=breaks)
     if kind.section in _ALWAYS or len(entry.commits) == 1:
         return kind
-    # What any commit of a pull request says of security counts; where the title says nothing, its commits do.
+    # Commits of a pull request decide about security, and where the title decides nothing.
     inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
     for grave in (Section.BREAKING, Section.SECURITY):
         if any(each.section is grave and each.sure for each in inner):
@@ -191,7 +189,7 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: "_Habits
 
 
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
-    """Whether the options leave a change out; a breaking or a security change never is."""
+    """Return whether the options hide a change; breaking and security changes are never hidden."""
     if kind.section in _ALWAYS:
         return False
     hidden, message, first = options.hidden, entry.message, entry.commits[0].commit
@@ -233,7 +231,7 @@ def _undone(message: CommitMessage, undone: Undoing) -> str:
     return line if undone.quoted or message.description.casefold().startswith("revert") else f"Revert: {line}"
 
 
-#: Scopes that only repeat the heading above them, or name the whole.
+#: Scopes that only repeat the heading, or name the whole.
 _SAID: Final = {
     Section.SECURITY: words.SECURITY_SCOPES,
     Section.PERFORMANCE: frozenset({"perf", "performance"}),
@@ -244,7 +242,6 @@ _CODE: Final = re.compile(r"[`'\"]")
 
 
 def _scope(scope: str | None, section: Section, text: str) -> str:
-    """Return the part of the code that a change names, ``""`` where heading or line say it already."""
     name = (scope or "").strip()
     if not name or name.casefold() in _SAID.get(section, frozenset()):
         return ""
@@ -252,7 +249,7 @@ def _scope(scope: str | None, section: Section, text: str) -> str:
     return "" if words.casefold().startswith(f"{name.casefold()} ") else name
 
 
-#: The order of importance; it differs from the order of headings in what takes something away.
+#: The order of importance: unlike the order of headings, removals are late.
 IMPORTANCE: Final = (
     Section.BREAKING, Section.SECURITY, Section.ADDED, Section.CHANGED, Section.FIXED, Section.PERFORMANCE,
     Section.REMOVED, Section.DEPRECATED, Section.REVERTED, Section.OTHER, Section.DOCUMENTATION, Section.DEPENDENCIES,
@@ -265,7 +262,7 @@ _MINOR: Final = re.compile(
     r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b",
     re.IGNORECASE,
 )
-#: What is no part of an author's explanation, however long it is.
+#: Trailers, which do not count as an explanation.
 _TRAILER: Final = re.compile(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000
@@ -273,23 +270,23 @@ _FEW_WORDS: Final = 2
 
 
 def is_minor(change: Change) -> bool:
-    """Whether a change is small for most readers, or says too little to be told among the first."""
+    """Return whether a change is small for most readers, or too short to be among the first."""
     return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(change.text) is not None
 
 
 def importance(change: Change) -> tuple[int, bool, int]:
-    """Sort by kind, then by how much its author had to say about it; small things come last."""
+    """Return the sort key: section, small changes last, then the length of the message."""
     size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
     return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
 
 
 def most_important(changes: Iterable[Change], count: int) -> list[Change]:
-    """Return the most important changes; only those of the first kinds are compared in full."""
+    """Return the most important changes. Only changes of the first sections are compared in full."""
     by_kind = sorted(changes, key=lambda change: RANK[change.section])
     last = RANK[by_kind[count - 1].section] if len(by_kind) > count else len(RANK)
     return sorted((change for change in by_kind if RANK[change.section] <= last), key=importance)[:count]
 
 
 def is_news(change: Change) -> bool:
-    """Whether a change is told in posts of every kind; the others are counted there."""
+    """Return whether posts of every type list the change."""
     return change.shown and change.section not in UPKEEP

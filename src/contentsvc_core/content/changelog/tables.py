@@ -1,25 +1,25 @@
-"""Tables of patterns that are searched in one line: a pattern runs only where a word begins as the pattern does."""
+"""Tables of patterns that are searched in one line. A pattern runs only if a word has the pattern's beginning."""
 
 import re
 from functools import cached_property
 from operator import itemgetter
 from typing import Final
 
-#: How many characters of a word are compared before a pattern runs.
+#: The characters of a word that are compared before a pattern runs.
 _COMPARED: Final = 4
 _compared: Final = itemgetter(slice(_COMPARED))
-#: Letters as words are compared, and spaces for the characters that are in no word.
+#: Lower-case letters, and spaces for other characters.
 _COMPARABLE: Final = bytes(
     ord(chr(code).lower()) if re.match(r"\w", chr(code), re.ASCII) else 32 for code in range(256)
 )
 _NO_WORD: Final = re.compile(r"\W+")
-#: Characters that are no ASCII letters, and that a pattern without regard to case takes for some.
+#: Other characters that match ASCII letters without regard to case.
 _LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 
-#: In what was read of a pattern: the boundary of a word, and text that the pattern does not spell out.
+#: Signs in the beginning of a pattern: the boundary of a word, and unknown text.
 _EDGE: Final = "\x01"
 _UNKNOWN: Final = "\x02"
-#: How much of a pattern is read: the signs before a word, the word, and what follows the word.
+#: The characters of a pattern that are read: signs before a word, the word, the sign after it.
 _READ: Final = 8
 _GROUP: Final = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*:|<?[=!])|(?!\?))")
 _CLASS: Final = re.compile(r"\[(\^?\]?(?:[^\]\\]|\\.)*)\]")
@@ -36,9 +36,9 @@ class Table:
         """Create a table from a text.
 
         Args:
-            text: A row a line, or several between `` | ``. A line that is indented deeper continues the line above.
-            begin: What each row begins with.
-            end: What each row ends with.
+            text: A row a line, or several between `` | ``. A deeper line continues the line above.
+            begin: The beginning of each row.
+            end: The end of each row.
             parts: Patterns that rows name: ``<NAME>``.
         """
         lines = re.sub(r"\n {5,}", "", text).split("\n")
@@ -96,9 +96,9 @@ def beginnings(text: str) -> frozenset[str]:
 
 
 def beginnings_of(pattern: str) -> frozenset[str]:
-    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: none are known.
+    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: unknown.
 
-    Where a pattern begins with anything, its author may look ahead to a word that it needs: ``(?=.*\bword\b)``.
+    A pattern that begins with anything may look ahead to a word: ``(?=.*\bword\b)``.
     """
     found: set[str] = set()
     try:
@@ -107,7 +107,7 @@ def beginnings_of(pattern: str) -> frozenset[str]:
         return frozenset()
     for start in starts:
         word = _WORD.match(start)
-        # The whole word, or as much of it as is compared.
+        # The whole word, or as many characters as are compared.
         if word is None or (len(word[1]) < _COMPARED and word[2] in {"", _UNKNOWN}):
             return frozenset()
         found.add(word[1][:_COMPARED])
@@ -115,7 +115,7 @@ def beginnings_of(pattern: str) -> frozenset[str]:
 
 
 def _starts(pattern: str, at: int = 0) -> tuple[set[str], int]:
-    """Return how the texts start that a pattern matches from ``at`` on, and the place of the bracket that ends it."""
+    """Return the beginnings of matching texts from ``at`` on, and the place of the closing bracket."""
     found: set[str] = set()
     starts = {""}
     while at < len(pattern) and pattern[at] != ")":
@@ -126,7 +126,7 @@ def _starts(pattern: str, at: int = 0) -> tuple[set[str], int]:
             continue
         if repeated := _REPEATED.match(pattern, at):
             at = repeated.end()
-            # What comes more than once may follow itself.
+            # A repeated item may follow itself.
             more = item if repeated[1] == "?" else {f"{each}{_UNKNOWN}" for each in item}
             item = more | {""} if repeated[1] or repeated[2] in {"", "0"} else more
         starts = {
@@ -138,7 +138,7 @@ def _starts(pattern: str, at: int = 0) -> tuple[set[str], int]:
 
 
 def _item(pattern: str, at: int) -> tuple[set[str] | None, int]:
-    """Return what the next part of a pattern may be, and where the part ends; ``None``: an alternative ends here."""
+    """Return the beginnings of the next item and its end; ``None``: an alternative ends here."""
     sign, end = pattern[at], at + 1
     if sign == "|":
         return None, end

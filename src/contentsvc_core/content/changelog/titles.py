@@ -1,4 +1,4 @@
-"""What is said of changes and releases in one line: titles, lists of releases, the closing line that counts upkeep."""
+"""Titles, names and lists of releases, and the closing line that counts upkeep."""
 
 import re
 from collections import Counter
@@ -16,12 +16,12 @@ from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
 
-#: So many packages are named with their versions.
+#: The packages that are named with their versions.
 _BUMPS_NAMED: Final = 5
 
 
 def folded(changes: Iterable[Change], page: str | None, voice: Voice) -> list[str]:
-    """Return the paragraph that counts what is not shown, nothing where all is."""
+    """Return the paragraph that counts the changes that are not listed; may be empty."""
     phrases = voice.phrases
     hidden = _lasting([change for change in changes if not change.shown])
     if not hidden:
@@ -35,7 +35,7 @@ def folded(changes: Iterable[Change], page: str | None, voice: Voice) -> list[st
 
 
 def counted_upkeep(hidden: Sequence[Change], phrases: Phrasebook) -> list[str]:
-    """Count the changes that are not shown by kind, each with its noun."""
+    """Return the numbers of changes that are not listed, each with its noun."""
     kinds = Counter(change.section for change in hidden)
     upkeep = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
     said = [phrases.count(kinds[section], phrases.kinds[section]) for section in upkeep if kinds[section]]
@@ -44,7 +44,7 @@ def counted_upkeep(hidden: Sequence[Change], phrases: Phrasebook) -> list[str]:
 
 
 def _lasting(hidden: list[Change]) -> list[Change]:
-    """Leave out the updates that cancel out: a version that was raised and taken back."""
+    """Return the changes without updates that cancel out: raised and taken back."""
     bumps = [change.bump for change in hidden if change.bump]
     left = {bump.name.casefold() for bump in chained(bumps)}
     return [
@@ -71,26 +71,26 @@ def _bumped(bump: Bump) -> str:
 
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
-#: A title names so many changes of at most so many characters, out of so many of the most important.
+#: Limits of a title: changes, characters of the first and of the others, candidates.
 _LEADS: Final = 3
 _FIRST_LIMIT: Final = 80
 _LEAD_LIMIT: Final = 55
 _CANDIDATES: Final = 8
-#: What a title says in fewer words.
+#: Longer phrases and their replacements in titles.
 _SHORTER: Final = (
     (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
     (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
-#: What an item of notes begins with and a title need not say: whatever a release names first is new in it.
+#: Beginnings of items that a title leaves out: the first items of a release are new.
 _NEWS: Final = re.compile(r"\A(?:new|added|features?|improve(?:d|ments?)|changed?): (?=\S)", re.IGNORECASE)
 _RELEASES_NAMED: Final = 3
 _PACKAGES_NAMED: Final = 3
-#: In characters: all tags that are named; less room than this is none for a change.
+#: Limits of a title in characters: all named tags, and the least room for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
 _SAYS_PRE: Final = re.compile(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
 
-#: Beginnings that say already what a title would say because no heading stands above it.
+#: Beginnings that name a section: a title adds no label.
 _SAID: Final = {
     Section.BREAKING: re.compile(r"break", re.IGNORECASE),
     Section.SECURITY: re.compile(r"secur", re.IGNORECASE),
@@ -102,15 +102,12 @@ _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"}
 
 
 def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
-    """Return what changed, the most important first.
-
-    ``named`` are the releases or the projects that have these changes; they stand in front.
-    """
+    """Return a title of the most important changes, behind ``named``: releases or projects; may be empty."""
     start = f"{named}: " if named else ""
     news = [change for change in changes if is_news(change)]
     leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
-        # What no rule could name is counted, and stands in front of nothing.
+        # Changes of "Other" are counted, and never in a title.
         return plain_title(start, phrases.count(len(news), phrases.kinds[Section.OTHER]), "", phrases)
     if named and (leads := _leads(leading, TITLE_LIMIT - len(start), phrases)):
         return plain_title(start, ", ".join(leads), "", phrases)
@@ -122,12 +119,12 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
 
 
 def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
-    """Return up to three changes in few words, as far as they fit; the first one is cut where it must be."""
+    """Return up to three changes that fit; only the first one may be cut."""
     leads: list[str] = []
     for place, change in enumerate(leading):
         lead = _lead(change, phrases)
         size = len(lead) + 2 * bool(leads)
-        # A later one is told only if it is about as weighty as the first.
+        # Later changes must be about as important as the first one.
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         if size <= room and len(lead) <= limit and (not leads or _weighty(change, leading[0])):
             leads.append(lead)
@@ -142,7 +139,7 @@ def _weighty(change: Change, first: Change) -> bool:
 
 
 def _lead(change: Change, phrases: Phrasebook) -> str:
-    """Return one change as a title names it among others: plain, begun like a word in a sentence."""
+    """Return a change as titles name it among others: plain, without the capital."""
     text = plain(change.continuation)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         text = pattern.sub(instead, text, count=1)
@@ -158,7 +155,7 @@ def _begun_small(text: str) -> str:
 
 
 def release_title(release: Release, repository: str, phrases: Phrasebook, changes: Sequence[Change] = ()) -> str:
-    """Name a release: the repository and the tag, and what the author's title adds to them; else what changed."""
+    """Return a release's title: the repository, the tag, and the author's title, else the changes."""
     project = masked_line(repository.rpartition("/")[2], _TAG_LIMIT)
     tag = masked_line(release.tag_name, _TAG_LIMIT)
     name = plain(masked_line(release.name or "", TITLE_LIMIT))
@@ -179,7 +176,7 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
 
 
 def notes_title(release: Release, repository: str, items: Sequence[str], phrases: Phrasebook) -> str:
-    """Name a release whose author wrote notes: the first items that fit stand behind it, unless it has a title."""
+    """Return the title of a release with notes: its own title, else its first items."""
     title = release_title(release, repository, phrases)
     if _adds(plain(masked_line(release.name or "", TITLE_LIMIT)), release.tag_name, repository.rpartition("/")[2]):
         return title
@@ -187,7 +184,7 @@ def notes_title(release: Release, repository: str, items: Sequence[str], phrases
 
 
 def items_title(items: Sequence[str], named: str, phrases: Phrasebook) -> str:
-    """Return the first items of notes that fit behind what is named; ``""``: none does."""
+    """Return a title with the first items of notes; empty if none fits."""
     room = TITLE_LIMIT - len(named) - 2
     leads: list[str] = []
     told = [_NEWS.sub("", plain(item), count=1) for item in items]
@@ -201,14 +198,14 @@ def items_title(items: Sequence[str], named: str, phrases: Phrasebook) -> str:
 
 
 def released_name(release: Release) -> str:
-    """Give what a release's title adds to its tag, plain, ``""`` for nothing."""
+    """Return a release's title if it has more words than the tag, plain; else empty."""
     tag = masked_line(release.tag_name, _TAG_LIMIT)
     name = masked_line(release.name or "", TITLE_LIMIT)
     return name if _adds(name, tag, "") else ""
 
 
 def plain_title(start: str, lead: str, tail: str, phrases: Phrasebook) -> str:
-    """Join a title of 1 to 120 characters, in one line of plain text; the lead is cut where it is too long."""
+    """Return a title of 1 to 120 characters, one line of plain text; a long lead is cut."""
     room = TITLE_LIMIT - len(start) - len(tail)
     # Masked once more: pieces that were harmless alone may have met.
     line = f"{start}{cut_at_word(lead, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": ")
@@ -216,7 +213,7 @@ def plain_title(start: str, lead: str, tail: str, phrases: Phrasebook) -> str:
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
-    """Say one change where no heading stands above it: plain, with the part of the code that it names."""
+    """Return one change without a heading above: plain, with the part of the code."""
     text = plain(change.text)
     scope = plain(change.scope)
     place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
@@ -227,30 +224,30 @@ def headline(change: Change, phrases: Phrasebook) -> str:
 
 
 def plain(text: str) -> str:
-    """Take the signs of code off a text that is to stand outside Markdown."""
+    """Return a text without marks of code."""
     return text.replace("`", "")
 
 
 def short_tag(release: Release) -> str:
-    """Give a release's tag as a title names it among others."""
+    """Return a release's tag as titles name it among others."""
     return masked_line(release.tag_name, _TAG_LIMIT // 2)
 
 
 def marked_tag(release: Release, phrases: Phrasebook) -> str:
-    """Give a release's tag, plain, and that it is a pre-release where it is one; ``""`` without a tag."""
+    """Return a release's tag, plain, with the mark of a pre-release; empty without a tag."""
     tag = plain(short_tag(release))
     return f"{tag} ({phrases.pre_release})" if tag and release.prerelease else tag
 
 
 def counted_releases(releases: Iterable[Release], phrases: Phrasebook) -> list[str]:
-    """Count releases and pre-releases, each with its noun; nothing of what there is none of."""
+    """Return the numbers of releases and pre-releases, each with its noun."""
     kinds = Counter(release.prerelease for release in releases)
     counted = ((kinds[False], phrases.release_count), (kinds[True], phrases.pre_release_count))
     return [phrases.count(number, phrase) for number, phrase in counted if number]
 
 
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook) -> str:
-    """Name the releases of one repository, oldest first: each one, or how many up to the last; ``""`` for none."""
+    """Return the names of a repository's releases, oldest first, or their number up to the last; may be empty."""
     named = [tag for release in releases if (tag := marked_tag(release, phrases))]
     if len(named) > _RELEASES_NAMED or sum(map(len, named)) > _NAMES_ROOM:
         count = phrases.enumerated(counted_releases(releases, phrases))
@@ -269,7 +266,7 @@ def package_name(package: PackageRelease) -> str:
 
 
 def packages_named(packages: Sequence[PackageRelease], phrases: Phrasebook) -> str:
-    """Name packages with their versions: the first ones, and how many more there are."""
+    """Return the first packages with their versions, and the number of the others."""
     named: list[str] = []
     for package in packages[:_PACKAGES_NAMED]:
         name = package_name(package)
@@ -290,7 +287,7 @@ def _mentions(text: str, part: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Give the words of a name or a tag; a version's ``v`` counts for nothing, names often leave it out."""
+    """Return the words of a name or a tag, without a version's ``v``."""
     return [re.sub(r"\Av(?=[0-9])", "", word) for word in _BETWEEN_WORDS.split(text.casefold()) if word]
 
 
@@ -300,7 +297,7 @@ _TAG_SHOWN: Final = 80
 
 
 def release_lines(releases: Sequence[Release], phrases: Phrasebook) -> list[str]:
-    """List releases, oldest first, with their pages and names; of very many the last ones."""
+    """Return the lines of releases, oldest first; of very many, the last ones."""
     lines = [f"- {release_line(release, phrases)}" for release in releases[-RELEASES_LISTED:]]
     if earlier := releases[: len(releases) - len(lines)]:
         lines.insert(0, f"- {earlier_releases(earlier, phrases)}")
@@ -308,7 +305,7 @@ def release_lines(releases: Sequence[Release], phrases: Phrasebook) -> list[str]
 
 
 def release_line(release: Release, phrases: Phrasebook) -> str:
-    """Name a release as Markdown: its tag with its page, its name, and whether it is a pre-release."""
+    """Return a release as Markdown: the linked tag, the title, and the mark of a pre-release."""
     tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.new_release
     name = released_name(release)
     added = f": {inline(name)}" if name else ""
@@ -317,18 +314,18 @@ def release_line(release: Release, phrases: Phrasebook) -> str:
 
 
 def package_line(package: PackageRelease, phrases: Phrasebook) -> str:
-    """Name the release of a package as Markdown: its name and version with its page."""
+    """Return a package's release as Markdown: the linked name and version."""
     mark = f" ({phrases.pre_release})" if package.release.prerelease else ""
     return f"{release_page(package.release, inline(package_name(package)))}{mark}"
 
 
 def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
-    """Count the releases that are not listed."""
+    """Return the line that counts further releases."""
     return phrases.earlier_releases.format(releases=phrases.enumerated(counted_releases(releases, phrases)))
 
 
 def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
-    """Say honestly that a release has nothing to read; ``busy``: commits came that are not worth a word."""
+    """Return the sentence for a release without content; ``busy``: commits came that are not listed."""
     tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.this_release
     tag = f"{tag} ({phrases.pre_release})" if release.prerelease else tag
     said = phrases.maintenance if busy else phrases.no_notes
@@ -336,7 +333,7 @@ def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
 
 
 def compare_links(before: str | None, after: str, base: str | None) -> list[str]:
-    """Link what lies between two tags; nothing if one of them, or the repository's address, is unknown."""
+    """Return the link that compares two tags; empty if one of them, or the address, is unknown."""
     url = compare_url(before, after, base)
     if url is None:
         return []
@@ -345,10 +342,10 @@ def compare_links(before: str | None, after: str, base: str | None) -> list[str]
 
 
 def release_page(release: Release, text: str) -> str:
-    """Give ``text``, which is Markdown already, as a link to a release's page."""
+    """Return Markdown as a link to a release's page."""
     return link(text, safe_url(release.url))
 
 
 def cut_notes(release: Release, phrases: Phrasebook) -> str:
-    """Say that a release's notes are longer than what is shown, and where to read on."""
+    """Return the sentence for notes that were cut, with a link to the rest."""
     return phrases.notes_cut.format(page=release_page(release, phrases.read_on))

@@ -1,11 +1,11 @@
-"""What the body of a commit message says in marks: breaking changes, and the trailers at its end."""
+"""The marks in the body of a commit message: breaking changes, and trailers."""
 
 import re
 from typing import Final, final
 
 from msgspec import Struct
 
-#: The last so many characters of a message are looked at for trailers; code hosts cut far below.
+#: The last characters of a message, which are searched for trailers. Code hosts cut far below.
 _READ: Final = 16_384
 _BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
 BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
@@ -22,21 +22,21 @@ _NOTE: Final = re.compile(
     r"(?P<end>[\])]:?|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-#: The first words of an answer that says that nothing breaks, and of a form that is not filled in.
+#: Answers that nothing breaks, and forms that are not filled in.
 _NO_NOTE: Final = re.compile(
     r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
     re.IGNORECASE,
 )
 _YES: Final = re.compile(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-#: A form of a code host in which the author has ticked that something breaks.
+#: A ticked box of a code host's form.
 _TICKED: Final = re.compile(
     r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
     r"|introduces) )?(?:a )?breaking\b(?: changes?\b)?"
     r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
     re.MULTILINE | re.IGNORECASE,
 )
-#: A sentence that says so.
+#: A sentence that announces a breaking change.
 _SAID: Final = re.compile(
     r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
     r"|constitutes?) (?:technically |also )?"
@@ -44,7 +44,7 @@ _SAID: Final = re.compile(
     r"|breaks (?:backwards?|api|bc|binary|source)[ -](?:compat\w*)?)\b(?![^.\n]*\?)",
     re.IGNORECASE,
 )
-#: A squashed commit whose type says so: ``* feat(x)!: y``.
+#: A squashed commit with a breaking type: ``* feat(x)!: y``.
 _SQUASHED: Final = re.compile(r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE)
 _NOTE_ENDS: Final = re.compile(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
 _ITEM: Final = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")
@@ -62,15 +62,15 @@ class Footer(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def breaking_notes(body: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a body says that something breaks, and what it says of that."""
+    """Return whether a body announces breaking changes, and its notes about them."""
     lower = body.lower()
     if not ("break" in lower or "ncompatib" in lower or "!:" in lower):
-        # What each of the patterns needs.
+        # Each of the patterns needs one of these texts.
         return False, ()
     body = _COMMENT.sub("", body)
     notes: list[str] = []
     for found in _NOTE.finditer(body):
-        # A bare bracket or a bold word in a sentence ends nothing.
+        # A bracket or a bold word inside a sentence is no note.
         if found["bracket"] and not found["end"].startswith(("]", ")")):
             continue
         notes += _note(found, body)
@@ -82,7 +82,7 @@ def breaking_notes(body: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def _note(found: "re.Match[str]", body: str) -> list[str]:
-    """Return the notes that a mark begins: its text until a blank line or the next item, or the list below it."""
+    """Return the notes of a mark: its text up to a blank line or the next item, or the list below it."""
     lines = [found["text"]]
     items: list[str] = []
     for line in body[found.end() + 1 : found.end() + 2_000].split("\n"):
@@ -99,7 +99,7 @@ def _note(found: "re.Match[str]", body: str) -> list[str]:
     said = items or [" ".join(lines).strip()]
     if _NO_NOTE.match(said[0]):
         return []
-    # A form that asks "Breaking change? Yes" says more, or nothing else.
+    # A form with "Breaking change? Yes" may add a text.
     return [_YES.sub("", each, count=1) for each in said]
 
 

@@ -1,4 +1,4 @@
-"""How content speaks: what a brand identity asks for, as far as rules can follow it."""
+"""The voice of posts: language, tone and audience of a brand identity, as far as rules can follow it."""
 
 import re
 from typing import Final, final
@@ -7,7 +7,7 @@ from attrs import frozen
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.wording import masked_line
-from contentsvc_core.content.phrases import Phrasebook, phrases_in
+from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
 
 _COMPANY_LIMIT: Final = 60
@@ -28,49 +28,52 @@ _TECHNICAL: Final = re.compile(
 @final
 @frozen(kw_only=True)
 class Voice:
-    """Who speaks, to whom, and in which words."""
+    """The language, tone, audience and company of a post."""
 
     phrases: Phrasebook
     tone: ToneProfile
-    #: Whether readers want what only people who build software read: parts of the code, numbers, commits.
+    #: Whether posts name parts of the code, numbers and commits.
     technical: bool
-    #: Plain, one line, not escaped; ``""``: nobody in particular.
+    #: Plain, one line, not escaped; may be empty.
     company: str
 
+    def say(self, phrase: Toned | str, **values: str) -> str:
+        """Return a phrase in the tone, with its places filled."""
+        return self.phrases.say(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
+
     def heading(self, section: Section) -> str:
-        """Return the heading of a changelog's section: that of Keep a Changelog, or that of blog posts in the tone."""
+        """Return the heading of a changelog's section: the usual word, or the heading of blog posts in the tone."""
         phrases = self.phrases
         if self.plain or section not in {Section.ADDED, Section.FIXED, *phrases.themes}:
             return phrases.headings[section]
         return self.theme(section)
 
     def theme(self, section: Section) -> str:
-        """Return the heading above changes of one kind in a post that is no changelog."""
+        """Return the heading of a section in blog posts and investor updates."""
         toned = {Section.ADDED: self.phrases.new, Section.FIXED: self.phrases.fixes}.get(section)
-        return toned.of(self.tone) if toned else self.phrases.themes[section]
+        return self.say(toned) if toned else self.phrases.themes[section]
 
     @property
     def plain(self) -> bool:
-        """Whether changelogs have no words but those of a changelog: the professional tone, and the usual one."""
+        """Whether changelogs have the usual headings and no opening: in the professional tone, the default."""
         return self.tone is ToneProfile.PROFESSIONAL
 
     def announcement(self, names: str, *, many: bool) -> str:
         """Return the sentence that announces releases: plain."""
         phrases = self.phrases
         if self.company:
-            return phrases.say(phrases.announced_by.of(self.tone), company=self.company, names=names)
-        return phrases.say((phrases.announced_many if many else phrases.announced_one).of(self.tone), names=names)
+            return self.say(phrases.announced_by, company=self.company, names=names)
+        return self.say(phrases.announced_many if many else phrases.announced_one, names=names)
 
     def news(self, subject: str) -> str:
         """Return the sentence that opens a post about changes without a release: plain."""
-        phrases = self.phrases
         if self.company and self.company.casefold() != subject.casefold():
-            return phrases.say(phrases.news_by.of(self.tone), company=self.company, subject=subject)
-        return phrases.say(phrases.news.of(self.tone), subject=subject)
+            return self.say(self.phrases.news_by, company=self.company, subject=subject)
+        return self.say(self.phrases.news, subject=subject)
 
 
 def voice_of(brand: BrandIdentity | None) -> Voice:
-    """Read a brand identity: language, tone, audience and company name; without one, plain professional English."""
+    """Return the voice of a brand identity; without one, plain professional English."""
     if brand is None:
         return Voice(phrases=phrases_in(None), tone=ToneProfile.PROFESSIONAL, technical=True, company="")
     return Voice(
@@ -82,7 +85,6 @@ def voice_of(brand: BrandIdentity | None) -> Voice:
 
 
 def _is_technical(audience: str) -> bool:
-    """Whether an audience is technical; one that says nothing of it is, for commits are all that there is to tell."""
     audience = audience[:500]
     if _UNTECHNICAL.search(audience):
         return False

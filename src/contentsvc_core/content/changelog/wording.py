@@ -1,18 +1,18 @@
-"""Foreign text made fit to print: one line, without e-mail addresses, cut at a word, begun like a sentence."""
+"""Foreign text as one printable line: without e-mail addresses, cut at a word, with a capital."""
 
 import re
 from typing import Final
 
 from contentsvc_core.text import one_line
 
-#: What stands where an address stood. No space and balanced, so that a link target around it stays one target.
+#: The replacement of an address: without spaces and balanced, so that a link target around it stays one target.
 HIDDEN_ADDRESS: Final = "(email-hidden)"
 
 _LOCAL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?]"
 _LABEL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?.!#$%&*+^{|}~]"
-# Possessive, and begun only where no such character precedes: each character is looked at a fixed number of times.
+# Possessive, and without overlapping beginnings: each character is read a fixed number of times.
 # A backtick or a slash before the sign begins no address: `@app.route` is a decorator, `/@ada.b` a page.
-# The last label has letters only, so that `checkout@v4.1` and `lodash@4.17.21` stay what they are: versions.
+# The last label has letters only: `checkout@v4.1` and `lodash@4.17.21` are versions.
 _ADDRESS: Final = re.compile(
     rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++\.)+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
     re.IGNORECASE,
@@ -23,13 +23,13 @@ _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*\.\Z")
 
 
 def mask_addresses(text: str) -> str:
-    """Replace every e-mail address in ``text``; takes time in proportion to its length, whatever it holds."""
+    """Return a text without e-mail addresses, in time proportional to its length."""
     return _ADDRESS.sub(HIDDEN_ADDRESS, text) if "@" in text else text
 
 
 def masked_line(text: str, limit: int) -> str:
-    """Give ``text`` as one line of at most ``limit`` characters, without control characters and e-mail addresses."""
-    # Addresses are masked before the cut: a cut address is no address to the pattern, and yet one to a reader.
+    """Return ``text`` as one line of at most ``limit`` characters, without control characters and e-mail addresses."""
+    # Addresses are masked before the cut: the pattern does not find a cut address.
     room = 4 * limit
     line = one_line(text, room)
     if len(text) > 8 * room or line.endswith("…"):
@@ -39,7 +39,7 @@ def masked_line(text: str, limit: int) -> str:
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """Cut a line to ``limit`` characters, at the end of a word where there is one in its second half."""
+    """Return a line of at most ``limit`` characters, cut at the end of a word in its second half."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -59,14 +59,13 @@ def without_period(text: str) -> str:
 
 
 def with_period(text: str) -> str:
-    """End a line with a period, unless it ends like a sentence already."""
+    """Return a line with a period, unless it ends like a sentence."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def sentence(text: str) -> str:
-    """Begin ``text`` with a capital if its first word is a plain word.
+    """Return ``text`` with a capital if its first word is a plain word.
 
-    Anything that may be an identifier (an underscore, a digit, a dot, brackets, a capital inside) stays as it is. A
-    name in lower-case letters cannot be told from a word, and may stand at the beginning of a sentence like one.
+    A possible identifier (with an underscore, a digit, a dot, brackets or a capital inside) stays unchanged.
     """
     return text[0].upper() + text[1:] if _PLAIN_WORD.match(text) else text

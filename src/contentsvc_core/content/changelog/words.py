@@ -1,4 +1,4 @@
-"""The tables of words that tell what a change is: types, signs, scopes, verbs; one line adds one habit."""
+"""The tables of types, signs, scopes and verbs that decide the section of a change; one line adds one habit."""
 
 from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
@@ -12,7 +12,7 @@ def _table(words: "Mapping[_Of, str]") -> "dict[str, _Of]":
     return {word: section for section, line in words.items() for word in line.split()}
 
 
-#: The types of conventional commits and of habits like them. A type without a section says nothing of the change.
+#: The types of conventional commits and similar habits. A type without a section decides nothing.
 TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.BREAKING: "breaking break bc",
     Section.SECURITY: "security sec vuln",
@@ -30,7 +30,7 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
         examples meta misc codegen clippy tst cln ref sty bld typ rls""",
     None: "chore build chores maint maintenance mnt minor task update merge revert polish",
 })  # fmt: skip
-#: The types of upkeep that say so little that paths and words decide.
+#: Vague types of upkeep: paths and words decide.
 VAGUE_TYPES: Final = frozenset(
     {"build", "chore", "chores", "maint", "maintenance", "minor", "misc", "mnt", "polish", "task", "update"}
 )
@@ -52,7 +52,7 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
         📄 👥 🥚 🌿 🔥 🏗 🧹 🤖 🚀 👌 🔁 🍻 💩 🍎 🐧 🏁 🧐 🎲 🎓
     """,
 })  # fmt: skip
-#: Where two tables of signs differ in practice, the sign alone decides nothing: words and paths do.
+#: Signs with different meanings in practice: words and paths decide.
 VAGUE_SIGNS: Final = frozenset("♻🌐🌱🎨🏷📝📦🔥🔧🔨🚀🚚🚨")
 #: The names of signs as code hosts spell them.
 SHORTCODES: Final[Mapping[str, str]] = {
@@ -74,7 +74,7 @@ SHORTCODES: Final[Mapping[str, str]] = {
 #: The sign of a commit that only makes a release.
 RELEASE_SIGN: Final = "🔖"
 
-#: Scopes whose changes no user of the code waits for, whatever their type says.
+#: Scopes of changes that users do not notice, whatever their type.
 SCOPES: Final[Mapping[str, Section]] = _table({
     Section.DOCUMENTATION: """docs doc documentation readme changelog website site faq guide tutorial docstring
         docstrings license contributing authors wiki typo typos comment comments copyright manpage blog""",
@@ -162,32 +162,18 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
-#: First words of work that readers do not see.
-INTERNAL_VERBS: Final = frozenset(
-    _table(
-        {
-            None: """
+#: First words of internal work.
+INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
-        deduplicate delint
-    durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops pin pinned pins
-    rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated reorder
-    pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies simplify
-        sweep tidy unhack
-    unpin vendor whoops wip
-"""
-        }
-    )
-)
-#: First words of work on the texts around the code.
-DOCUMENTATION_VERBS: Final = frozenset(
-    _table(
-        {
-            None: """
+    deduplicate delint durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize
+    oops pin pinned pins rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate
+    regenerated reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified
+    simplifies simplify sweep tidy unhack unpin vendor whoops wip
+"""}))  # fmt: skip
+#: First words of documentation work.
+DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
-"""
-        }
-    )
-)
+"""}))  # fmt: skip
 #: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "break breaking breaking_change backward backwards incompat incompatible significant upgrade",

@@ -1,4 +1,4 @@
-"""The kinds of content that are written by rule, each shaped for its place: a brief in, a draft out."""
+"""The content types that rules write."""
 
 from contentsvc_core.content.forms.choice import silence, write_content
 

@@ -1,4 +1,4 @@
-"""Which writer writes what, and when there is nothing to write."""
+"""The writer of each content type, and the reasons for no post."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ _NAMES: Final = {
     ContentType.TWITTER_POST: "a post for X",
     ContentType.INVESTOR_UPDATE: "an investor update",
 }
-#: Words that stand in most texts of a language, and in few texts of another one.
+#: Words of most texts in a language, and of few texts in others.
 _FREQUENT: Final = {
     "English": frozenset({"the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"}),
     "French": frozenset({"le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"}),
@@ -35,13 +35,13 @@ _LETTERS: Final = {
     "German": frozenset("äöüß"),
     "Spanish": frozenset("ñáéíóú"),
 }
-#: So many words of another language may stand in English texts.
+#: English texts may have so many words of another language.
 _FEW: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def write_content(brief: Brief) -> Draft | Silence:
-    """Write what a brief asks for, by rule: no clock, no chance, the same bytes each time."""
+    """Return the content that a brief asks for, by rule: the same events give the same bytes."""
     if brief.content_type is ContentType.CHANGELOG:
         return write_changelog(brief, brief.options) or Silence(reason=why_silent(brief, _report(brief)))
     news = news_of(brief)
@@ -59,10 +59,7 @@ def write_content(brief: Brief) -> Draft | Silence:
 
 
 def silence(brief: Brief, *, translates: bool = False) -> str | None:
-    """Return why there is nothing to write from a brief, ``None`` when there is something.
-
-    The rules do not translate; another writer may.
-    """
+    """Return the reason for no content, ``None`` if there is content. Rules do not translate; other writers may."""
     if brief.content_type is ContentType.CHANGELOG:
         return why_silent(brief, _report(brief)) if write_changelog(brief, brief.options) is None else None
     return _silence(news_of(brief), brief, translates=translates)
@@ -87,13 +84,13 @@ def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
 
 
 def _language(news: News, asked: str) -> str:
-    """Return the language that most changes are described in; English unless words or letters say otherwise."""
+    """Return the language of most changes; English unless words or letters decide."""
     counted: Counter[str] = Counter()
     for text in (news.lead, *(item.change.text for item in news.items)):
         words = {word.casefold() for word in _WORD.findall(text)}
         for language, frequent in _FREQUENT.items():
             counted[language] += len(words & frequent) + bool(_LETTERS[language] & set(text))
     likely = max(_FREQUENT, key=lambda language: counted[language])
-    # Few words prove little: more of them are needed where English was asked for.
+    # Few words prove little: a brief in English needs more of them.
     sure = counted[likely] > 2 * counted["English"] + _FEW if asked == "English" else True
     return likely if sure else "English"

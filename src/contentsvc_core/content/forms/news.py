@@ -1,4 +1,4 @@
-"""What of everything that happened is news, most important first: what posts other than changelogs are made from."""
+"""The news of a brief, most important first: the input of all posts other than changelogs."""
 
 import re
 from collections import Counter
@@ -21,25 +21,23 @@ from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
-from contentsvc_core.events.normalized import Release
+from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
 _PROJECTS_NAMED: Final = 3
 _TAGS_NAMED: Final = 2
-#: A longer address, in characters, would leave no room for a text.
+#: In characters; a longer address leaves no room for a text.
 _URL_LIMIT: Final = 1_000
-
-
-#: What users of the software notice. Everything else is counted, if at all.
+#: The sections that users of the software notice. The others are counted, if at all.
 _NOTICED: Final = frozenset(Section) - {
     Section.DEPENDENCIES, Section.DOCUMENTATION, Section.INTERNAL, Section.OTHER,
 }  # fmt: skip
-#: The kinds that have a list of their own in posts, in the order of their headings.
+#: The sections that have a list of their own in posts, in the order of their headings.
 THEMES: Final = (
     Section.SECURITY, Section.ADDED, Section.CHANGED, Section.FIXED, Section.PERFORMANCE, Section.REMOVED,
-    Section.DEPRECATED, Section.REVERTED,
+    Section.REVERTED,
 )  # fmt: skip
 _NEVER_INSIDE: Final = frozenset({Section.BREAKING, Section.SECURITY})
-#: What customers do not look for, whatever its kind: tools, files and words of those who build the software.
+#: Tools, files and words of developers: customers do not look for such changes.
 _INSIDE: Final = re.compile(
     r"\b(?:clippy|lint(?:s|ing|er)?|eslint|prettier|ruff|mypy|pyright|rustfmt|gofmt|black|flake8|isort|codespell|typos?"
     r"|lock ?files?|dependabot|renovate|refactor\w*|clean ?-?up|unit tests?|test suite|tests?|ci|github actions?"
@@ -52,86 +50,89 @@ _INSIDE: Final = re.compile(
 @final
 @frozen(kw_only=True)
 class Item:
-    """One change that is news, and where."""
+    """One change that is news, and its repository."""
 
     change: Change
     part: Part
-    #: Whether it came before a release of its repository that is told of, or is what the announced one contains.
+    #: Whether a reported release of the repository contains the change.
     released: bool
-    #: Whether it is an entry of a release's notes; else it is made of commits.
+    #: Whether the change is an entry of release notes. Otherwise it comes from commits.
     noted: bool = False
 
     @property
-    def deprecates(self) -> bool:
-        """Whether it announces that something will go."""
-        return self.change.section is Section.DEPRECATED
-
-    @property
     def minor(self) -> bool:
-        """Whether it is small for most readers, or says too little to be told among the first."""
+        """Whether the change is small for most readers."""
         return is_minor(self.change)
 
 
 @final
 @frozen(kw_only=True)
 class News:
-    """What there is to tell."""
+    """The content of a post."""
 
     voice: Voice
     window: LookbackWindow | None
-    #: Every repository that was asked for.
+    #: All repositories of the brief.
     parts: tuple[Part, ...] = field(converter=tuple)
     #: Most important first.
     items: tuple[Item, ...] = field(converter=tuple)
-    #: What the author of the only release says first of it: plain, whole sentences; ``""`` for nothing.
+    #: The first paragraph of the only release's notes: plain, whole sentences; may be empty.
     lead: str
-    #: How many changes of each kind are counted and not told.
+    #: The numbers of changes that are only counted.
     upkeep: Mapping[Section, int]
-    #: Oldest first within a repository; the announced one among them.
+    #: Oldest first within a repository, with the announced release.
     releases: tuple[tuple[Part, Release], ...] = field(converter=tuple)
-    #: Earlier events that were not read.
+    #: The number of earlier events that were not read.
     left_out: int
-    #: Whom to thank, as Markdown.
+    #: The contributors, as Markdown.
     people: tuple[str, ...] = field(converter=tuple)
 
     @property
+    def phrases(self) -> Phrasebook:
+        """The phrases of the post's language."""
+        return self.voice.phrases
+
+    @property
     def announced(self) -> tuple[Item, ...]:
-        """Return the items that an announcement may be followed by: those in its releases; all where there is none."""
+        """The items of the announced releases; all items if there is no release."""
         return tuple(item for item in self.items if item.released) if self.releases else self.items
 
     @property
     def others(self) -> tuple[Item, ...]:
-        """Return the items that no announced release contains, where there is one."""
+        """The items that no announced release contains; empty if there is no release."""
         return tuple(item for item in self.items if not item.released) if self.releases else ()
 
     def pending(self, item: Item) -> bool:
-        """Return whether an item came after the last release of its repository, and there is one."""
+        """Return whether an item came after the last release of its repository."""
         return not item.released and id(item.part) in self._released
 
     @cached_property
     def _released(self) -> frozenset[int]:
-        # By identity: a part is compared by everything that it holds. The news keep the parts, and so their ids.
+        # By identity: parts are compared by all their fields. The news keep the parts, so ids stay valid.
         return frozenset(id(part) for part, _ in self.releases)
 
     @cached_property
     def active(self) -> tuple[Part, ...]:
-        """Return the repositories that something is told about."""
+        """The repositories with changes or releases."""
         released = {part.repository for part, _ in self.releases}
         return tuple(part for part in self.parts if part.changes or part.repository in released)
 
-    def of(self, *sections: Section) -> tuple[Item, ...]:
-        """Return the items of some sections that are no deprecations."""
-        return tuple(item for item in self.items if item.change.section in sections and not item.deprecates)
-
-    @property
-    def deprecations(self) -> tuple[Item, ...]:
-        """Return the items that announce that something will go."""
-        return tuple(item for item in self.items if item.deprecates)
+    def of(self, section: Section) -> tuple[Item, ...]:
+        """Return the items of a section."""
+        return tuple(item for item in self.items if item.change.section is section)
 
     @property
     def several(self) -> bool:
-        """Whether it has to be said of each thing in which repository it is."""
+        """Whether the post names the repository of each item."""
         return len(self.active) > 1
+
+    @property
+    def gaps(self) -> list[str]:
+        """The sentences that name the limits of the post: events that were not read, and very large pushes."""
+        phrases = self.phrases
+        said = [phrases.count(self.left_out, phrases.not_covered)] if self.left_out else []
+        incomplete = any(part.incomplete for part in self.active)
+        return [*said, *([phrases.incomplete.format(n=phrases.number(MAX_COMMITS))] if incomplete else [])]
 
 
 def news_of(brief: Brief) -> News:
@@ -146,11 +147,10 @@ def news_of(brief: Brief) -> News:
             notes = notes_of(stage.release, part.repository) if stage.release else None
             leads += [notes.lead] if notes else []
             noted = notes is not None and bool(notes.changes)
-            changes = notes.changes if notes and noted else stage.changes
             upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
             items += [
                 Item(change=_whole(change), part=part, released=stage.is_released, noted=noted)
-                for change in changes
+                for change in (notes.changes if notes and noted else stage.changes)
                 if _is_news(change, voice)
             ]
     releases = [(part, release) for part in parts for release in part.releases]
@@ -177,7 +177,7 @@ def _is_news(change: Change, voice: Voice) -> bool:
 
 
 def _weight(item: Item) -> tuple[int, ...]:
-    """Sort commits as changelogs do; the entries of notes by kind alone, for their author has put them in order."""
+    # Entries of notes are sorted by section only: the author has sorted them.
     whole = importance(item.change)
     return whole[:1] if item.noted else whole
 
@@ -187,13 +187,13 @@ def _whole(change: Change) -> Change:
 
 
 def _whole_words(text: str) -> str:
-    """Remove what is left of a word where a code host has cut a subject."""
+    """Remove the rest of a word where a code host has cut a subject."""
     head, space, last = text.rpartition(" ")
     return f"{head}…" if space and last.endswith("…") and len(last) > 1 else text.rstrip(";, ")
 
 
 def subject(parts: Sequence[Part], phrases: Phrasebook) -> str:
-    """Return what was worked on, plain: the projects, or how many repositories."""
+    """Return the names of the projects, or the number of repositories: plain."""
     names = list(dict.fromkeys(part.project for part in parts if part.project))
     if not names or len(names) > _PROJECTS_NAMED:
         return phrases.count(len(parts), phrases.repository_count)
@@ -201,7 +201,7 @@ def subject(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 
 def release_day(release: Release) -> date | None:
-    """Return the day on which a release was published, as the code host says it; ``None`` if it says none."""
+    """Return the day of publication, as the code host sends it."""
     try:
         return date.fromisoformat((release.published_at or "")[:10])
     except ValueError:
@@ -209,8 +209,8 @@ def release_day(release: Release) -> date | None:
 
 
 def release_names(news: News) -> str:
-    """Return the releases, plain: ``kettle v1.2.0``, ``kettle v1.0 to v1.4``; ``""``: none."""
-    phrases = news.voice.phrases
+    """Return the names of the releases, plain: ``kettle v1.2.0``, ``kettle v1.0 to v1.4``; may be empty."""
+    phrases = news.phrases
     named: list[str] = []
     for part in news.active:
         tags = [tag for of, release in news.releases if of is part and (tag := marked_tag(release, phrases))]
@@ -221,37 +221,34 @@ def release_names(news: News) -> str:
         if tags:
             shown = phrases.enumerated(tags)
             # Some tags name their project: `kettle-v1.2.0`.
-            known = part.project.casefold() in shown.casefold()
-            named.append(shown if known else f"{part.project} {shown}")
+            named.append(shown if part.project.casefold() in shown.casefold() else f"{part.project} {shown}")
     if len(named) > _PROJECTS_NAMED or (news.releases and not named):
         released = phrases.enumerated(counted_releases((release for _, release in news.releases), phrases))
-        of = [part for part in news.active if any(each is part for each, _ in news.releases)]
-        return f"{released} ({subject(of, phrases)})"
+        releasing = [part for part in news.active if any(of is part for of, _ in news.releases)]
+        return f"{released} ({subject(releasing, phrases)})"
     return phrases.enumerated(named)
 
 
-def counted_kinds(items: Iterable[Item], phrases: Phrasebook) -> list[str]:
-    """Count changes by kind, each with its noun, in the order of importance."""
+def counted_kinds(items: Iterable[Item], phrases: Phrasebook) -> str:
+    """Return the number of changes of each section with its noun, in the order of importance."""
     return counted(Counter(item.change.section for item in items), phrases)
 
 
-def counted(kinds: Mapping[Section, int], phrases: Phrasebook) -> list[str]:
+def counted(kinds: Mapping[Section, int], phrases: Phrasebook) -> str:
     """Return each number with its noun, in the order of importance."""
-    return [phrases.count(kinds[section], phrases.kinds[section]) for section in IMPORTANCE if kinds.get(section)]
+    sections = (section for section in IMPORTANCE if kinds.get(section))
+    return phrases.enumerated([phrases.count(kinds[section], phrases.kinds[section]) for section in sections])
 
 
 def besides(news: News) -> list[str]:
-    """Say, in a sentence each, how much news the releases do not contain: of other repositories, and since then."""
-    phrases = news.voice.phrases
+    """Return sentences with the numbers of changes outside the releases: since them, and in other repositories."""
+    phrases = news.phrases
     since = [item for item in news.others if news.pending(item)]
     elsewhere = [item for item in news.others if not news.pending(item)]
-    said: list[str] = []
-    if since:
-        said.append(phrases.say(phrases.not_released_counts, counts=phrases.enumerated(counted_kinds(since, phrases))))
+    said = [phrases.say(phrases.not_released_counts, counts=counted_kinds(since, phrases))] if since else []
     if elsewhere:
-        counts = phrases.enumerated(counted_kinds(elsewhere, phrases))
         of = subject(parts_of(elsewhere), phrases)
-        said.append(phrases.say(phrases.elsewhere, subject=of, counts=counts))
+        said.append(phrases.say(phrases.elsewhere, subject=of, counts=counted_kinds(elsewhere, phrases)))
     return said
 
 
@@ -261,10 +258,10 @@ def parts_of(items: Iterable[Item]) -> list[Part]:
 
 
 def page(news: News) -> tuple[bool, str] | None:
-    """Return the one address to send readers to, and whether it is a release's page; ``None`` when none is known."""
+    """Return the best address for readers, and whether it is a release's page; ``None`` if no address is known."""
     lead = news.announced[0].part if news.announced else None
     near = [release for part, release in news.releases if part is lead] or [release for _, release in news.releases]
-    # The newest one; of packages that are announced together the leading one.
+    # The newest release; of packages that are announced together, the leading one.
     for release in near if any(part.packages for part in news.active) else reversed(near):
         url = safe_url(release.url)
         if url and len(url) <= _URL_LIMIT:

@@ -1,4 +1,4 @@
-"""Release notes that an author wrote, read as a lead and entries."""
+"""Release notes of authors, read as a lead and entries."""
 
 import re
 from typing import Final, final
@@ -14,16 +14,16 @@ from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
 
-#: In characters: notes that are read, one paragraph, one entry.
+#: Limits in characters: the notes, one paragraph, one entry.
 _READ: Final = 16_000
 _LEAD_LIMIT: Final = 500
 _ENTRY_LIMIT: Final = 400
-#: Release notes with more entries than a post could tell are read up to here.
+#: More entries are not read: no post has room for them.
 _ENTRIES_READ: Final = 200
-#: So many paragraphs above the entries may give the lead.
+#: The paragraphs above the entries that may be the lead.
 _PARAGRAPHS_READ: Final = 5
 
-#: What a heading says of the entries below it; the first pattern that is found counts. ``None``: they are no changes.
+#: The section of entries by their heading; the first match counts. ``None``: the entries are no changes.
 _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"what.{0,2}s (?:changed|new)", Section.OTHER),
     (r"contributor|thank|acknowledg|sponsor|credit|\blinks?\b|install|download|checksum|assets|full changelog", None),
@@ -42,7 +42,7 @@ _KINDS: Final = tuple((re.compile(pattern, re.IGNORECASE), section) for pattern,
 _HEADING: Final = re.compile(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
 _ITEM: Final = re.compile(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(.*)")
 _FENCE: Final = re.compile(r" {0,3}(?:```|~~~)")
-#: An entry that stands below another one begins with so many spaces.
+#: The least indentation of an entry below another one.
 _NESTED: Final = 2
 
 _IMAGE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
@@ -60,26 +60,26 @@ _REFERENCE: Final = re.compile(
 _TAIL: Final = re.compile(r"(?:[ ,]*\((?=[^()]*#[0-9])[#0-9, and]+\)|[ ,]+(#[0-9]+))+[.]?\Z")
 _NUMBER: Final = re.compile(r"#([0-9]{1,10})")
 _FIRST_CONTRIBUTION: Final = re.compile(r"made (?:their|his|her) first contribution", re.IGNORECASE)
-#: A paragraph that is no lead: an address, a table, markup, a label with nothing but an address behind it.
+#: No leads: addresses, tables, markup, labels with an address.
 _NO_LEAD: Final = re.compile(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"(?<=[\w)`'\"”][.!?]) +(?=[A-Z`\"“])")
-#: A first sentence with fewer characters does not stand alone.
+#: The least length of a first sentence, in characters.
 _SHORT: Final = 12
 
 
 @final
 @frozen(kw_only=True)
 class Notes:
-    """What an author says of a release."""
+    """The content of release notes."""
 
-    #: The first paragraph: plain, one line; ``""`` for none.
+    #: The first paragraph: plain, one line; may be empty.
     lead: str
     #: In the author's order.
     changes: tuple[Change, ...] = field(converter=tuple)
 
 
 def notes_of(release: Release, repository: str) -> Notes:
-    """Return what the notes of a release say; the entries are read as commits are, below headings by their heading."""
+    """Return the lead and the changes of a release's notes. The headings decide the sections."""
     text, _ = clean((release.body or "")[: 4 * _READ], _READ)
     lead, groups = _read(text)
     changes = [change for section, entries in groups if entries for change in _changes(entries, section, repository)]
@@ -103,11 +103,11 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
-    """Return the lead, and the entries below each heading; what stands below an entry, code and quotations are none."""
+    """Return the lead and the entries below each heading, without nested entries, code and quotations."""
     paragraphs: list[str] = []
     groups: list[tuple[Section, list[str]]] = [(Section.OTHER, [])]
     told, fenced, left = True, False, _ENTRIES_READ
-    # What the next line may go on with: a paragraph, the last entry, or nothing.
+    # The list whose last text the next line continues.
     open_: list[str] | None = None
     for line in text.split("\n"):
         if _FENCE.match(line):
@@ -150,7 +150,7 @@ def _lead(paragraph: str) -> str:
 
 
 def _changes(entries: list[str], section: Section, repository: str) -> list[Change]:
-    """Read the entries below one heading as commits would be read; a heading that says a kind decides."""
+    """Return the entries below one heading, read like commits."""
     commits = [_commit(place, entry) for place, entry in enumerate(entries)]
     pushed = Push(ref="", branch="", commits=tuple(commits), head_commit=None)
     (part,) = report_of(Brief(chapters=[Chapter(repository=repository, events=[pushed])]))
@@ -174,7 +174,6 @@ def _tail(text: str) -> str:
 
 
 def _placed(change: Change, section: Section) -> Change:
-    """Put an entry where its heading says; below a heading that says little, its words decide."""
     if section in {Section.OTHER, Section.CHANGED}:
         return replace(change, section=Section.CHANGED) if change.section is Section.OTHER else change
     return change if change.section in {Section.BREAKING, Section.SECURITY} else replace(change, section=section)

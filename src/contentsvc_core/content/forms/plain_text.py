@@ -1,7 +1,7 @@
-"""Text for places that know no Markdown: foreign words in it mention no account and link to nothing.
+"""Text for services without Markdown: foreign words in it mention no account and link to nothing.
 
-Such places make links of addresses, mentions of ``@name`` and searches of ``#word``, wherever they stand. Foreign text
-is changed so that they find none, and so that a reader sees what was changed: no sign is invisible.
+Such services link addresses, mentions of ``@name`` and ``#words``. Foreign text is changed visibly so that they find
+none.
 """
 
 import re
@@ -11,21 +11,21 @@ from contentsvc_core.content.changelog.markdown import inline
 from contentsvc_core.content.changelog.titles import plain
 from contentsvc_core.text import storable
 
-#: Every address counts as one of this length (docs.x.com, "Counting characters").
+#: The weight of every address (docs.x.com, "Counting characters").
 URL_WEIGHT: Final = 23
-#: Code points that count as one; every other one counts as two (the same page: configuration 3 of twitter-text).
+#: Code points of weight one; others weigh two (the same page: configuration 3 of twitter-text).
 _LIGHT: Final = ((0x0000, 0x10FF), (0x2000, 0x200D), (0x2010, 0x201F), (0x2032, 0x2037))
-#: The last part of a domain, where it is no file's ending and hardly a name in code.
+#: Top-level domains that are hardly the ending of a file or a name in code.
 _DOMAINS: Final = (
     "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
     "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
 )
-# Each begins where no sign of it precedes, and gives nothing back: every sign is looked at a fixed number of times.
+# Possessive, without overlapping beginnings: each character is read a fixed number of times.
 _ADDRESS: Final = re.compile(
     rf"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+|(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.(?:{_DOMAINS})(?![\w-])",
     re.IGNORECASE,
 )
-#: A dot that may make an address of a word, e.g. of ``README.md``: the place decides, and counts so.
+#: Words with a dot that the service may count as an address, e.g. ``README.md``.
 _DOTTED: Final = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.[^\W\d_]{2,}+[\w/-]*+")
 _MENTION: Final = re.compile(
     r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\w\uff03#])[\uff03#]++(?=\w*[^\W\d])"
@@ -48,9 +48,10 @@ def _defanged(found: re.Match[str]) -> str:
 
 
 def weight(text: str) -> int:
-    """Count a text without addresses as X does: 2 for each sign of most scripts beyond Europe's and for emoji.
+    """Return the weight of a text without addresses as X counts it, or more.
 
-    Never too little: an emoji of several code points counts as 2 there, and a word with a dot may count as an address.
+    Emoji and most scripts beyond Europe count as 2 a character. An emoji of several code points counts as 2 at X, and
+    a word with a dot may count as an address.
     """
     dotted = sum(max(0, URL_WEIGHT - len(found[0])) for found in _DOTTED.finditer(text))
     return dotted + sum(1 if any(low <= ord(sign) <= high for low, high in _LIGHT) else 2 for sign in text)

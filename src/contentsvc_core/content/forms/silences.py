@@ -1,4 +1,4 @@
-"""Why there is no post: what came, counted, for the people who wonder where their post is."""
+"""The reasons for no post: the counted changes, for users who miss a post."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ _INSIDE: Final = Count(one="{n} change that only developers notice", many="{n} c
 _HIDDEN: Final = Count(one="{n} change that the house style hides", many="{n} changes that the house style hides")
 _RELEASING: Final = Count(one="{n} commit that only makes a release", many="{n} commits that only make a release")
 _NO_ENTRY: Final = Count(one="{n} commit without an entry", many="{n} commits without an entry")
-#: What internal changes are about: the types that authors write, and the files that they touch.
+#: The subjects of internal changes, by type and by files.
 _TYPES: Final = {
     **dict.fromkeys(("test", "tests", "testing", "tst"), _TESTS),
     **dict.fromkeys(("build", "bld", "cd", "ci", "infra", "tooling"), _BUILD),
@@ -47,9 +47,9 @@ _ORDER: Final = (
 
 
 def why_silent(brief: Brief, told: Sequence[Part], post: str = "") -> str:
-    """Return why nothing is written from a brief: what came, counted, in English.
+    """Return the reason for no post: the counted changes, in English.
 
-    ``post`` is the post whose readers notice nothing, such as ``a LinkedIn post``; ``""``: a changelog.
+    ``post`` names a post such as ``a LinkedIn post``; empty: a changelog.
     """
     counted = Counter(_noun(change) for part in told for stage in part.stages for change in _said(stage, part))
     if _without_entry(told):
@@ -62,7 +62,7 @@ def why_silent(brief: Brief, told: Sequence[Part], post: str = "") -> str:
 
 
 def _left_out(brief: Brief, told: Sequence[Part]) -> dict[Count, int]:
-    """Count what the options leave out, and what no options would show."""
+    """Return the numbers of changes that the options hide, or that no options show."""
     shown = evolve(brief.options, hidden=frozenset(), hidden_paths=(), hidden_authors=frozenset())
     unhidden = told if shown == brief.options else report_of(brief, shown)
     whole = report_of(brief, evolve(shown, hide_release_chores=False))
@@ -82,7 +82,6 @@ def _without_entry(parts: Iterable[Part]) -> int:
 
 
 def _said(stage: Stage, part: Part) -> Sequence[Change]:
-    """Return the entries of a release's notes where it has some, else those that commits make."""
     noted = notes_of(stage.release, part.repository).changes if stage.release else ()
     return noted or stage.changes
 

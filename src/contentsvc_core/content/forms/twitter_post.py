@@ -1,4 +1,4 @@
-"""Posts for X, once Twitter: the one most important thing in 280 characters, as that place counts them."""
+"""Posts for X, once Twitter: the most important change in 280 characters, as X counts them."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ from contentsvc_core.content.forms.wording import alike, explained, line_of, ope
 from contentsvc_core.content.writing import Draft
 
 TWEET_LIMIT: Final = 280
-#: What stands between the text and the address.
+#: Between the text and the address.
 _GAP: Final = "\n\n"
 
 
 def write_twitter_post(news: News) -> Draft:
-    """Write a post for X."""
+    """Return a post for X."""
     found = page(news)
     text = _fitting(news, TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if found else 0))
     blocks = [inline(text), *([plain_url(found[1])] if found else [])]
@@ -25,7 +25,7 @@ def write_twitter_post(news: News) -> Draft:
 
 
 def _fitting(news: News, room: int) -> str:
-    """Return the fullest text that fits: what is announced, and the one thing to know about it."""
+    """Return the fullest text that fits: the opening, and the most important change."""
     start = opening(news)
     shown = alike(news.announced)
     said = first_sentence(plain(news.lead))[0]

@@ -14,40 +14,35 @@ from contentsvc_core.content.forms.notes import first_sentence
 from contentsvc_core.content.phrases import ENGLISH
 from contentsvc_core.content.sections import Section
 
-#: What authors do to software, in the imperative, and how it is said once it is done.
+#: Imperatives of subjects with a regular past tense, and the others with theirs.
+_REGULAR: Final = """
+    add adjust allow avoid centralize clarify consolidate convert correct create deprecate detect disable disallow
+    downgrade eliminate enable enforce enhance ensure expand expose extend fix harden implement improve include
+    increase integrate introduce lower migrate modernize optimize patch prevent raise reduce reimplement relax
+    remove rename replace resolve restore restrict simplify standardize tighten unify
+"""
 _PAST: Final = {
-    "add": "added", "adjust": "adjusted", "allow": "allowed", "avoid": "avoided", "bring": "brought",
-    "centralize": "centralized", "clarify": "clarified", "consolidate": "consolidated", "convert": "converted",
-    "correct": "corrected", "create": "created", "deprecate": "deprecated", "detect": "detected",
-    "disable": "disabled", "disallow": "disallowed", "downgrade": "downgraded", "eliminate": "eliminated",
-    "enable": "enabled", "enforce": "enforced", "enhance": "enhanced", "ensure": "ensured", "expand": "expanded",
-    "expose": "exposed", "extend": "extended", "fix": "fixed", "harden": "hardened", "implement": "implemented",
-    "improve": "improved", "include": "included", "increase": "increased", "integrate": "integrated",
-    "introduce": "introduced", "lower": "lowered", "make": "made", "migrate": "migrated", "modernize": "modernized",
-    "optimize": "optimized", "patch": "patched", "permit": "permitted", "prevent": "prevented", "raise": "raised",
-    "reduce": "reduced", "reimplement": "reimplemented", "relax": "relaxed", "remove": "removed",
-    "rename": "renamed", "replace": "replaced", "resolve": "resolved", "restore": "restored",
-    "restrict": "restricted", "rewrite": "rewrote", "simplify": "simplified", "speed": "sped", "standardize":
-    "standardized", "tighten": "tightened", "unify": "unified",
-}  # fmt: skip
-#: Verbs that are nouns as often; ``Update dialog is gone`` stays as it is.
+    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _REGULAR.split()
+}
+_PAST.update(bring="brought", make="made", permit="permitted", rewrite="rewrote", speed="sped")
+#: Verbs that are often nouns, as in ``Update dialog is gone``.
 _PAST_OR_NOUN: Final = {
     "change": "changed", "drop": "dropped", "handle": "handled", "limit": "limited", "move": "moved", "port": "ported",
     "support": "added support for", "switch": "switched", "update": "updated", "upgrade": "upgraded",
 }  # fmt: skip
 _PARTICIPLES: Final = frozenset({*_PAST.values(), *_PAST_OR_NOUN.values()})
 _FIRST: Final = re.compile(r"([A-Za-z]+)( +)(?=(\S+))")
-#: What follows a noun: then the first word was none of the verbs.
+#: Words that follow a noun.
 _AFTER_NOUN: Final = re.compile(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
 _FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
-#: Another imperative in the same subject would stay in the present.
+#: Another imperative in the same subject: it would keep the present tense.
 _AND_VERB: Final = re.compile(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
 
 
 def in_past(text: str) -> str:
-    """Return an English subject in the past tense; as it is when its first word is not surely an imperative."""
+    """Return an English subject in the past tense, or unchanged unless its first word is surely an imperative."""
     first = _FIRST.match(text)
     if first is None or _AFTER_NOUN.match(first[3]):
         return text
@@ -61,7 +56,7 @@ def in_past(text: str) -> str:
 
 
 def says_what_was_done(text: str) -> bool:
-    """Return whether a subject begins with what was done, e.g. ``Fixed`` or ``Avoid``."""
+    """Return whether a subject begins with a verb, e.g. ``Fixed`` or ``Avoid``."""
     first = text.partition(" ")[0].casefold()
     return _is_verb(first) or first in _PARTICIPLES or first in {"don't", "do", "never", "no", "stop", "use"}
 
@@ -70,14 +65,14 @@ def _is_verb(word: str) -> bool:
     return word.casefold() in _PAST or word.casefold() in _PAST_OR_NOUN
 
 
-#: So many of the most important changes may stand in front, when the first one is too long for it.
+#: The candidates for the first place, for the case that the most important change is too long.
 _CANDIDATES: Final = 3
-#: How much of a change is read for its explanation: characters of a message, and commits.
+#: Limits of the search for an explanation: characters of a message, and commits.
 _MESSAGE_READ: Final = 8_000
 _COMMITS_READ: Final = 5
 #: The longest list, in characters.
 _LIST_LIMIT: Final = 8_000
-#: Words that say a change's kind: no other word has to say so.
+#: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
     Section.BREAKING: re.compile(r"break|incompatib", re.IGNORECASE),
     Section.SECURITY: re.compile(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
@@ -89,8 +84,8 @@ _SAYS: Final = {
 
 
 def title_of(news: News) -> str:
-    """Say what is new: the releases or the projects, and the most important change that fits."""
-    phrases = news.voice.phrases
+    """Return the title: the releases or the projects, and the most important change that fits."""
+    phrases = news.phrases
     names = release_names(news)
     start = names or phrases.say(phrases.news_title, subject=subject(news.active, phrases))
     shown = alike(news.announced)
@@ -100,23 +95,23 @@ def title_of(news: News) -> str:
             return plain_title(f"{names}: ", said, "", phrases)
         if not news.others:
             return plain_title("", phrases.say(phrases.released, names=names), "", phrases)
-        # All the news is in no release: it is said where it is instead.
+        # No release contains news: the title names the place of the news.
         elsewhere = [item for item in news.others if not news.pending(item)]
         shown = alike(elsewhere or news.others)
         start = f"{names}; {subject(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released}"
     in_place = len(parts_of(shown)) == 1 and not any(item.released for item in shown) and bool(names)
-    leads = [_after(line_of(item, news, placed=not in_place, marked=False), item, news) for item in shown]
+    leads = [_after_start(line_of(item, news, placed=not in_place, marked=False), item, news) for item in shown]
     lead = next((lead for lead in leads if len(start) + len(lead) <= TITLE_LIMIT), leads[0] if leads else "")
     return plain_title(start, lead, "", phrases)
 
 
-def _after(line: str, item: Item, news: News) -> str:
-    """Put a dash before a line that has a colon of its own."""
+def _after_start(line: str, item: Item, news: News) -> str:
+    # A line with a label has a colon: a dash comes before it.
     return f": {line}" if line.startswith(said_of(item, news)) else f" \u2013 {line}"
 
 
 def alike(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Return the most important of some items, as far as they are of one kind: any of them may stand in front."""
+    """Return the most important items, as far as they have the section of the first one."""
     return tuple(
         item
         for item in items[:_CANDIDATES]
@@ -125,25 +120,25 @@ def alike(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def opening(news: News) -> str:
-    """Announce the releases, or that there is news: plain, one sentence, in the brand's tone."""
+    """Return the first sentence of a post in the brand's tone, plain."""
     if names := release_names(news):
         return news.voice.announcement(names, many=len(news.releases) > 1)
-    return news.voice.news(subject(news.active, news.voice.phrases))
+    return news.voice.news(subject(news.active, news.phrases))
 
 
 def said_of(item: Item, news: News, *, code: bool = False) -> str:
-    """Return what a change says: in English in the past tense where that is safe; plain, but for marks of code."""
+    """Return the text of a change, in English in the past tense where that is safe; ``code`` keeps marks of code."""
     text = sentence(item.change.text)
-    text = in_past(text) if news.voice.phrases is ENGLISH else text
+    text = in_past(text) if news.phrases is ENGLISH else text
     return text if code else plain(text)
 
 
 def line_of(item: Item, news: News, *, placed: bool = True, marked: bool = True) -> str:
-    """Return one change as a plain line; the kind is named where the words do not name it.
+    """Return a change as a plain line, with a label where its words do not name the section.
 
-    ``placed``: its repository is named among several. ``marked``: it is said where it is not released yet.
+    ``placed`` names the repository, among several; ``marked`` says that the change is not released yet.
     """
-    change, phrases = item.change, news.voice.phrases
+    change, phrases = item.change, news.phrases
     said = said_of(item, news)
     known = _SAYS.get(change.section)
     clear = known is None or known.search(said) or (change.section is Section.FIXED and says_what_was_done(said))
@@ -159,46 +154,41 @@ def line_of(item: Item, news: News, *, placed: bool = True, marked: bool = True)
 
 
 def explained(item: Item, news: News) -> str:
-    """Return what a change's author says beyond its line, plain: what breaks, or how it works."""
+    """Return the author's explanation of a change, plain: a breaking note, or prose of the body."""
     if notes := notes_of(item.change):
         return plain(with_period(notes[0]))
     return plain(excerpt(item.change)) if news.voice.technical else ""
 
 
 def excerpt(change: Change) -> str:
-    """Return what a commit's body says beyond its subject: plain, in whole sentences; ``""``: nothing fit to print."""
-    for commit in change.commits[:_COMMITS_READ]:
-        _, _, body = commit.message[:_MESSAGE_READ].partition("\n")
-        if found := explanation(body, said=change.text):
-            return found
-    return ""
+    """Return an explanation from the body of a commit: plain, whole sentences; may be empty."""
+    bodies = (commit.message[:_MESSAGE_READ].partition("\n")[2] for commit in change.commits[:_COMMITS_READ])
+    return next(filter(None, (explanation(body, said=change.text) for body in bodies)), "")
 
 
 def listed(lines: Sequence[str], of: int, news: News) -> list[str]:
-    """Return a list of as many lines as fit, and how many of all that are listed it leaves out."""
+    """Return a list of the lines that fit, and the number of items that are missing in it."""
     shown = bounded(lines, _LIST_LIMIT)
     blocks = ["\n".join(shown)] if shown else []
     hidden = of - len(shown)
-    return [*blocks, news.voice.phrases.count(hidden, news.voice.phrases.not_shown)] if hidden else blocks
+    return [*blocks, news.phrases.count(hidden, news.phrases.not_shown)] if hidden else blocks
 
 
 def also(news: News, told: Sequence[Item]) -> list[str]:
-    """Count what is announced and not told, in a sentence."""
-    phrases = news.voice.phrases
+    """Return a sentence with the numbers of announced changes that are not listed."""
     known = set(map(id, told))
-    counts = counted_kinds([item for item in news.announced if id(item) not in known], phrases)
-    return [phrases.say(phrases.also.of(news.voice.tone), counts=phrases.enumerated(counts))] if counts else []
+    counts = counted_kinds([item for item in news.announced if id(item) not in known], news.phrases)
+    return [news.voice.say(news.phrases.also, counts=counts)] if counts else []
 
 
 def where_to_read(news: News, shown: str) -> str:
-    """Send readers to the release's page, or to the repository; ``shown`` is its address, or a link to it."""
-    phrases = news.voice.phrases
+    """Return the link to the release's page, or to the repository; ``shown`` is its address, or Markdown."""
     found = page(news)
-    more = phrases.more_in_notes if found is not None and found[0] else phrases.more_in_repository
-    return phrases.say(more.of(news.voice.tone), url=shown)
+    release = found is not None and found[0]
+    return news.voice.say(news.phrases.more_in_notes if release else news.phrases.more_in_repository, url=shown)
 
 
 def as_written(news: News) -> list[str]:
-    """Say in a post in another language that the texts of commits are not translated, where any are told."""
-    phrases = news.voice.phrases
-    return [phrases.as_written] if phrases is not ENGLISH and (news.items or news.lead) else []
+    """Return the hint that texts of commits are not translated, where it applies."""
+    foreign = news.phrases is not ENGLISH and (news.items or news.lead)
+    return [news.phrases.as_written] if foreign else []

@@ -1,4 +1,4 @@
-"""What the writers say in their own words, in each language that they speak."""
+"""The phrases of the writers, in each language."""
 
 from contentsvc_core.content.phrases.phrasebook import ENGLISH, PHRASEBOOKS, Count, Phrasebook, Toned, phrases_in
 

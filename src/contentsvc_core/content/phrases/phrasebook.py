@@ -1,7 +1,7 @@
-"""What the writers say in their own words; the phrases of a language are in a file, ``english.json`` and so on.
+"""The phrases of the writers; each language has a file, ``english.json`` and so on.
 
-``{…}`` is where something is put; whatever is put into Markdown is escaped by who puts it there. A file that lacks a
-phrase is refused when it is read, and a test compares the places of all languages.
+``{…}`` is a place for a value. Callers escape the values that they put into Markdown. A file without all phrases is
+refused, and a test compares the places of all languages.
 """
 
 import re
@@ -52,9 +52,9 @@ class _Filling(Formatter):
         return f"d'{value}" if _ELIDED.match(str(value)) else f"de {value}"
 
 
-#: French elides before a vowel, and before the h of most names; markup may stand before the name.
+#: French elides before a vowel and before the h of most names, also behind markup.
 _ELIDED: Final = re.compile(r"[\W_]*[aeiouhàâäéèêëîïôöùûüœæ]", re.IGNORECASE)
-#: Spanish says ``e`` before the sound of an i; before ``hie`` and ``hia`` it is none.
+#: Spanish says ``e`` before the sound of an i, which ``hie`` and ``hia`` do not have.
 _SOUNDS_AS_I: Final = re.compile(r"[\W_]*h?[ií](?![aeo])", re.IGNORECASE)
 _FILLING: Final = _Filling()
 
@@ -66,10 +66,10 @@ class Phrasebook:
 
     # Numbers, lists, dates.
     thousands: str
-    #: Whether nought goes with the singular.
+    #: Whether zero takes the singular.
     zero_is_one: bool
     conjunction: str
-    #: What stands for the conjunction before the sound of an i; ``None``: nothing else does.
+    #: The conjunction before the sound of an i, if it differs.
     conjunction_before_i: str | None
     months: tuple[str, ...]
     first_of_month: str
@@ -82,39 +82,39 @@ class Phrasebook:
     # Kinds of change.
     headings: Mapping[Section, str]
     kinds: Mapping[Section, Count]
-    #: What a title says where no heading stands above it.
+    #: The labels of changes without a heading above.
     title_leads: Mapping[Section, str]
 
     # Changelogs.
     releases: str
     contributors: str
     full_changelog: str
-    #: The heading above changes that came after the last release, and the same in a line.
+    #: The heading of changes after the last release, and the same in a line.
     unreleased: str
     not_released: str
-    #: Said once where the post is in another language than English.
+    #: The hint of posts in another language than English.
     as_written: str
     pre_release: str
     new_release: str
     this_release: str
     new_release_of: str
-    #: Behind what a revert undoes.
+    #: The release of an undone change.
     released_in: str
     released: str
     releases_up_to: str
-    #: Packages of one repository that are announced together: what stands behind the named ones, the heading of what
-    #: they have in common, and the line of those that have nothing to tell.
+    #: Packages that are announced together: the number of further ones, the heading of common changes, and the packages
+    #: without changes.
     more_packages: Count
     across_packages: str
-    #: The heading of changes that the notes of a release leave out.
+    #: The heading of changes that release notes leave out.
     also_in_release: str
     also_released: str
     earlier_releases: str
-    #: What was too much to be read.
+    #: Limits of a post.
     not_covered: Count
     not_shown: Count
     incomplete: str
-    #: A person whose first contribution is told of.
+    #: The mark of a first contribution.
     newcomer: str
     more_people: str
     more_commits: str
@@ -124,9 +124,9 @@ class Phrasebook:
     maintenance: str
     no_notes: str
     no_message: str
-    #: What a merge says that brings a fix from a private fork.
+    #: The text for a merge from a private fork.
     private_fix: str
-    #: The one line that upkeep is folded into, and what links to everything.
+    #: The closing line that counts upkeep, and its link.
     also_upkeep: Toned
     all_commits: str
     dependencies: str
@@ -134,7 +134,7 @@ class Phrasebook:
     smaller: Count
     untitled: str
 
-    # What several kinds of content share.
+    # Phrases of several content types.
     release_count: Count
     pre_release_count: Count
     release_range: str
@@ -147,11 +147,11 @@ class Phrasebook:
     news: Toned
     news_by: Toned
     news_title: str
-    #: All that is new, counted; what is not told one by one, counted.
+    #: The numbers of all changes, and of the changes that are not listed.
     figures: Toned
     also: Toned
     not_released_counts: str
-    #: Beside a release: what it does not contain.
+    #: Changes outside a release.
     elsewhere: str
     more_in_notes: Toned
     more_in_repository: Toned
@@ -187,7 +187,7 @@ class Phrasebook:
     breaking_marked: Count
     nothing_breaking: str
     deprecated: Count
-    #: What the update is not about.
+    #: The limits of the update.
     scope: Toned
 
     def say(self, phrase: str, **values: str) -> str:
@@ -211,7 +211,7 @@ class Phrasebook:
         return (other or self.conjunction).join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
     def period(self, window: LookbackWindow) -> str:
-        """Return the days of a window: from the first to the last one that it touches, in UTC."""
+        """Return the days of a window: the first and the last one, in UTC."""
         first, last = window.since.date(), (window.until - timedelta(microseconds=1)).date()
         if first >= last:
             return self._date(self.full_date, first)
