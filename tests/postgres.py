@@ -30,6 +30,7 @@ __all__ = [
     "begin_run",
     "database",
     "emptied",
+    "emptying",
     "end_process",
     "end_run",
     "rows",
@@ -84,6 +85,13 @@ def emptied() -> Generator[str]:
     # Not after a failure: a lock may still be held.
     connection.execute(_EMPTY)
     _emptied.append((url, connection))
+
+
+@contextlib.contextmanager
+def emptying(url: str) -> Generator[Callable[[], None]]:
+    """Return a function that deletes all rows of a database."""
+    with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
+        yield lambda: connection.execute(_EMPTY) and None
 
 
 def _made() -> "tuple[str, psycopg.Connection[tuple[Any, ...]]]":

@@ -3,12 +3,12 @@
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from sqlalchemy import Connection, inspect
 
@@ -23,6 +23,18 @@ def migrated(path: Path) -> str:
     """Make a database with the schema; return its URL. It is copied from one that the run makes once."""
     shutil.copy(_template(), path)
     return f"sqlite+aiosqlite:///{path}"
+
+
+@contextmanager
+def emptying(path: Path) -> Generator[Callable[[], None]]:
+    """Return a function that deletes all rows of a database."""
+    tables = "SELECT name FROM pragma_table_list WHERE type IN ('table', 'virtual') AND name NOT LIKE 'sqlite_%'"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        names = [name for (name,) in connection.execute(tables) if name != "alembic_version"]
+        # Twice, because triggers write rows of other tables.
+        statements = [f"DELETE FROM {name}" for name in names * 2]  # noqa: S608  # names of tables
+        script = ";".join(["PRAGMA synchronous=OFF", "BEGIN IMMEDIATE", *statements, "COMMIT"])
+        yield lambda: connection.executescript(script) and None
 
 
 def _template() -> Path:
@@ -48,13 +60,14 @@ def copy_schema(connection: Connection) -> bool:
     """
     if connection.dialect.name != "sqlite" or inspect(connection).has_table("alembic_version"):
         return _RUN_MIGRATIONS(connection)
-    for statement in _statements():
-        connection.exec_driver_sql(statement)
+    driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+    driver.executescript(_script())
     return True
 
 
 @cache
-def _statements() -> Sequence[str]:
-    """Return the statements that create the schema."""
+def _script() -> str:
+    """Return a script that creates the schema in one transaction, and begins the next transaction."""
     with closing(sqlite3.connect(_template())) as made:
-        return [each for each in made.iterdump() if each not in {"BEGIN TRANSACTION;", "COMMIT;"}]
+        statements = [each for each in made.iterdump() if each not in {"BEGIN TRANSACTION;", "COMMIT;"}]
+    return "\n".join(["BEGIN IMMEDIATE;", *statements, "COMMIT;", "BEGIN IMMEDIATE;"])

@@ -1,35 +1,104 @@
-"""Every adapter of the stores, one after the other: a store is added by a line in ``FAMILIES``."""
+"""Runs each contract on every family of stores. A line in ``FAMILIES`` adds a family."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TypeAlias, final
 
 import pytest
+from attrs import frozen
 from contract_values import RotatingSealer, Stores, Tenant, tenant
 from sqlalchemy import Engine, event
 from tests import postgres, sqlite
 
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 
 
-@asynccontextmanager
-async def _memory(_folder: Path) -> AsyncGenerator[Stores]:
-    yield memory_stores(RotatingSealer())
+@final
+@frozen
+class _Open:
+    """An open database, empty at the beginning of each test. Opening a database takes longer than most tests."""
+
+    database: Database
+    #: Deletes all rows.
+    empty: Callable[[], None]
+
+    async def finish(self, stores: SqlStores) -> bool:
+        """Wait for a test's transactions, and empty the database; return `False` if the test has closed it."""
+        if "queue" in vars(stores):
+            await stores.queue.close(within_s=5)
+        if self.database._closed:  # pyright: ignore[reportPrivateUsage]
+            return False
+        while running := self.database._running:  # pyright: ignore[reportPrivateUsage]
+            await asyncio.wait(running)
+        self.empty()
+        return True
 
 
-@asynccontextmanager
-async def _sqlite(folder: Path) -> AsyncGenerator[Stores]:
-    yield sql_stores(Database(sqlite.migrated(folder / "store.db")), RotatingSealer())
+def _sqlite(folder: Path, stack: ExitStack) -> _Open:
+    path = folder / "store.db"
+    url = sqlite.migrated(path)
+    return _Open(Database(url), stack.enter_context(sqlite.emptying(path)))
 
 
-@asynccontextmanager
-async def _postgresql(_folder: Path) -> AsyncGenerator[Stores]:
-    with postgres.emptied() as url, _no_batches():
-        stores = sql_stores(Database(url), RotatingSealer())
-        yield stores
-        # Before the database is dropped; to close twice is no harm.
-        await stores.close()
+def _postgresql(_folder: Path, stack: ExitStack) -> _Open:
+    url = stack.enter_context(postgres.database())
+    return _Open(Database(url), stack.enter_context(postgres.emptying(url)))
+
+
+FAMILIES: dict[str, Callable[[Path, ExitStack], _Open] | None] = {
+    "memory": None,
+    "sqlite": _sqlite,
+    "postgresql": _postgresql,
+}
+
+
+@pytest.fixture(scope="session")
+def resources() -> Generator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+async def unused(resources: ExitStack) -> AsyncGenerator[dict[str, _Open]]:
+    """Return the open databases that no test uses at this moment, by their family."""
+    _ = resources
+    databases: dict[str, _Open] = {}
+    yield databases
+    for each in databases.values():
+        await each.database.dispose()
+
+
+#: Opens the stores of a family, for one test.
+Opening: TypeAlias = Callable[[str], AbstractAsyncContextManager[Stores]]
+
+
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory: pytest.TempPathFactory, unused: dict[str, _Open], resources: ExitStack) -> Opening:
+    @asynccontextmanager
+    async def stores_of(family: str) -> AsyncGenerator[Stores]:
+        open_ = FAMILIES[family]
+        if open_ is None:
+            in_memory = memory_stores(RotatingSealer())
+            yield in_memory
+            await in_memory.close()
+            return
+        used = unused.pop(family, None) or open_(tmp_path_factory.mktemp(family), resources)
+        made = sql_stores(used.database, RotatingSealer())
+        with _no_batches() if family == "postgresql" else nullcontext():
+            yield made
+            if await used.finish(made):
+                unused[family] = used
+
+    return stores_of
+
+
+@pytest.fixture(params=FAMILIES)
+async def stores(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[Stores]:
+    async with opened(request.param) as made:
+        yield made
 
 
 @contextmanager
@@ -46,20 +115,6 @@ def _no_batches() -> Generator[None]:
     finally:
         event.remove(Engine, "do_executemany", hear)
     assert batches == []
-
-
-FAMILIES: dict[str, Callable[[Path], AbstractAsyncContextManager[Stores]]] = {
-    "memory": _memory,
-    "sqlite": _sqlite,
-    "postgresql": _postgresql,
-}
-
-
-@pytest.fixture(params=FAMILIES)
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Stores]:
-    async with FAMILIES[request.param](tmp_path) as made:
-        yield made
-        await made.close()
 
 
 @pytest.fixture

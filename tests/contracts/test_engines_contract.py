@@ -13,7 +13,7 @@ from attrs import frozen
 from contract_values import IDS, RotatingSealer, Stores, Tenant, killed, push, tenant
 from engine_processes import Process, Script, kills, run_of, started, until, until_status
 from tests import postgres
-from tests.contracts.conftest import FAMILIES
+from tests.contracts.conftest import FAMILIES, Opening
 from tests.model_server import model_server, silent_after, streamed
 from tests.performing import performer_over
 
@@ -99,19 +99,20 @@ async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
 
 
 _SLOW = pytest.mark.slow("launches an engine with threads and a database of its own for each test")
+#: The engine knows its stores by the ports alone, and the contracts of these ports run in the first tier.
+_AGAIN = pytest.mark.slow("launches the same engine on one more database")
 _ENGINES = (
-    *(f"inline on {family}" for family in FAMILIES),
+    *(pytest.param(f"inline on {family}", marks=() if family == "memory" else _AGAIN) for family in FAMILIES),
     *(pytest.param(f"dbos on {family}", marks=_SLOW) for family in ("sqlite", "postgresql")),
 )
 
 
 @pytest.fixture(params=_ENGINES)
-async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Engine]:
+async def engine(request: pytest.FixtureRequest, tmp_path: Path, opened: Opening) -> AsyncGenerator[Engine]:
     match request.param.split(" on "):
         case ["inline", family]:
-            async with FAMILIES[family](tmp_path) as stores:
+            async with opened(family) as stores:
                 yield Engine(stores=stores, next=_inline, amnesiac=_inline_forgotten)
-                await stores.close()
         case [_, "sqlite"]:
             async with _dbos_on_sqlite(tmp_path) as made:
                 yield made

@@ -1,14 +1,13 @@
 """A document that kills or fails the indexing process: it is tried alone, and abandoned after three times."""
 
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from contract_values import Tenant, later, push, tenant
 from sqlalchemy import text
 from structlog.testing import capture_logs
-from tests.contracts.conftest import FAMILIES
+from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
@@ -21,11 +20,10 @@ _LAMP = ContextSearch(terms=(Term(words=("lamp",)),))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-async def sql(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[SqlStores]:
-    async with FAMILIES[request.param](tmp_path) as made:
+async def sql(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[SqlStores]:
+    async with opened(request.param) as made:
         assert isinstance(made, SqlStores)
         yield made
-        await made.close()
 
 
 @pytest.fixture
