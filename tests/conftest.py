@@ -3,10 +3,12 @@
 import gc
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from tests import postgres
 from tests.compiled import share_compiled_statements
+from tests.trusted import share_trusted_certificates
 
 settings.register_profile(
     "contentsvc",
@@ -20,6 +22,7 @@ settings.register_profile(
 settings.load_profile("contentsvc")
 
 share_compiled_statements()
+share_trusted_certificates()
 
 _RUN = pytest.StashKey[int]()
 
@@ -31,6 +34,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if not (mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()):
                 message = f"{item.nodeid}: the marker `slow` takes the reason: pytest.mark.slow('starts three nodes')"
                 raise pytest.UsageError(message)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Report a passed test once, with its whole duration, where pytest sends five messages to another process."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    for report in reports:
+        if report.when == "call":
+            report.duration = sum(each.duration for each in reports)
+        elif report.passed:
+            continue
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_collection_finish() -> None:
