@@ -1,9 +1,11 @@
 """Real git repositories for tests, made by git itself."""
 
 import os
+import shutil
 import subprocess
+from copy import copy
 from pathlib import Path
-from typing import final
+from typing import Self, final
 
 
 @final
@@ -16,6 +18,13 @@ class Work:
         self._minute = 0
         path.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main", *options)
+
+    def copied(self, path: Path) -> Self:
+        """Copy the repository to a path. Creating a repository takes a dozen processes."""
+        shutil.copytree(self.path, path)
+        made = copy(self)
+        made.path = path
+        return made
 
     def git(self, *command: str, given: bytes = b"", **environment: str) -> str:
         date = f"2025-03-10T10:{self._minute:02}:00+01:00"

@@ -83,7 +83,7 @@ async def make_posts(acme: Caller, *kinds: str) -> list[dict[str, Any]]:
     return listed.json()["posts"]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow("asks one more database"))])
 async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[SqlStores]:
     url = nullcontext(sqlite.migrated(tmp_path / "store.db")) if request.param == "sqlite" else postgres.emptied()
     with url as address:

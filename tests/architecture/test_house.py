@@ -47,7 +47,9 @@ def test_only_admit_makes_a_verified_delivery() -> None:
     makers = {
         path.relative_to(ROOT / "src").as_posix()
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        # Parsing all of them takes a second.
+        if "VerifiedDelivery(" in (text := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "VerifiedDelivery"
     }
 
@@ -55,15 +57,13 @@ def test_only_admit_makes_a_verified_delivery() -> None:
 
 
 def test_importing_the_core_imports_no_framework_and_no_event_loop() -> None:
-    code = "from contentsvc_core import *; import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    code = "from contentsvc_core import *; import sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
-    # Nor the writer: a service that only receives does not pay for it.
-    code = (
-        "from contentsvc_core import *; import sys; sys.exit('contentsvc_core.content.changelog.writer' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert "contentsvc_core" in loaded
     assert not {"asyncio", "cattrs", "hypothesis", "litestar", "logging", "sqlalchemy"} & set(loaded)
+    # Nor the writer: a service that only receives does not pay for it.
+    assert "contentsvc_core.content.changelog.writer" not in loaded
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -1,5 +1,6 @@
 """The report: table, page, chart, file."""
 
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -43,6 +44,7 @@ _FOUND = (
 )
 
 
+@cache
 def _results(row: str = "http", at: str = "2026-01-02T03:04:05Z") -> Results:
     found = judged(_FOUND, row=row, at=at, plan=FULL, seed=7, revision="abc")
     return Results(machine={"machine": "a machine"}, results=found)

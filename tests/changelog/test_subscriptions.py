@@ -4,11 +4,12 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import count
 from typing import Final, Self, final
 
 import httpx
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from tests.changelog.reader import HOME, HOSTILE, Reader, publish
 from tests.dashboard.browsing import Seen
 from tests.mail_server import MailServer, Received
@@ -23,6 +24,12 @@ from contentsvc_core.usecases.mail import Mailer
 from contentsvc_http.settings import Settings
 
 _EVERY: Final = timedelta(minutes=15)
+#: The same for all tests, so that they share an application. The mailer gets the address of the real mail server.
+_SETTINGS: Final = Settings(
+    base_url="https://acme.example", smtp_url="smtp://mail.example", mail_from="changelog@acme.example"
+)
+#: The application limits each client's address, so each test has its own.
+_CLIENTS: Final = count(1)
 _URL: Final = re.compile(r"https://acme\.example\S+token=[A-Za-z0-9]+")
 
 
@@ -34,21 +41,22 @@ class Office:
     reader: Reader
     server: MailServer
     mailer: Mailer
+    #: The readers' address.
+    client: str = field(factory=lambda: f"10.0.0.{next(_CLIENTS)}")
 
     @classmethod
     @asynccontextmanager
     async def opened(cls, **server: object) -> AsyncGenerator[Self]:
         async with MailServer.running(**server) as mail:
-            settings = Settings(base_url="https://acme.example", smtp_url=mail.url, mail_from="changelog@acme.example")
-            reader = await Reader.made(settings)
+            reader = await Reader.made(_SETTINGS)
             world = reader.world
             mailer = Mailer(
                 world.stores.mailbox,
                 world.stores.changelogs,
-                SmtpSender(SmtpServer.read(mail.url), settings.mail_from),
+                SmtpSender(SmtpServer.read(mail.url), _SETTINGS.mail_from),
                 world.clock,
                 world.ids,
-                base_url=settings.base_url,
+                base_url=_SETTINGS.base_url,
                 every=_EVERY,
             )
             yield cls(reader=reader, server=mail, mailer=mailer)
@@ -56,7 +64,7 @@ class Office:
     async def post(self, path: str, *, address: str | None = None, **headers: str) -> httpx.Response:
         body = {} if address is None else {"address": address}
         told = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.reader.world.send("POST", path, data=body, headers=told)
+        return await self.reader.world.send("POST", path, data=body, headers=told, client=(self.client, 123))
 
     async def enter(self, address: str, **headers: str) -> httpx.Response:
         return await self.post(f"{HOME}/subscribe", address=address, **headers)

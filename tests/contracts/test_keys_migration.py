@@ -13,6 +13,7 @@ from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelog
 
+pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 _KEYS = {"both": '["read","write"]', "other": '["write","read"]', "reader": '["read"]', "writer": '["write"]'}
 # In the words of the version before, which names no new column.
 _ORGANIZATION = (

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, insert, select, update
 from contentsvc_adapters.sql import Database, upgrade
 from contentsvc_adapters.sql.schema import events, organizations, posts, workflow_runs
 
+pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 _BASE: dict[str, Any] = {"organization_id": "org_1", "created_at": 1_000}
 _POST: dict[str, Any] = _BASE | {
     "title": "t",

@@ -2,6 +2,9 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
+from contentsvc_core import Authenticator
+from contentsvc_core.usecases.sign_in import SignIn
+
 
 @pytest.fixture
 def world() -> ApiWorld:
@@ -15,7 +18,11 @@ async def acme(world: ApiWorld) -> Caller:
 
 @pytest.fixture
 async def browsing(world: ApiWorld, acme: Caller) -> Browsing:
-    """A signed-in user of Acme."""
+    """Return a browser with a session of Acme. The four requests of the form have tests of their own."""
+    stores, clock = world.stores, world.clock
+    door = SignIn(Authenticator(stores.keys, clock), stores.keys, stores.sessions, clock, world.ids)
+    signed_in = await door.sign_in(acme.key)
+    assert signed_in is not None
     made = Browsing(world)
-    await made.sign_in(acme.key)
+    made.cookies["contentsvc_session"] = signed_in.token
     return made

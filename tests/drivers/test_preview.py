@@ -25,10 +25,10 @@ def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
 
 
-@pytest.fixture
-def work(tmp_path: Path) -> Work:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Work:
     """Two releases, a pre-release, and a commit that is not released."""
-    work = Work(tmp_path / "lamp")
+    work = Work(tmp_path_factory.mktemp("original") / "lamp")
     work.commit("feat: turn the lamp (#1)")
     work.git("tag", "v1.0.0")
     work.commit("feat: dim the lamp (#2)")
@@ -37,6 +37,11 @@ def work(tmp_path: Path) -> Work:
     work.git("tag", "--annotate", "--message=The lamp is dim.", "v1.1.0")
     work.commit("feat: colour the lamp (#4)")
     return work
+
+
+@pytest.fixture
+def work(tmp_path: Path, original: Work) -> Work:
+    return original.copied(tmp_path / "lamp")
 
 
 def ran(work: Work | Path, *arguments: str) -> Result:
@@ -241,6 +246,7 @@ def test_another_work_tree_of_a_repository_is_one(work: Work, tmp_path: Path) ->
     assert ran(tmp_path / "beside", "v1.1.0").stdout.replace("beside", "lamp") == ran(work, "v1.1.0").stdout
 
 
+@pytest.mark.slow("starts a command on a terminal")
 def test_a_terminal_shows_it_within_its_width_without_control_characters(work: Work) -> None:
     work.commit("feat: show \x9b31m on the lamp that has a name which is longer than any line of it is (#5)")
     work.git("branch", "a\u202eb")
@@ -291,6 +297,7 @@ def test_a_page_that_cannot_be_written_is_an_error(work: Work, tmp_path: Path) -
     assert "cannot write" in result.stderr
 
 
+@pytest.mark.slow("starts the command")
 def test_open_hands_a_file_of_ones_own_to_the_browser(
     work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +319,7 @@ def test_open_hands_a_file_of_ones_own_to_the_browser(
     assert (tmp_path / "opened").read_text().strip() in {str(written), written.as_uri()}
 
 
+@pytest.mark.slow("starts the command")
 def test_neither_a_database_nor_a_server_nor_a_renderer_is_imported(work: Work, tmp_path: Path) -> None:
     done = subprocess.run(
         [COMMAND, "preview", str(work.path)],
