@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.docs.transcript import PAGE, exchanges, stage
 
 
+@pytest.mark.slow("starts a server, and asks for every operation")
 def test_every_command_of_the_page_is_answered_as_it_says(tmp_path: Path) -> None:
     text = PAGE.read_text("utf-8")
 

@@ -27,6 +27,7 @@ from tests.stepped_clock import SteppedClock
 
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts servers whose clock is stepped")
 PROCESSED: Final = "Processed push event (pushed)"
 HOUR_S: Final = 3600.0
 #: Of `POST /v1/posts/generate`, in a minute.

@@ -607,6 +607,7 @@ def test_other_kinds_end_as_they_are_meant_to() -> None:
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.slow("starts a command on a terminal")
 def test_a_commits_controls_are_no_escapes_on_a_terminal(tmp_path: Path) -> None:
     work = Work(tmp_path / "lamp")
     work.commit("feat: \u202elamp \x9b31m")

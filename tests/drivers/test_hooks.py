@@ -51,6 +51,7 @@ def connect(given: str | None = TOKEN) -> Any:
     )
 
 
+@pytest.mark.slow("starts a server")
 def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_outage(
     installation: Installation, server: CodeHostServer
 ) -> None:

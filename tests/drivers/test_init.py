@@ -86,6 +86,7 @@ def test_everything_is_set_up_and_commands_in_the_folder_find_it(folder: Path) -
     assert not {"CONTENTSVC_API_KEY", "CONTENTSVC_DATABASE_URL"} & set(os.environ)
 
 
+@pytest.mark.slow("starts a command on a terminal")
 def test_the_wizard_asks_and_what_it_prints_is_whole_on_a_narrow_terminal(folder: Path, work: Work) -> None:
     typed = "not-a-name\nacme/lighthouse\ngitlab\ngithub\n\nhttps://hooks.example.org\nAcme Lamps\nn\n\nn\n"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
@@ -205,6 +206,7 @@ def test_the_environment_wins_over_the_settings_file(folder: Path) -> None:
     assert CliRunner().invoke(main, ["--version"]).exit_code == 0
 
 
+@pytest.mark.slow("starts a server")
 def test_a_pre_existing_post_becomes_public_only_when_that_is_asked_for(work: Work, folder: Path) -> None:
     done(*OPTIONS, "--no-changelog", "--checkout", str(work.path))
     with serving(Installation(folder)):
@@ -274,6 +276,7 @@ def test_a_code_host_that_cannot_be_reached_leaves_nothing_half_done(folder: Pat
     assert done(*OPTIONS)["existing"] == ["organization acme"]
 
 
+@pytest.mark.slow("starts a server")
 def test_the_links_of_posts_lead_to_the_connected_repository_and_not_to_a_fork(work: Work, folder: Path) -> None:
     work.git("remote", "set-url", "origin", "git@github.com:ada/lighthouse.git")
     done(*OPTIONS, "--checkout", str(work.path))

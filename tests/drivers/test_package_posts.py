@@ -14,11 +14,12 @@ from tests.stepped_clock import SteppedClock
 from contentsvc_core.testing import push_body, release_body
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
 
+pytestmark = pytest.mark.slow("starts a server")
 PACKAGES: Final = tuple(f"part{number}" for number in range(20))
 PUBLISHED: Final = "2026-01-02T12:00:00Z"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow("one more server"))])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def prepared(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Prepared]:
     if request.param == "sqlite":
         yield prepare(tmp_path)

@@ -30,6 +30,7 @@ from contentsvc_core.testing import ManualClock
 from contentsvc_core.workflows.context import context_body
 from contentsvc_core.workflows.runs import run_body
 
+pytestmark = pytest.mark.slow("starts a server, and commands")
 #: A recording does not say under which content type its bodies were sent.
 RECORDED: Final = tuple(golden for golden in GOLDEN if golden.content_type == "application/json")
 #: What differs: ids, times, and how far the runs have got.

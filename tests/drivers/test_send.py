@@ -445,6 +445,7 @@ def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> 
     )
 
 
+@pytest.mark.slow("starts the command")
 def test_standard_input_is_sent_as_it_comes(webhook: Webhook) -> None:
     first = Event()
     webhook.before = lambda _number, _delivery: first.set()
@@ -459,6 +460,7 @@ def test_standard_input_is_sent_as_it_comes(webhook: Webhook) -> None:
     assert [row["delivery"] for row in json.loads(out)] == ["d-0", "d-1"]
 
 
+@pytest.mark.slow("starts the command")
 def test_ctrl_c_prints_what_was_done_so_far(webhook: Webhook, tmp_path: Path) -> None:
     second, released = Event(), Event()
 

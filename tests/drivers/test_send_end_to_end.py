@@ -16,6 +16,7 @@ from tests.server_process import DUPLICATE, REPOSITORY, REPOSITORY_ID, Installat
 from contentsvc_cli.develop.recordings import RecordedDelivery, line_of, read_lines
 from contentsvc_cli.start.sample import other_kinds, sample_history
 
+pytestmark = pytest.mark.slow("starts a server, and a command for each recording")
 _TABLES: Final = ("claims", "context_records", "events", "workflow_runs", "posts")
 
 

@@ -67,6 +67,7 @@ def records(shown: str) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(" ") for line in shown.splitlines())}
 
 
+@pytest.mark.slow("starts a command on a terminal")
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_secrets_that_are_shown_once_are_whole_at_any_width(acme: Installation, width: int) -> None:
     connected = records(
@@ -84,6 +85,7 @@ def test_secrets_that_are_shown_once_are_whole_at_any_width(acme: Installation, 
     assert len(connected["webhookSecret"]) == len("whsec_") + 40
 
 
+@pytest.mark.slow("starts a command on a terminal")
 @pytest.mark.parametrize(
     "listed",
     [
@@ -105,6 +107,7 @@ def test_a_list_fits_80_columns_and_its_ids_can_be_copied(acme: Installation, li
     assert not {character for line in lines for character in line if not character.isprintable()}
 
 
+@pytest.mark.slow("starts a command on a terminal")
 @pytest.mark.parametrize("shown", ["post", "context"])
 def test_a_terminal_gets_no_escape_of_a_tenants_and_a_pipe_the_exact_text(acme: Installation, shown: str) -> None:
     (post,) = acme.rows("SELECT id FROM posts")
@@ -120,6 +123,7 @@ def test_a_terminal_gets_no_escape_of_a_tenants_and_a_pipe_the_exact_text(acme: 
     assert HOSTILE[-13:] in CliRunner(env=acme.environment).invoke(main, command).stdout
 
 
+@pytest.mark.slow("starts a command on a terminal")
 def test_an_error_that_repeats_a_text_has_no_escapes_on_a_terminal(acme: Installation) -> None:
     said = on_terminal(80, "post", "show", HOSTILE, environment=acme.environment, code=1)
 

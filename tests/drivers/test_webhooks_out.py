@@ -21,6 +21,7 @@ from tests.stepped_clock import SteppedClock
 
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts, stops and kills a server")
 _MINUTE_S = 60.0
 
 

@@ -10,6 +10,8 @@ import pytest
 from tests import preloaded
 from tests.server_process import LOOPBACK, Installation, ServerProcess, until
 
+pytestmark = pytest.mark.slow("starts servers and commands")
+
 
 def _serve(installation: Installation, log: Path) -> preloaded.Forked:
     with log.open("wb") as out:
