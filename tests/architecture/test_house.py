@@ -9,6 +9,7 @@ from pathlib import Path
 
 import grimp
 import pytest
+from tests.contracts.choose import LIST
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -108,3 +109,9 @@ def test_nothing_is_installed_without_its_hash() -> None:
     assert re.search(r"^uv-build==0\.13\.", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
     (installer,) = project["dependency-groups"]["build"]
     assert (ROOT / "requirements-build.lock").read_text("utf-8").startswith(f"{installer} ")
+
+
+def test_every_contract_that_is_chosen_for_postgresql_exists() -> None:
+    for chosen in LIST.read_text("utf-8").splitlines():
+        file, _, name = chosen.partition("::")
+        assert re.search(rf"^(?:async )?def {name}\(", (LIST.parent / file).read_text("utf-8"), re.MULTILINE), chosen

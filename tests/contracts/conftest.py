@@ -11,9 +11,19 @@ from attrs import frozen
 from contract_values import RotatingSealer, Stores, Tenant, tenant
 from sqlalchemy import Engine, event
 from tests import postgres, sqlite
+from tests.contracts.choose import LIST, REPEATS, is_on_postgresql, name_of
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move the contracts that repeat statements on PostgreSQL to the second tier (decision 0055)."""
+    first = set(LIST.read_text("utf-8").splitlines())
+    for item in items:
+        if is_on_postgresql(item) and name_of(item) not in first:
+            item.add_marker(pytest.mark.slow(REPEATS))
 
 
 @final
