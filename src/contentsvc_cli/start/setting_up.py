@@ -1,8 +1,8 @@
 """The steps of ``init``: organization, key, repository, trigger and public changelog, each created once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final, final
+from typing import Final, Literal, final
 from urllib.parse import urlsplit
 
 import click
@@ -43,7 +43,11 @@ class Start(Enum):
     NOTHING = "none"
 
 
-_EVENTS: Final = {Start.RELEASES: ("release",), Start.PUSHES: ("push",), Start.BOTH: ()}
+_EVENTS: Final[Mapping[Start, Sequence[Literal["push", "release"]]]] = {
+    Start.RELEASES: ("release",),
+    Start.PUSHES: ("push",),
+    Start.BOTH: (),
+}
 
 #: The kinds of refusals by the code host.
 _AT_HOST: Final = {RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, RefusalKind.HOST_UNREACHABLE}

@@ -34,7 +34,7 @@ def options(
         for each in reversed(structs.fields(command)):
             if each.name not in without:
                 meta = described.get(each.name)
-                settings = {
+                settings: dict[str, Any] = {
                     "help": None if meta is None else meta.description,
                     "required": each.required,
                     **_settings(inspect.type_info(each.type)),
