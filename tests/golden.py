@@ -1,4 +1,7 @@
-"""The golden deliveries: files in ``deliveries/``, named ``<event header>__<variant>.json``, with expected results."""
+"""The golden deliveries: files in ``deliveries/``, named ``<event header>__<variant>.json``, with expected results.
+
+Those of the specification's provider are in the folder itself, those of each other provider in a folder of its own.
+"""
 
 import json
 from pathlib import Path
@@ -8,6 +11,7 @@ from attrs import frozen
 
 from contentsvc_core.testing import address, signed
 from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import WorkflowRun
 
@@ -31,10 +35,13 @@ class Golden:
     """One golden delivery."""
 
     name: str
+    #: The slug of the provider.
+    provider: str
     event: str
     body: bytes
     content_type: str
-    #: ``status``, ``answer`` (absent where only the status is fixed), ``log``, ``context``, ``runs``.
+    #: ``status``, ``answer`` (absent where only the status is fixed), ``log``, ``context``, ``runs``; ``also``: the
+    #: further events of the delivery.
     expected: dict[str, Any]
 
     def delivery(self, at: Address, secret: str, delivery_id: str = DELIVERY_ID) -> Delivery:
@@ -46,7 +53,7 @@ class Golden:
         return Delivery(address=made.address, headers=headers, body=made.body)
 
 
-def _read(path: Path) -> Golden:
+def _read(path: Path, provider: str = DEFAULT_PROVIDER.slug) -> Golden:
     stored = json.loads(path.read_text("utf-8"))
     if "bodyHex" in stored:
         body = bytes.fromhex(stored["bodyHex"])
@@ -56,6 +63,7 @@ def _read(path: Path) -> Golden:
         body = json.dumps(stored["body"], ensure_ascii=False).encode()
     return Golden(
         name=path.stem,
+        provider=provider,
         event=stored["event"],
         body=body,
         content_type=stored.get("contentType", "application/json"),
@@ -63,8 +71,20 @@ def _read(path: Path) -> Golden:
     )
 
 
+#: Of the specification's provider.
 GOLDEN: Final = tuple(_read(path) for path in sorted(FOLDER.glob("*.json")))
+#: Of the other providers.
+OTHERS: Final = tuple(_read(path, path.parent.name) for path in sorted(FOLDER.glob("*/*.json")))
+#: The repositories whose number the provider computes.
+_NUMBERS: Final = {"bitbucket": 5835474751540815}
 
 
-def golden_address(organization_id: str = "org_1", integration_id: str = "int_1") -> Address:
-    return address(organization_id=organization_id, integration_id=integration_id, repository_id=REPOSITORY_ID)
+def golden_address(
+    organization_id: str = "org_1", integration_id: str = "int_1", provider: str = DEFAULT_PROVIDER.slug
+) -> Address:
+    return address(
+        provider=provider,
+        organization_id=organization_id,
+        integration_id=integration_id,
+        repository_id=_NUMBERS.get(provider, REPOSITORY_ID),
+    )

@@ -11,7 +11,7 @@ from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import deliveries, hosted_repository
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.providers import GITHUB
+from contentsvc_core.webhooks.providers.github import GITHUB
 
 
 def changelog(folder: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Final, Generic, TypeVar, final
 from attrs import field, frozen
 
 from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.events.normalized import Commit
 from contentsvc_core.refusals import Refusal, RefusalKind
 
 #: The events that our hooks subscribe to, besides the code host's own ping (specification 6).
@@ -148,6 +149,32 @@ class HostDeliveries:
     attempts: tuple[HostDelivery, ...] = field(converter=tuple)
     #: False: the list was cut, and the oldest attempts are missing.
     complete: bool
+
+
+@final
+@frozen(kw_only=True)
+class WantedCommits:
+    """The commits of a push of which the code host listed the newest only."""
+
+    #: The hash of the newest commit.
+    head: str
+    #: The hash of the commit before the oldest one.
+    before: str
+    #: The most commits to read.
+    limit: int
+
+
+@final
+@frozen(kw_only=True)
+class HostCommits:
+    """The commits that the code host listed."""
+
+    #: Oldest first.
+    found: tuple[Commit, ...] = field(converter=tuple, factory=tuple)
+    #: True: there are more than the limit, and the oldest ones are absent.
+    is_cut: bool = False
+    #: Why the reading failed, so that nothing was found; ``None``: it did not.
+    refusal: HostRefusal | None = None
 
 
 @final

@@ -14,6 +14,8 @@ _TIMED: Final = re.compile(r"[a-z]+_([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 #: Neither part may be ``.`` or ``..``.
 _FULL_NAME: Final = re.compile(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9_.-]{1,100}", re.ASCII)
+#: Levels of groups above a repository; GitLab allows 20 below a top-level one.
+_MOST_GROUPS: Final = 21
 _TOKEN: Final = re.compile(r"[!-~]{1,1000}")
 _NOT_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
@@ -50,9 +52,12 @@ def is_slug(text: str) -> bool:
     return _SLUG.fullmatch(text) is not None
 
 
-def is_full_name(text: str) -> bool:
-    """Check the form of a repository's name: ``owner/name``."""
-    return _FULL_NAME.fullmatch(text) is not None
+def is_full_name(text: str, *, nested: bool = False) -> bool:
+    """Check the form of a repository's name: ``owner/name``; ``nested``: the owner may be ``group/subgroup``."""
+    if not nested:
+        return _FULL_NAME.fullmatch(text) is not None
+    *groups, name = text.split("/")
+    return 0 < len(groups) <= _MOST_GROUPS and all(_FULL_NAME.fullmatch(f"{group}/{name}") for group in groups)
 
 
 def is_token(text: str) -> bool:

@@ -13,8 +13,7 @@ from typing import Any, Final, final
 
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery
-from contentsvc_core.webhooks.providers import Provider, provider_named
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 
 #: The default start of a :class:`ManualClock`.
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -64,7 +63,7 @@ class PlainSteps:
 
 
 def address(
-    provider: str = "codehost",
+    provider: str = DEFAULT_PROVIDER.slug,
     organization_id: str = "org_1",
     integration_id: str = "int_1",
     repository_id: int = 1,
@@ -89,14 +88,18 @@ def signed(
     ``body`` is raw, or a value that is sent as JSON. ``headers`` are added, for example a second one of the same name.
     """
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
-    provider = _provider(at.provider)
+    provider = at.speaks
+    if provider is None:
+        message = f"unknown provider {at.provider!r}"
+        raise ValueError(message)
+    proof = provider.scheme.value(raw, secret).encode("utf-8", "surrogatepass")
     return Delivery(
         address=at,
         headers=(
             (b"content-type", b"application/json"),
             (provider.event_header.lower().encode(), event.encode("latin-1")),
             (provider.delivery_header.lower().encode(), delivery_id.encode("latin-1")),
-            (SIGNATURE_HEADER.lower().encode(), sign(raw, secret).encode()),
+            (provider.scheme.header.lower().encode(), proof),
             *headers,
         ),
         body=raw,
@@ -156,11 +159,3 @@ def release_body(
         },
         "repository": {"id": repository_id, "full_name": repository},
     }
-
-
-def _provider(slug: str) -> Provider:
-    provider = provider_named(slug)
-    if provider is None:
-        message = f"unknown provider {slug!r}"
-        raise ValueError(message)
-    return provider

@@ -10,12 +10,28 @@ import attrs
 from attrs import field, frozen
 from sqlalchemy.engine import make_url
 
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http import settings_checks as checks
-from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, variable
+from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, api_variable, variable
 
-__all__ = ["ENV_PREFIX", "Examined", "InvalidSetting", "Settings", "examine_settings", "load_settings", "variable"]
+__all__ = [
+    "ENV_PREFIX",
+    "Examined",
+    "InvalidSetting",
+    "Settings",
+    "api_variable",
+    "examine_settings",
+    "load_settings",
+    "variable",
+]
 
+_API_URLS: Final = "api_urls"
+_API_VARIABLES: Final = {each.slug: api_variable(each.slug) for each in PROVIDERS}
 _VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
+
+
+def _with_public_apis(given: Mapping[str, str]) -> Mapping[str, str]:
+    return {each.slug: given.get(each.slug, each.api_url).rstrip("/") for each in PROVIDERS}
 
 
 @final
@@ -31,11 +47,10 @@ class Settings:
     base_url: str = field(
         default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
     )
-    #: The API URLs of the code hosts, by provider; empty: repositories and hooks are configured by hand. A URL that
-    #: ends with ``/api/v1`` belongs to Forgejo or Gitea.
-    codehost_api_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.api_url)
-    github_api_url: str = field(
-        default="https://api.github.com", converter=lambda text: text.rstrip("/"), validator=checks.api_url
+    #: The addresses of the code hosts' APIs by the providers' slugs, each in a variable of its own
+    #: (:func:`api_variable`); empty: repositories and webhooks are entered by hand.
+    api_urls: Mapping[str, str] = field(
+        factory=dict[str, str], converter=_with_public_apis, validator=checks.api_urls, hash=False
     )
     #: The encryption keys of stored secrets: Fernet keys or long secrets, separated by commas, newest first. Empty with
     #: SQLite: a key file beside the database, created if missing. PostgreSQL requires a key.
@@ -128,8 +143,7 @@ class Settings:
             "database_url": make_url(self.database_url).render_as_string(hide_password=True),
             "database_pool_size": self.database_pool_size,
             "base_url": re.sub(r"//[^/@]*@", "//***@", self.base_url),
-            "codehost_api_url": self.codehost_api_url,
-            "github_api_url": self.github_api_url,
+            **{f"{slug}_api_url": url for slug, url in self.api_urls.items()},
             "secret_key": "***" if self.secret_key else "",
             "max_connections": self.max_connections,
             "max_large_bodies_mib": self.max_large_bodies_mib,
@@ -185,7 +199,7 @@ class Examined:
 
 def examine_settings() -> Examined:
     """Read the settings from the environment, and find all faults."""
-    known = [variable(each.name) for each in attrs.fields(Settings)]
+    known = [*_variables()]
     faults: dict[str, str] = {}
     unusable: set[str] = set()
     while True:
@@ -214,11 +228,21 @@ def examine_settings() -> Examined:
 
 def _read(*, without: Collection[str]) -> Settings:
     given: dict[str, Any] = {}
-    for each in attrs.fields(Settings):
-        name = variable(each.name)
+    for name, kind in _variables().items():
         if name in os.environ and name not in without:
-            given[each.name] = _number(name) if each.type is int else os.environ[name]
-    return Settings(**given)
+            given[name] = _number(name) if kind is int else os.environ[name]
+    plain = {each.name: given[variable(each.name)] for each in attrs.fields(Settings) if variable(each.name) in given}
+    return Settings(**plain, api_urls={slug: given[name] for slug, name in _API_VARIABLES.items() if name in given})
+
+
+def _variables() -> dict[str, object]:
+    """Return the variables of all settings, and their types."""
+    named: dict[str, object] = {}
+    for each in attrs.fields(Settings):
+        named |= (
+            dict.fromkeys(_API_VARIABLES.values(), str) if each.name == _API_URLS else {variable(each.name): each.type}
+        )
+    return named
 
 
 def _number(name: str) -> int:

@@ -1,7 +1,7 @@
 """The validators of the settings, and their error messages."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -88,21 +88,23 @@ def base_url(_settings: object, _attribute: object, value: str) -> None:
         raise InvalidSetting(message)
 
 
-def api_url(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-    """Check the URL of an API, or an empty value."""
-    # No message repeats the URL, which may contain a token.
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
-        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"[\s@]", value)
-    except ValueError:
-        usable = False
-    if value and not usable:
-        message = (
-            f"{variable(attribute.name)} must be an API's address such as https://forge.example/api/v1, "
-            "without a user name or a query"
-        )
-        raise InvalidSetting(message)
+def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) -> None:
+    """Check the addresses of APIs; each may be empty."""
+    # No message repeats the address: which may contain a token.
+    for slug, url in value.items():
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+            usable = usable and not parts.query and not parts.fragment
+            usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"[\s@]", url)
+        except ValueError:
+            usable = False
+        if url and not usable:
+            message = (
+                f"{api_variable(slug)} must be an API's address such as https://forge.example/api/v1, "
+                "without a user name or a query"
+            )
+            raise InvalidSetting(message)
 
 
 def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
@@ -236,6 +238,11 @@ def _is_installed(package: str) -> bool:
         return find_spec(package) is not None
     except ValueError:
         return False
+
+
+def api_variable(slug: str) -> str:
+    """Return the environment variable with the address of a provider's API."""
+    return variable(f"{slug}_api_url")
 
 
 def variable(name: str) -> str:

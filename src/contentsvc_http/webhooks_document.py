@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER
+from contentsvc_core.webhooks.signature import Scheme
 
 #: As the specification spells it.
 WEBHOOK_PATH: Final = "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"
@@ -47,12 +47,7 @@ def webhook_operations() -> dict[str, Any]:
                 _in_path("organizationId", "Id of the organization.", {}),
                 _in_path("integrationId", "Id of the integration.", {}),
                 _in_path("repositoryId", "Id of the repository at the code host.", {"pattern": "^[1-9][0-9]{0,18}$"}),
-                _header(
-                    SIGNATURE_HEADER,
-                    "`sha256=` followed by the hexadecimal HMAC-SHA256 of the body, keyed with the webhook secret.",
-                    {"pattern": "^sha256=[0-9a-f]{64}$"},
-                    required=True,
-                ),
+                *map(_proof, dict.fromkeys(provider.scheme for provider in PROVIDERS)),
                 *(each for provider in PROVIDERS for each in _headers_of(provider)),
             ],
             "requestBody": {
@@ -77,6 +72,13 @@ def _headers_of(provider: Provider) -> Sequence[dict[str, Any]]:
         _header(provider.event_header, f"Event type {only}", {}, required=False),
         _header(provider.delivery_header, f"Delivery id {only}", {"pattern": "^[!-~]{1,255}$"}, required=False),
     ]
+
+
+def _proof(scheme: Scheme) -> dict[str, Any]:
+    """Return the header that proves the sender, for all providers of a scheme."""
+    slugs = ", ".join(f"`{provider.slug}`" for provider in PROVIDERS if provider.scheme == scheme)
+    form = {} if scheme.pattern is None else {"pattern": scheme.pattern}
+    return _header(scheme.header, f"{scheme.description} Required of {slugs}.", form, required=False)
 
 
 def _in_path(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -109,6 +109,8 @@ async def test_the_list_has_a_key_for_each_provider(acme: Caller) -> None:
             }
         ],
         "github": [],
+        "gitlab": [],
+        "bitbucket": [],
     }
 
 

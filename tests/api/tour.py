@@ -150,7 +150,7 @@ async def _posts(tourist: _Tourist, post: str) -> None:
 
 async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> None:
     ask = tourist.ask
-    for provider in ("github", "codehost"):
+    for provider in ("gitlab", "bitbucket", "github", "codehost"):
         connect = f"POST /v1/integrations/{provider}"
         new = {"owner": "acme", "repo": f"buoy-{provider}", "repositoryId": _GITHUB_ID, "branch": "main"}
         made = await ask(connect, 201, new)

@@ -34,10 +34,13 @@ from contentsvc_core import (
     sign,
 )
 from contentsvc_core import strategies as ours
+from contentsvc_core.events.normalized import Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_data, event_from_json, event_to_json
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.webhooks import decision
-from contentsvc_core.webhooks.providers import CODEHOST
+from contentsvc_core.webhooks import delivery as addresses
+from contentsvc_core.webhooks.providers.codehost import CODEHOST
+from contentsvc_core.webhooks.providers.native import Reading
 
 AT = address()
 ENDPOINT = HookConfiguration(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
@@ -60,7 +63,7 @@ def fault_of(outcome: Outcome) -> Fault:
 
 
 class TestStep1Path:
-    @pytest.mark.parametrize("provider", ["", "gitlab", "CODEHOST", "codehost\n", "x" * 10_000])
+    @pytest.mark.parametrize("provider", ["", "sourceforge", "CODEHOST", "codehost\n", "x" * 10_000])
     def test_an_unknown_provider_is_400(self, provider: str) -> None:
         found = locate(provider, "org_1", "int_1", "1")
 
@@ -244,7 +247,7 @@ class TestStep6Headers:
         assert repeated.delivery_id is None
 
     def test_at_an_address_of_nobodys_dialect_no_header_names_anything(self) -> None:
-        lost = evolve(PUSH, address=evolve(AT, provider="gitlab"), body=b"tampered with")
+        lost = evolve(PUSH, address=evolve(AT, provider="sourceforge"), body=b"tampered with")
         refused = decided(lost)
 
         assert decision.delivery_id(lost) is None
@@ -352,19 +355,25 @@ def test_nothing_unverified_is_ever_parsed(delivery: Delivery, tampering: bytes)
     untouchable = evolve(CODEHOST, readers=dict.fromkeys(CODEHOST.readers, parse))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decision, "read_object", parse)
-        patch.setattr(decision, "provider_named", named)
-        outcome = decided(evolve(delivery, body=delivery.body + tampering))
+        patch.setattr(addresses, "provider_named", named)
+        at = evolve(AT)
+        tampered = evolve(delivery, address=at, body=delivery.body + tampering)
+        outcome = decided(tampered, evolve(ENDPOINT, address=at))
 
     assert fault_of(outcome) is Fault.INVALID_SIGNATURE
 
 
 @given(ours.addresses(), st.sampled_from(["main", "trunk", "release/1.x"]), st.booleans())
 def test_only_the_whole_default_ref_is_processed(at: Address, branch: str, tag: bool) -> None:
-    body = push_body("x", repository_id=at.repository_id, branch=branch, default_branch=branch)
-    if tag:
-        body["ref"] = f"refs/tags/{branch}"
+    assert at.speaks is not None
+    ref = f"refs/{'tags' if tag else 'heads'}/{branch}"
+    commit = Commit(id="a" * 40, message="x", author=Author(name="Ada", email=""), timestamp="", url="")
+    push = Push(ref=ref, branch=branch, commits=(commit,), head_commit=HeadCommit(id=commit.id, message="x"))
+    reading = Reading(event=push, repository_id=at.repository_id, repository="acme/x", default_branch=branch)
+    kind, body = at.speaks.write(reading)
 
-    outcome = decided(signed(body, at=at, secret="secret"), evolve(ENDPOINT, address=at))
+    delivery = signed(json.dumps(body).encode(), at=at, secret="secret", event=kind)
+    outcome = decided(delivery, evolve(ENDPOINT, address=at, branch=branch))
 
     assert isinstance(outcome, Filtered if tag else Processed)
 

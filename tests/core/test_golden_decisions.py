@@ -1,39 +1,43 @@
 import pytest
-from tests.golden import DELIVERY_ID, GOLDEN, REPOSITORY_ID, Golden, golden_address
+from tests.golden import DELIVERY_ID, GOLDEN, OTHERS, Golden, golden_address
 
-from contentsvc_core import Belonging, HookConfiguration, VerifiedDelivery, admit, answer, decide, settlement
+from contentsvc_core import Belonging, HookConfiguration, Processed, VerifiedDelivery, admit, answer, decide, settlement
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.journal import log_body
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.workflows.triggers import Trigger
 
-ENDPOINT = HookConfiguration(
-    address=golden_address(),
-    enabled=True,
-    secrets=("secret",),
-    repository=Belonging.OURS,
-    triggers=(
-        Trigger(
-            id="trg_1",
-            organization_id="org_1",
-            source_type="codehost_webhook",
-            repository_ids=(REPOSITORY_ID,),
-            event_types=(),
-            output_type=ContentType.CHANGELOG,
-            created_at=START,
-        ),
-    ),
-    version=1,
-)
+
+def endpoint_of(provider: str) -> HookConfiguration:
+    at = golden_address(provider=provider)
+    trigger = Trigger(
+        id="trg_1",
+        organization_id="org_1",
+        source_type=f"{provider}_webhook",
+        repository_ids=(at.repository_id,),
+        event_types=(),
+        output_type=ContentType.CHANGELOG,
+        created_at=START,
+    )
+    return HookConfiguration(
+        address=at,
+        enabled=True,
+        secrets=("secret",),
+        repository=Belonging.OURS,
+        triggers=(trigger,),
+        version=1,
+        branch="main",
+    )
 
 
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)
+@pytest.mark.parametrize("golden", [*GOLDEN, *OTHERS], ids=lambda golden: f"{golden.provider}-{golden.name}")
 def test_each_golden_delivery_is_answered_and_logged_as_decided(golden: Golden) -> None:
-    admitted = admit(golden.delivery(ENDPOINT.address, "secret"), ENDPOINT)
+    endpoint = endpoint_of(golden.provider)
+    admitted = admit(golden.delivery(endpoint.address, "secret"), endpoint)
     assert isinstance(admitted, VerifiedDelivery)
 
     outcome = decide(admitted)
-    settled = settlement(outcome, ENDPOINT, at=START, mint=CountingIds().mint)
+    settled = settlement(outcome, endpoint, at=START, mint=CountingIds().mint)
 
     expected = golden.expected
     assert outcome.status == expected["status"]
@@ -45,7 +49,13 @@ def test_each_golden_delivery_is_answered_and_logged_as_decided(golden: Golden) 
     log = log_body(settled.log)
     assert expected["log"].items() <= log.items()
     assert log["referenceId"] == DELIVERY_ID
-    assert log["integrationType"] == "codehost"
+    assert log["integrationType"] == golden.provider
     assert log["direction"] == "incoming"
     assert (settled.context is not None) == expected["context"]
     assert len(settled.runs) == expected["runs"]
+    also = outcome.also if isinstance(outcome, Processed) else ()
+    assert [
+        {"delivery": each.delivery_id, "data": log_body(log_of)["payload"]}
+        for each in also
+        if (further := settlement(each, endpoint, at=START, mint=CountingIds().mint)) and (log_of := further.log)
+    ] == expected.get("also", [])

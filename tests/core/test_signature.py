@@ -1,4 +1,5 @@
 import hmac
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core import sign, verify
+from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256, Scheme, SharedToken
 
 SECRET = "It's a Secret to Everybody"
 BODY = b"Hello, World!"
@@ -88,3 +90,75 @@ def test_an_empty_secret_never_verifies() -> None:
 def test_while_a_secret_is_rotated_both_verify() -> None:
     for secret in ("old", "new"):
         assert verify(BODY, sign(BODY, secret).encode(), ["new", "old"])
+
+
+BITBUCKET = HmacSha256(header="X-Hub-Signature")
+TOKEN = SharedToken(header="X-Gitlab-Token")
+SCHEMES = [SPECIFIED, BITBUCKET, TOKEN, HmacSha256(header="X-Sign", prefix="v1:")]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.header)
+class TestSchemes:
+    @given(st.binary(), st.lists(st.text(min_size=1, max_size=9), min_size=1, max_size=3))
+    def test_the_value_for_each_secret_verifies(self, scheme: Scheme, body: bytes, secrets: list[str]) -> None:
+        verifies = scheme.verifier(secrets)
+
+        for secret in secrets:
+            assert verifies(body, scheme.value(body, secret).encode("utf-8", "surrogatepass")) is True
+
+    @given(st.binary(), st.text("abc", min_size=1, max_size=4), st.text("abc", min_size=1, max_size=4))
+    def test_the_value_for_another_secret_does_not(self, scheme: Scheme, body: bytes, mine: str, theirs: str) -> None:
+        assert scheme.verifier([mine])(body, scheme.value(body, theirs).encode()) is (mine == theirs)
+
+    @given(st.binary(), st.none() | st.binary(), st.lists(st.text(min_size=1, max_size=4)))
+    def test_verifying_is_total(self, scheme: Scheme, body: bytes, sent: bytes | None, secrets: list[str]) -> None:
+        values = {scheme.value(body, secret).encode("utf-8", "surrogatepass") for secret in secrets}
+
+        assert scheme.verifier(secrets)(body, sent) is (sent in values)
+
+    def test_an_empty_secret_never_verifies(self, scheme: Scheme) -> None:
+        verifies = scheme.verifier(["", "other"])
+
+        assert verifies(BODY, scheme.value(BODY, "").encode()) is False
+        assert verifies(BODY, None) is False
+        assert verifies(BODY, b"") is False
+
+    def test_without_a_secret_nothing_verifies(self, scheme: Scheme) -> None:
+        assert scheme.verifier([])(BODY, scheme.value(BODY, SECRET).encode()) is False
+
+    def test_every_secret_is_compared_in_constant_time(self, scheme: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
+        compared: list[bytes] = []
+
+        def compare(made: bytes, sent: bytes) -> bool:
+            compared.append(made)
+            return made == sent
+
+        monkeypatch.setattr("contentsvc_core.webhooks.signature.hmac.compare_digest", compare)
+
+        assert scheme.verifier(["one", "two"])(BODY, scheme.value(BODY, "one").encode()) is True
+        assert compared == [scheme.value(BODY, secret).encode() for secret in ("one", "two")]
+
+    def test_the_document_describes_the_value(self, scheme: Scheme) -> None:
+        value = scheme.value(BODY, SECRET)
+
+        assert scheme.description.endswith(".")
+        assert scheme.proof
+        assert scheme.pattern is None or re.search(scheme.pattern, value)
+
+
+def test_a_token_is_the_secret_and_depends_on_no_body() -> None:
+    assert TOKEN.value(b"one", SECRET) == TOKEN.value(b"two", SECRET) == SECRET
+    assert TOKEN.pattern is None
+
+
+def test_a_prefix_is_part_of_the_value() -> None:
+    value = BITBUCKET.value(BODY, SECRET)
+
+    assert value == VECTOR
+    assert HmacSha256(header="X", prefix="v1:").value(BODY, SECRET) == f"v1:{VECTOR.removeprefix('sha256=')}"
+    assert HmacSha256(header="X", prefix="a.c").verifier([SECRET])(BODY, b"abc" + value[7:].encode()) is False
+
+
+def test_a_scheme_shows_no_secret() -> None:
+    assert SECRET not in repr(TOKEN)
+    assert SECRET not in repr(SPECIFIED)

@@ -247,8 +247,7 @@ def test_the_specified_operations_are_limited_and_no_others() -> None:
         ("POST", "/v1/posts/generate"): 10,
         ("PATCH", "/v1/posts/{postId}"): 60,
         ("POST", "/v1/brand-identities/generate"): 5,
-        ("POST", "/v1/integrations/codehost"): 20,
-        ("POST", "/v1/integrations/github"): 20,
+        **{("POST", f"/v1/integrations/{slug}"): 20 for slug in ("codehost", "github", "gitlab", "bitbucket")},
     }
     for each in RATES:
         assert rate_of(each.method, each.template) is each

@@ -466,7 +466,7 @@ def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
-    settings = Settings(codehost_api_url="https://host.example/api/v1")
+    settings = Settings(api_urls={"codehost": "https://host.example/api/v1"})
 
     def asked(*given: str, providers: tuple[str, ...] = ()) -> set[str]:
         return set(network.hosts_to_ask(settings, given, providers))

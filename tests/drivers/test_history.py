@@ -305,7 +305,8 @@ def test_a_branch_is_told_as_the_default_branch_here_or_at_the_remote(work: Work
     for path in (work.path, tmp_path / "copy"):
         told = _told(path, "--branch", "feature/x")
         assert _pushed(told) == [[base], [feature]]
-        assert why_filtered(_read(told[0])) is None
+        reading = _read(told[0])
+        assert why_filtered(reading.event, reading.default_branch) is None
         assert _body(told[0])["ref"] == "refs/heads/feature/x"
 
 
@@ -576,7 +577,7 @@ def test_the_sample_is_a_history_that_the_core_processes() -> None:
     told = list(sample_history())
     assert told == list(sample_history())
     readings = [_read(delivery) for delivery in told]
-    assert [why_filtered(reading) for reading in readings] == [None] * 18
+    assert [why_filtered(reading.event, reading.default_branch) for reading in readings] == [None] * 18
     assert {(reading.repository, reading.repository_id) for reading in readings} == {("acme/lighthouse", 4242)}
     pushes = [reading.event for reading in readings if isinstance(reading.event, Push)]
     commits = [commit for push in pushes for commit in push.commits]
@@ -595,7 +596,15 @@ def test_the_sample_is_a_history_that_the_core_processes() -> None:
 def test_other_kinds_end_as_they_are_meant_to() -> None:
     told = other_kinds("o/n", 7)
     read = [_read(delivery) for delivery in told if delivery.event in ("push", "release")]
-    assert [why_filtered(reading) is None for reading in read] == [False, False, False, False, False, False, True]
+    assert [why_filtered(reading.event, reading.default_branch) is None for reading in read] == [
+        False,
+        False,
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
     assert {reading.repository_id for reading in read} == {7}
     assert [delivery.event for delivery in told if delivery.event not in ("push", "release")] == [
         "ping",

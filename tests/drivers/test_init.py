@@ -88,7 +88,7 @@ def test_everything_is_set_up_and_commands_in_the_folder_find_it(folder: Path) -
 
 @pytest.mark.slow("starts a command on a terminal")
 def test_the_wizard_asks_and_what_it_prints_is_whole_on_a_narrow_terminal(folder: Path, work: Work) -> None:
-    typed = "not-a-name\nacme/lighthouse\ngitlab\ngithub\n\nhttps://hooks.example.org\nAcme Lamps\nn\n\nn\n"
+    typed = "not-a-name\nacme/lighthouse\nsourceforge\ngithub\n\nhttps://hooks.example.org\nAcme Lamps\nn\n\nn\n"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
 
     shown = on_terminal(
@@ -100,7 +100,7 @@ def test_the_wizard_asks_and_what_it_prints_is_whole_on_a_narrow_terminal(folder
     )
 
     assert "'not-a-name' is not of the form OWNER/NAME" in shown
-    assert "'gitlab' is not one of 'github', 'forgejo'" in shown
+    assert "'sourceforge' is not one of 'github', 'forgejo'" in shown
     assert re.search(
         r"^  URL     https://hooks\.example\.org/api/webhooks/github/org_\S+/int_\S+/4242$", shown, re.MULTILINE
     )
@@ -251,7 +251,7 @@ def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: 
         (("--yes",), 2, "no default for --repository: add the option, or name a checkout with a remote"),
         (("--yes", "--repository", "lighthouse"), 2, "--repository: 'lighthouse' is not of the form OWNER/NAME"),
         (("--yes", "--repository", "a/b", "--code-host", "gitea"), 2, "no default for --api-url"),
-        (("--yes", "--repository", "a/b", "--code-host", "gitlab"), 2, "'gitlab' is not one of"),
+        (("--yes", "--repository", "a/b", "--code-host", "sourceforge"), 2, "'sourceforge' is not one of"),
         (("--yes", "--checkout", "."), 1, "not a git repository"),
         ((*OPTIONS, "--base-url", "ftp://x"), 1, "CONTENTSVC_BASE_URL"),
         ((*OPTIONS, "--env-file", "no/such/folder"), 1, "the setup is complete, but no/such/folder cannot be written"),

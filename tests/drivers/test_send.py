@@ -24,7 +24,7 @@ from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_histo
 from contentsvc_core.webhooks.decision import admit, decide
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Processed, answer
-from contentsvc_core.webhooks.providers import GITHUB
+from contentsvc_core.webhooks.providers.github import GITHUB
 
 SECRET = "a secret of the tests"
 _Reply = tuple[int, Mapping[str, str], bytes]

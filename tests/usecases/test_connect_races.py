@@ -31,6 +31,7 @@ class Wrapped:
         self.deliveries = host.deliveries
         self.redeliver = host.redeliver
         self.pull_requests = host.pull_requests
+        self.commits = host.commits
         #: Raised when a hook has been created, and when one is looked for.
         self.created: Exception | None = None
         self.finding: Exception | None = None

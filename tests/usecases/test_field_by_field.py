@@ -110,7 +110,10 @@ class TestOperators:
         assert await created("x", "No\nSlug") == "'No Slug' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"
         assert await created("x", "a" * 65) == f"'{'a' * 63}…' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"
         assert await created("Acme") == "an organization with the slug 'acme' exists already"
-        assert await connected("a/b", provider="git\nlab") == "unknown provider 'git lab': codehost, github"
+        assert (
+            await connected("a/b", provider="git\nlab")
+            == "unknown provider 'git lab': codehost, github, gitlab, bitbucket"
+        )
         assert await connected("a\nb") == "'a b' is not of the form OWNER/NAME"
         assert await connected("a/b", 0) == "the repository id must be from 1 to 9223372036854775807"
         # A name of a hundred characters is whole.

@@ -68,7 +68,9 @@ async def test_another_organization_may_connect_the_same_repository(world: World
         ("./a", 1, "codehost", "OWNER/NAME"),
         ("a/b", 0, "codehost", "repository id"),
         ("a/b", 2**63, "codehost", "repository id"),
-        ("a/b", 1, "gitlab", "unknown provider"),
+        ("a/b", 1, "sourceforge", "unknown provider"),
+        ("a/b/c", 1, "bitbucket", "OWNER/NAME"),
+        ("a/../c", 1, "gitlab", "OWNER/NAME"),
     ],
 )
 async def test_what_cannot_be_connected_is_refused(

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any, Final, Self, TypeVar, final
+from typing import Any, Final, Self, TypeAlias, TypeVar, final
 
 import httpx
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_adapters.codehosts.dialects import HostDialect
+from contentsvc_adapters.codehosts.dialects import Calling
 from contentsvc_core.hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_token
 from contentsvc_core.text import one_line
@@ -53,16 +53,22 @@ class Answered:
     wait_s: int = _A_WHILE_S
 
 
+_Message: TypeAlias = str | list[Any] | dict[str, Any] | None
+
+
 class _Error(msgspec.Struct):
-    message: str | None = None
+    #: GitLab sends a list, or an object by field, where a field is at fault.
+    message: "_Message" = None
     errors: list[Any] | None = None
+    #: Bitbucket sends an object with a message, GitLab a text.
+    error: "_Message" = None
 
 
 @final
 class RestClient:
     """Calls one API, over connections that are kept."""
 
-    def __init__(self, api_url: str, dialect: HostDialect, *, timeout_s: float) -> None:
+    def __init__(self, api_url: str, dialect: Calling, *, timeout_s: float) -> None:
         self._api_url = httpx.URL(api_url)
         self._dialect = dialect
         self._timeout_s = timeout_s
@@ -202,7 +208,7 @@ def _said(body: bytes, hidden: Sequence[str]) -> str:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         # Not JSON, not UTF-8, or nested too deeply.
         return ""
-    parts = [error.message or ""]
+    parts = [_text(error.message), _text(error.error)]
     for each in error.errors or ():
         match each:
             case {"message": str() as message}:
@@ -212,6 +218,14 @@ def _said(body: bytes, hidden: Sequence[str]) -> str:
             case _:
                 pass
     return _hide(": ".join(part for part in parts if part), hidden)
+
+
+def _text(told: "_Message") -> str:
+    if isinstance(told, dict):
+        told = [told["message"]] if "message" in told else [f"{name}: {_text(each)}" for name, each in told.items()]
+    if isinstance(told, list):
+        return ", ".join(text for text in told if isinstance(text, str))
+    return told if isinstance(told, str) else ""
 
 
 def _hide(text: str, hidden: Sequence[str]) -> str:

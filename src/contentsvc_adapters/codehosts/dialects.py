@@ -1,7 +1,7 @@
-"""The differences between the REST APIs of code hosts: two dialects, distinguished by the API's address.
+"""The differences between the REST APIs of code hosts.
 
-GitHub's is that of its "REST API endpoints for repository webhooks", version 2022-11-28. The other is that of Forgejo
-and Gitea, whose address always ends with ``/api/v1``, and which follows the first in most.
+GitHub's is that of its "REST API endpoints for repository webhooks", version 2022-11-28. That of Forgejo and Gitea,
+whose address always ends with ``/api/v1``, follows GitHub's in most: :class:`HostDialect` has the differences.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,26 @@ _FORGE_PATH: Final = "/api/v1"
 _SERVER_PATH: Final = "/api/v3"
 
 
-@final
 @frozen(kw_only=True)
-class HostDialect:
-    """The dialect of one kind of code host."""
+class Calling:
+    """How calls to one kind of code host are made."""
 
     #: The scheme of the token in the header ``Authorization``.
     scheme: str
     headers: Mapping[str, str]
+    #: The right that a token needs for hooks, for people.
+    grant: str
+    #: The right that a token needs to read pull requests and commits, for people.
+    reading_grant: str
+    #: A path that answers JSON without a token, whatever the status.
+    probe: str = "/"
+
+
+@final
+@frozen(kw_only=True)
+class HostDialect(Calling):
+    """The dialect of GitHub, or of a code host that follows it."""
+
     #: The fields of a new hook, besides the common ones.
     new_hook: Mapping[str, str]
     #: The fields of its configuration, besides the common ones.
@@ -33,10 +45,6 @@ class HostDialect:
     config_path: str
     #: Whether it lists a hook's deliveries.
     lists_deliveries: bool
-    #: The right that a token needs for hooks, for people.
-    grant: str
-    #: The right that a token needs to read pull requests, for people.
-    reading_grant: str
     #: The path of its GraphQL endpoint; ``None``: it has none.
     graphql_path: str | None = None
     #: Whether its REST API finds the pull request of a commit.
@@ -73,6 +81,7 @@ _GITHUB: Final = HostDialect(
 )
 _FORGE: Final = HostDialect(
     scheme="token",
+    probe="/version",
     headers={"Accept": "application/json"},
     # Forgejo takes the older name as well.
     new_hook={"type": "gitea"},

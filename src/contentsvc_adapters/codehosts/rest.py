@@ -9,18 +9,20 @@ import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
-from contentsvc_adapters.codehosts.dialects import host_dialect
+from contentsvc_adapters.codehosts.dialects import HostDialect, host_dialect
 from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
 from contentsvc_core.content.pull_requests import NamedPullRequests
 from contentsvc_core.hosts import (
     Hook,
     HostAnswer,
+    HostCommits,
     HostDeliveries,
     HostDelivery,
     HostFault,
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
+    WantedCommits,
 )
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
 from contentsvc_core.text import one_line
@@ -41,6 +43,8 @@ _NO_DELIVERIES: Final = HostRefusal(
         "and use 'redeliver' on each that failed"
     ),
 )
+
+_NO_COMMITS: Final = HostRefusal(fault=HostFault.UNSUPPORTED, reason="this code host lists all commits of a push")
 
 
 class _Repository(msgspec.Struct):
@@ -86,6 +90,10 @@ class RestCodeHost:
         self._dialect = host_dialect(api_url)
         self._client = RestClient(api_url, self._dialect, timeout_s=timeout_s)
         self.lists_deliveries = self._dialect.lists_deliveries
+
+    @staticmethod
+    def dialect_at(api_url: str, /) -> HostDialect:
+        return host_dialect(api_url)
 
     def within(self, limit_s: float) -> Self:
         limited = copy.copy(self)
@@ -161,6 +169,10 @@ class RestCodeHost:
             return _NO_DELIVERIES
         path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
         return _done(await self._client.ask("POST", path, token=token))
+
+    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+        del full_name, wanted, token
+        return HostCommits(refusal=_NO_COMMITS)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str

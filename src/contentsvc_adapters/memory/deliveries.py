@@ -34,6 +34,7 @@ class MemoryDeliveryStore:
             enabled=integration.enabled,
             secrets=[self._sealer.open(each.sealed) for each in state.secrets[integration.id] if each.verifies(now)],
             repository=self._belonging(address),
+            branch=next((each.branch for each in integration.repositories if each.id == address.repository_id), None),
             triggers=[
                 trigger
                 for trigger in triggers

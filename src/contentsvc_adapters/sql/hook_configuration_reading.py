@@ -40,6 +40,7 @@ _REPOSITORIES: Final[Select[*tuple[Any, ...]]] = select(
     repositories.c.provider,
     repositories.c.repository_id,
     repositories.c.integration_id,
+    repositories.c.branch,
 ).where(_among(repositories.c.organization_id, "organizations"), _among(repositories.c.repository_id, "repositories"))
 SECRETS: Final = (
     select(webhook_secrets.c.sealed, webhook_secrets.c.expires_at)
@@ -72,6 +73,8 @@ class Found:
     version: int
     #: The integration through which the repository is connected, if any.
     through: str | None
+    #: The stored branch of the repository, if any.
+    branch: str | None
     #: Sealed secrets and their expiry, newest first, including expired ones.
     sealed: Sequence[tuple[str, datetime | None]]
     #: The organization's enabled triggers, oldest first.
@@ -102,11 +105,13 @@ def read_hook_configurations(
         if row is None or (row.organization_id, row.provider) != (address.organization_id, address.provider):
             found.append(None)
             continue
+        repository = through.get((address.organization_id, address.provider, address.repository_id))
         found.append(
             Found(
                 enabled=row.enabled,
                 version=row.version,
-                through=through.get((address.organization_id, address.provider, address.repository_id)),
+                through=None if repository is None else repository[0],
+                branch=None if repository is None else repository[1],
                 sealed=sealed[address.integration_id],
                 triggers=enabled[address.organization_id],
             )
@@ -114,14 +119,16 @@ def read_hook_configurations(
     return found
 
 
-def _through(addresses: Sequence[Address], connection: Connection) -> Mapping[tuple[str, str, int], str]:
-    """Return the integrations through which repositories are connected."""
+def _through(
+    addresses: Sequence[Address], connection: Connection
+) -> Mapping[tuple[str, str, int], tuple[str, str | None]]:
+    """Return the integrations through which repositories are connected, and the stored branches."""
     asked = {
         "organizations": sorted({address.organization_id for address in addresses}),
         "repositories": sorted({address.repository_id for address in addresses}),
     }
     return {
-        (row.organization_id, row.provider, row.repository_id): row.integration_id
+        (row.organization_id, row.provider, row.repository_id): (row.integration_id, row.branch)
         for row in connection.execute(_REPOSITORIES, asked)
     }
 

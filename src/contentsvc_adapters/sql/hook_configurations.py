@@ -77,6 +77,7 @@ class HookConfigurations:
             repository=belonging,
             triggers=_naming(address, found, kept),
             version=found.version,
+            branch=found.branch,
         )
         if kept is not None:
             kept.addresses.add(address)

@@ -13,11 +13,15 @@ from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.organizations import Integration, removed_body, webhook_url
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
 from contentsvc_http.settings import Settings, load_settings
 
 #: Variable of the token; an argument would be visible in process lists.
 TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
+
+
+def _named(provider: Provider) -> str:
+    return provider.slug if provider.name == provider.slug else f"{provider.slug} for {provider.name}"
 
 
 @click.group()
@@ -40,9 +44,9 @@ integration.add_command(reconcile)
 @click.option(
     "--provider",
     type=click.Choice([provider.slug for provider in PROVIDERS]),
-    default=PROVIDERS[0].slug,
+    default=DEFAULT_PROVIDER.slug,
     show_default=True,
-    help="Provider; use github for Forgejo and Gitea as well.",
+    help=f"Provider: {', '.join(_named(provider) for provider in PROVIDERS)}.",
 )
 @click.option(
     "--branch",

@@ -1,4 +1,4 @@
-"""Webhook bodies in GitHub's format for commits and releases.
+"""Webhook bodies in the specification's native format, for commits and releases.
 
 They have all fields that the service reads, and the surrounding fields that other readers expect.
 """
@@ -12,17 +12,10 @@ from attrs import frozen
 
 from contentsvc_cli.develop.changes import LocalCommit, Person
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
+from contentsvc_core.webhooks.providers.tags import is_prerelease
 
 #: Private e-mail addresses of code hosts: ``user@users.noreply.…``, ``1234+user@users.noreply.…``.
 _NOREPLY: Final = re.compile(r"(?:\d+\+)?(?P<user>[A-Za-z0-9][A-Za-z0-9-]*(?:\[bot\])?)@users\.noreply\.[^@]+")
-
-#: Suffix of a pre-release version (PEP 440, Semantic Versioning).
-_PRERELEASE: Final = re.compile(
-    r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
-    r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"
-    r"(?:[-_.]?\d+)*(?![0-9a-z])",
-    re.IGNORECASE,
-)
 
 
 @final
@@ -67,11 +60,6 @@ def username(person: Person) -> str | None:
 def login(person: Person) -> str:
     """Return the account of a person, or else the name."""
     return username(person) or person.name
-
-
-def is_prerelease(tag: str) -> bool:
-    """Return whether a tag names a pre-release, e.g. ``v2.0.0-rc.1``, ``1.4b2`` or ``3.0-beta``."""
-    return _PRERELEASE.search(tag) is not None
 
 
 def push_body(

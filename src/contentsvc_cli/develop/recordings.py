@@ -16,7 +16,6 @@ from attrs import Attribute, field, frozen
 
 from contentsvc_core.identifiers import is_delivery_id
 from contentsvc_core.webhooks.providers import Provider
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
 
 #: Path of standard input.
 STANDARD_INPUT: Final = "-"
@@ -24,6 +23,8 @@ STANDARD_INPUT: Final = "-"
 #: recording may be one very long line.
 MAX_LINE: Final = 64 * 1024 * 1024
 
+#: The longest delivery id, in characters; an event kind has no longer one.
+_LONGEST_HEADER: Final = 255
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -32,9 +33,10 @@ class BadRecording(Exception):
 
 
 def _is_header_value(_: object, attribute: "Attribute[str]", value: str) -> None:
-    # Both are header values. The rule for delivery ids, 1 to 255 visible ASCII characters, suits event kinds, too.
-    if not is_delivery_id(value):
-        message = f"`{attribute.name}` must be 1 to 255 visible ASCII characters"
+    # Both travel in headers. The kinds of some code hosts have spaces between their words.
+    parts = value.split(" ") if attribute.name == "event" else [value]
+    if len(value) > _LONGEST_HEADER or not all(is_delivery_id(part) for part in parts):
+        message = f"`{attribute.name}` must be 1 to {_LONGEST_HEADER} visible ASCII characters"
         raise ValueError(message)
 
 
@@ -120,9 +122,7 @@ def line_of(delivery: RecordedDelivery) -> bytes:
 def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> list[tuple[str, str]]:
     """Return the headers of ``delivery`` from ``provider``, signed with ``secret`` (specification 4.1, 5.2)."""
     return [
-        (provider.event_header, delivery.event),
-        (provider.delivery_header, delivery.delivery),
-        (SIGNATURE_HEADER, sign(delivery.body, secret)),
+        *provider.headers(delivery.event, delivery.delivery, delivery.body, secret).items(),
         ("Content-Type", "application/json"),
         ("User-Agent", _user_agent()),
     ]

@@ -5,6 +5,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,8 @@ from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, re
 from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, send_recorded
 from contentsvc_cli.terminal.output import JSON, say, show_rows
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.webhooks.providers import CODEHOST, PROVIDERS, Provider, provider_named
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
+from contentsvc_core.webhooks.providers.native import Malformed
 
 #: Exit code after Ctrl-C: 128 plus the signal's number.
 _INTERRUPTED: Final = 130
@@ -46,8 +48,12 @@ class _Body:
 _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
-def of_repository(delivery: RecordedDelivery, repository_id: int) -> bool:
+def of_repository(delivery: RecordedDelivery, repository_id: int, provider: Provider = DEFAULT_PROVIDER) -> bool:
     """Return whether the body is about the repository with this id."""
+    reader = provider.readers.get(delivery.event)
+    with suppress(Malformed):
+        if reader is not None:
+            return reader(delivery.body).repository_id == repository_id
     try:
         return _BODIES.decode(delivery.body).repository.id == repository_id
     except (ValueError, RecursionError):
@@ -55,9 +61,9 @@ def of_repository(delivery: RecordedDelivery, repository_id: int) -> bool:
 
 
 def provider_of(url: str) -> Provider:
-    """Return the provider in a webhook's path (specification 4.1); ``codehost`` for any other URL."""
+    """Return the provider in a webhook's path (specification 4.1); the default one for any other URL."""
     found = _WEBHOOK_PATH.search(httpx.URL(url).path)
-    return (found and provider_named(found["provider"])) or CODEHOST
+    return (found and provider_named(found["provider"])) or DEFAULT_PROVIDER
 
 
 def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -86,7 +92,7 @@ def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
     "--provider",
     "provider_slug",
     type=click.Choice([provider.slug for provider in PROVIDERS]),
-    help="Provider of the headers.  [default: the provider in the URL's path, else codehost]",
+    help=f"Provider of the headers.  [default: the provider in the URL's path, else {DEFAULT_PROVIDER.slug}]",
 )
 @click.option(
     "--concurrency",
@@ -149,7 +155,7 @@ def send(  # noqa: PLR0913  # one parameter an option
     interrupted (the results so far are printed).
     """
     answers: list[DeliveryAnswer] = []
-    provider = provider_named(provider_slug) if provider_slug else provider_of(url)
+    provider = (provider_slug and provider_named(provider_slug)) or provider_of(url)
     console = Console(stderr=True)
     broken_off, code = None, 0
     with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -162,10 +168,10 @@ def send(  # noqa: PLR0913  # one parameter an option
         try:
             asyncio.run(
                 send_recorded(
-                    _chosen(recording, repository_id),
+                    _chosen(recording, repository_id, provider),
                     url=url,
                     secret=secret,
-                    provider=provider or CODEHOST,
+                    provider=provider,
                     concurrency=concurrency,
                     timeout_s=timeout_s,
                     retries=retries,
@@ -184,11 +190,11 @@ def send(  # noqa: PLR0913  # one parameter an option
     sys.exit(code or int(not all(answer.accepted for answer in answers)))
 
 
-def _chosen(recording: str, repository_id: int | None) -> Iterator[RecordedDelivery]:
+def _chosen(recording: str, repository_id: int | None, provider: Provider) -> Iterator[RecordedDelivery]:
     deliveries = read_recording(recording)
     if repository_id is None:
         return deliveries
-    return (delivery for delivery in deliveries if of_repository(delivery, repository_id))
+    return (delivery for delivery in deliveries if of_repository(delivery, repository_id, provider))
 
 
 def _total(recording: str, repository_id: int | None) -> int | None:

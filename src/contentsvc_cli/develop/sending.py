@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.providers import CODEHOST, Provider
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
 
 #: Timeout of one try, in seconds.
 TIMEOUT_S: Final = 30.0
@@ -83,7 +83,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     *,
     url: str,
     secret: str,
-    provider: Provider = CODEHOST,
+    provider: Provider = DEFAULT_PROVIDER,
     concurrency: int = 1,
     timeout_s: float = TIMEOUT_S,
     retries: int = RETRIES,

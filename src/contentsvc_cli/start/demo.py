@@ -39,7 +39,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization, webhook_url
 from contentsvc_core.ports import Insights
 from contentsvc_core.usecases.operate import Connection, IssuedKey
-from contentsvc_core.webhooks.providers import CODEHOST
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import CreateTrigger
@@ -206,7 +206,7 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
             organization,
             full_name=history.repository,
             repository_id=history.repository_id,
-            provider="codehost",
+            provider=DEFAULT_PROVIDER.slug,
             branch=history.branch,
         )
     )
@@ -315,7 +315,7 @@ async def _send_all(
 
 async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> DeliveryAnswer:
     """Send a delivery whose body was changed after signing."""
-    headers = headers_for(delivery, CODEHOST, secret)
+    headers = headers_for(delivery, DEFAULT_PROVIDER, secret)
     async with httpx.AsyncClient(trust_env=False) as client:
         response = await client.post(url, content=delivery.body + b" ", headers=headers)
     return DeliveryAnswer(

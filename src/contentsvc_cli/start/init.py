@@ -24,10 +24,12 @@ from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
-from contentsvc_http.settings import Settings, load_settings, variable
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
+from contentsvc_http.settings import Settings, api_variable, load_settings, variable
 
-#: The code hosts and their providers; Forgejo and Gitea use GitHub's dialect.
-_HOSTS: Final = {"github": "github", "forgejo": "github", "gitea": "github", "other": "codehost"}
+#: The code hosts and their providers, those with a public API first.
+_HOSTS: Final = {host: each for each in sorted(PROVIDERS, key=lambda each: not each.api_url) for host in each.hosts}
+_FIRST_HOST: Final = next(iter(_HOSTS))
 #: The default port of `serve`.
 _PORT: Final = 8000
 
@@ -46,8 +48,12 @@ class _Checkout:
 @click.command()
 @click.option("--organization", metavar="NAME", help="Organization that publishes.  [default: the repository's owner]")
 @click.option("--repository", metavar="OWNER/REPO", help="The repository.  [default: the checkout's remote]")
-@click.option("--code-host", type=click.Choice(list(_HOSTS)), help="Code host of the repository.  [default: github]")
-@click.option("--api-url", metavar="URL", help="The API of Forgejo or Gitea, such as https://git.example/api/v1.")
+@click.option(
+    "--code-host", type=click.Choice(list(_HOSTS)), help=f"Code host of the repository.  [default: {_FIRST_HOST}]"
+)
+@click.option(
+    "--api-url", metavar="URL", help="The API of a code host of your own, such as https://git.example/api/v1."
+)
 @click.option(
     "--repository-id",
     type=click.IntRange(1, MAX_REPOSITORY_ID),
@@ -121,16 +127,21 @@ def init(  # noqa: PLR0913  # one parameter an option
     found = _checkout(checkout)
     ask = _Asking(yes)
     name = ask.text("Repository (owner/name)", "--repository", repository, found and found.full_name, _full_name)
-    host = ask.choice("Code host", code_host, "github", list(_HOSTS))
-    if host in {"forgejo", "gitea"} and api_url is None and "CONTENTSVC_GITHUB_API_URL" not in os.environ:
-        api_url = ask.text(f"API of {host.title()} (https://HOST/api/v1)", "--api-url", None, None)
+    host = ask.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
+    provider = _HOSTS[host]
+    if not provider.is_full_name(name):
+        message = f"--repository: '{name}' is not of the form OWNER/NAME"
+        raise click.UsageError(message)
+    form = provider.hosts[host]
+    if form and api_url is None and api_variable(provider.slug) not in os.environ:
+        api_url = ask.text(f"API of {host.title()} ({form})", "--api-url", None, None)
     suggested = suggested_start([1] if found is None or found.has_releases else [], is_checkout=found is not None)
     started = Start(ask.choice("What starts a post", start, suggested.value, [each.value for each in Start]))
-    settings = _settings(ask, base_url, api_url, port)
+    settings = _settings(ask, base_url, None if api_url is None else {provider.slug: api_url}, port)
     answers = SetupAnswers(
         organization=ask.text("Organization", "--organization", organization, name.partition("/")[0]),
         repository=name,
-        provider=_HOSTS[host],
+        provider=provider.slug,
         repository_id=repository_id,
         token=token,
         start=started,
@@ -211,13 +222,13 @@ def _checkout(path: Path | None) -> _Checkout | None:
 
 
 def _full_name(text: str) -> str:
-    if not is_full_name(text.strip()):
+    if not is_full_name(text.strip(), nested=True):
         message = f"'{text}' is not of the form OWNER/NAME"
         raise click.BadParameter(message)
     return text.strip()
 
 
-def _settings(ask: _Asking, base_url: str | None, api_url: str | None, port: int) -> Settings:
+def _settings(ask: _Asking, base_url: str | None, api_urls: dict[str, str] | None, port: int) -> Settings:
     """Return the current settings with the answers; a SQLite file by its absolute path."""
     settings = load_settings()
     changes: dict[str, Any] = {}
@@ -225,8 +236,8 @@ def _settings(ask: _Asking, base_url: str | None, api_url: str | None, port: int
         changes["database_url"] = f"sqlite+aiosqlite:///{settings.database_file.absolute()}"
     default = settings.base_url if variable("base_url") in os.environ else f"http://127.0.0.1:{port}"
     changes["base_url"] = ask.text("Address of this service from outside", "--base-url", base_url, default)
-    if api_url is not None:
-        changes["github_api_url"] = api_url
+    if api_urls is not None:
+        changes["api_urls"] = {**settings.api_urls, **api_urls}
     return attrs.evolve(settings, **changes)
 
 
@@ -246,7 +257,7 @@ def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrit
         **standing,
         variable("database_url"): settings.database_url,
         variable("base_url"): settings.base_url,
-        **({variable("github_api_url"): settings.github_api_url} if _is_own(settings) else {}),
+        **{api_variable(slug): url for slug, url in settings.api_urls.items() if url != Settings().api_urls[slug]},
         KEY_VARIABLE: key,
     }
     if standing == variables:
@@ -259,10 +270,6 @@ def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrit
         message = f"the setup is complete, but {path} cannot be written: {exc.strerror}"
         raise click.ClickException(message) from exc
     return True
-
-
-def _is_own(settings: Settings) -> bool:
-    return settings.github_api_url != Settings().github_api_url
 
 
 def _body(done: Done, written: Path | None) -> dict[str, Any]:
@@ -287,9 +294,12 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
         say(f"Exists already: {each}")
     name = done.integration.repositories[0].full_name
     if done.webhook_secret is not None:
-        say(f"\nAdd this webhook to {name} (content type application/json; pushes and releases):")
-        say(f"  URL     {done.webhook_url}")
-        say(f"  Secret  {done.webhook_secret}")
+        setup = (provider_named(answers.provider) or DEFAULT_PROVIDER).setup
+        kind = f"content type {setup.content_type}; " if setup.content_type else ""
+        say(f"\nAdd this webhook to {name} ({kind}{setup.said}):")
+        width = max(len("URL"), len(setup.secret_field))
+        say(f"  {'URL':{width}}  {done.webhook_url}")
+        say(f"  {setup.secret_field:{width}}  {done.webhook_secret}")
     elif done.created_at_host:
         say(f"\nThe webhook of {name} is created: {done.webhook_url}")
     else:

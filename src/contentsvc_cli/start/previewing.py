@@ -9,12 +9,13 @@ from attrs import field, frozen
 from contentsvc_cli.develop.changes import Tag
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import deliveries
-from contentsvc_cli.develop.native_bodies import HostedRepository, is_prerelease
+from contentsvc_cli.develop.native_bodies import HostedRepository
 from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.webhooks.providers.native import read_push
+from contentsvc_core.webhooks.providers.tags import is_prerelease
 
 #: A version tag with its prefix: a monorepo has a series of tags for each package.
 _VERSION: Final = re.compile(r"(?P<series>.*?)[vV]?\d+\.\d+(?:[.+_-].*)?", re.DOTALL)

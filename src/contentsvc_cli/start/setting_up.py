@@ -6,11 +6,13 @@ from typing import Final, Literal, final
 from urllib.parse import urlsplit
 
 import click
+import msgspec
 from attrs import evolve, field, frozen
 
 from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import NO_HOST, deliveries, hosted_repository
 from contentsvc_cli.develop.receive import receive_recorded
+from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
 from contentsvc_core.access.keys import ApiKey, Scope, key_prefix, stands
@@ -19,7 +21,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.webhooks.providers import GITHUB, provider_named
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
 from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, CreateTrigger
 from contentsvc_http.settings import Settings
 
@@ -127,7 +129,7 @@ async def set_up(
             token=answers.token,
         )
         if isinstance(answered, Refusal) and answered.kind in _AT_HOST and answers.token is None:
-            asked = urlsplit(settings.github_api_url).netloc if answers.provider == GITHUB.slug else answers.provider
+            asked = urlsplit(settings.api_urls[answers.provider]).netloc or answers.provider
             message = (
                 f"{answered.message()} ({asked}). Add --repository-id, or --token for a repository that is not public"
             )
@@ -225,14 +227,23 @@ async def _receive(
     count = 0
     receiver = receiver_of(app)
     for recorded in deliveries(hosted, pushes, plain, checkout.commits):
-        answered = await receive_recorded(receiver, connected, provider, secret, recorded)
+        answered = await receive_recorded(receiver, connected, provider, secret, _spoken(recorded, provider))
         count += answered["status"] == _OK
     return count
 
 
+def _spoken(recorded: RecordedDelivery, provider: Provider) -> RecordedDelivery:
+    """Return a delivery of the specification's code host as the provider's would send it."""
+    reader = provider.readers.get(recorded.event)
+    if reader is not None and reader is DEFAULT_PROVIDER.readers[recorded.event]:
+        return recorded
+    kind, body = provider.write(DEFAULT_PROVIDER.readers[recorded.event](recorded.body))
+    return evolve(recorded, event=kind, body=msgspec.json.encode(body))
+
+
 def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
     """Return the web URL of a repository; empty if unknown."""
-    host = urlsplit(settings.github_api_url).hostname if connected.provider == GITHUB.slug else None
+    host = urlsplit(settings.api_urls[connected.provider]).hostname
     return f"https://{host.removeprefix('api.')}/{full_name}" if host else ""
 
 
@@ -253,7 +264,7 @@ async def _publish(
     given: dict[str, object] = {"is_public": True}
     if standing.title == organization.name:
         # Readers know the product, not the account at its code host.
-        given["title"] = f"{answers.repository.partition('/')[2][:_TITLE]} changelog"
+        given["title"] = f"{answers.repository.rpartition('/')[2][:_TITLE]} changelog"
     changed = await app.changelog_editor.change(organization, given)
     if isinstance(changed, Refusal):
         # Another organization has the slug: the changelog needs a different one first.

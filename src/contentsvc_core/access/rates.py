@@ -5,6 +5,8 @@ from typing import Final, Self, final
 
 from attrs import evolve, frozen
 
+from contentsvc_core.webhooks.providers import PROVIDERS
+
 _PARAMETER: Final = re.compile(r"\{[^{}]*\}")
 
 
@@ -26,13 +28,17 @@ class Rate:
             raise ValueError(message)
 
 
-#: The specified limits, by API key. The last row is the same operation for another provider, with its own bucket.
+def connecting_path(slug: str) -> str:
+    """Return the path of the operation that connects a repository of a provider."""
+    return f"/v1/integrations/{slug}"
+
+
+#: The specified limits, by API key. Connecting a repository has the same limit for each provider, and a bucket of each.
 RATES: Final = (
     Rate(method="POST", template="/v1/posts/generate", limit=10),
     Rate(method="PATCH", template="/v1/posts/{postId}", limit=60),
     Rate(method="POST", template="/v1/brand-identities/generate", limit=5),
-    Rate(method="POST", template="/v1/integrations/codehost", limit=20),
-    Rate(method="POST", template="/v1/integrations/github", limit=20),
+    *(Rate(method="POST", template=connecting_path(provider.slug), limit=20) for provider in PROVIDERS),
 )
 #: The keys of one organization together are admitted this many times the limit of one key. Ten keys at full pace are
 #: more than one organization needs, and a hundred keys lift no limit a hundredfold.

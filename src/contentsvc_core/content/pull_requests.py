@@ -74,17 +74,21 @@ class NamedPullRequests:
         )
 
 
-def named_pull_requests(events: Sequence[Event]) -> NamedPullRequests:
-    """Return the pull requests that events, oldest first, name in the subjects of their commits.
+def named_pull_requests(events: Sequence[Event], number: re.Pattern[str] | None = None) -> NamedPullRequests:
+    """Return the pull requests that events, oldest first, name in their commits.
 
     A push without a number may be a rebased pull request: its head commit is included.
+
+    Args:
+        events: The events.
+        number: Finds numbers in the message of a commit, at a code host whose subjects do not name them.
     """
     numbers: dict[int, None] = {}
     commits: dict[str, None] = {}
     for event in reversed(events):
         if not isinstance(event, Push) or not event.commits:
             continue
-        found = [number for commit in reversed(event.commits) for number in _numbers(commit.message)]
+        found = [each for commit in reversed(event.commits) for each in _numbers(commit.message, number)]
         numbers |= dict.fromkeys(found)
         head = event.head_commit
         if not found and head is not None and _HASH.fullmatch(head.id):
@@ -92,9 +96,12 @@ def named_pull_requests(events: Sequence[Event]) -> NamedPullRequests:
     return NamedPullRequests(numbers=tuple(numbers), commits=tuple(commits))
 
 
-def _numbers(message: str) -> list[int]:
-    subject = message.partition("\n")[0]
-    found = [int(text) for pair in _NUMBER.findall(subject) for text in pair if text]
+def _numbers(message: str, number: re.Pattern[str] | None) -> list[int]:
+    if number is not None:
+        found = [int(text) for text in number.findall(message)]
+    else:
+        subject = message.partition("\n")[0]
+        found = [int(text) for pair in _NUMBER.findall(subject) for text in pair if text]
     return [number for number in found if 0 < number <= _MAX_NUMBER]
 
 

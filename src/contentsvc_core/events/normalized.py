@@ -77,6 +77,11 @@ class Push(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="came
     commits: tuple[Commit, ...]
     #: ``None`` when the push deleted the branch.
     head_commit: HeadCommit | None
+    # What follows is kept for the writers and is not part of the wire form (6.1).
+    #: True: the code host left out the older commits of the push.
+    is_cut: bool = False
+    #: The commit before the oldest one, where commits were left out; ``""``: the push created the branch.
+    before: str = ""
 
 
 @final

@@ -8,10 +8,12 @@ from contentsvc_core.hosts import (
     Hook,
     HookAccess,
     HostAnswer,
+    HostCommits,
     HostDeliveries,
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
+    WantedCommits,
 )
 
 
@@ -70,6 +72,10 @@ class CodeHost(Protocol):
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         """Request another attempt of a delivery. The code host sends it a little later, with the same delivery id."""
+        ...
+
+    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+        """Read the commits of a push, in a bounded number of calls."""
         ...
 
     async def pull_requests(

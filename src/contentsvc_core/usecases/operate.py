@@ -7,7 +7,7 @@ from typing import Final, final
 from attrs import frozen
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name, is_slug, slugify
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_slug, slugify
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -41,10 +41,11 @@ class Connection:
 
 def connection_fault(full_name: str, repository_id: int | None, provider: str) -> Refusal | None:
     """Return the fault in the names of a repository; ``None``: they are valid."""
-    if provider_named(provider) is None:
+    known_provider = provider_named(provider)
+    if known_provider is None:
         slugs = ", ".join(known.slug for known in PROVIDERS)
         return Refusal(RefusalKind.UNSUITABLE, f"unknown provider '{one_line(provider, 64)}': {slugs}", "provider")
-    if not is_full_name(full_name):
+    if not known_provider.is_full_name(full_name):
         fault = f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME"
         return Refusal(RefusalKind.UNSUITABLE, fault, "full_name")
     if repository_id is not None and not 1 <= repository_id <= MAX_REPOSITORY_ID:

@@ -1,6 +1,6 @@
 """Performing a workflow run: from its cause to its post."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, Protocol, assert_never, final
@@ -12,8 +12,9 @@ from contentsvc_core.content.editing import halved
 from contentsvc_core.content.house_style import HouseStyle, merged, options_of
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.writing import NOTHING_TO_REPORT, Draft, Silence
+from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Draft, Silence
 from contentsvc_core.errors import ContentServiceError
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.ports import (
     Clock,
     ContentWriter,
@@ -233,7 +234,7 @@ class Performer:
             return Silence(reason=NOTHING_TO_REPORT)
         brief = evolve(gathered.brief, options=await self._options(run, order))
         gathered = evolve(gathered, brief=brief)
-        warnings: list[str] = []
+        warnings = [*_cut(brief)]
         writer, name = self._writer, self._writer.name
         if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
             # The post names the fallback, so that an editor notices it.
@@ -306,6 +307,17 @@ class Performer:
         event = job_event(run, kind, message, at=self._clock.now(), metadata=metadata)
         if event is not None:
             await self._jobs.note([event])
+
+
+def _cut(brief: Brief) -> Iterator[str]:
+    """Yield a note about commits that the code host left out of its deliveries."""
+    count = sum(isinstance(event, Push) and event.is_cut for event in brief.events)
+    if count:
+        pushes = "1 push" if count == 1 else f"{count} pushes"
+        yield (
+            f"the code host listed only the newest commits of {pushes}; "
+            "with a token for the repository, the others are read"
+        )
 
 
 def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, Any]:

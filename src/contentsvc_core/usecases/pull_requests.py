@@ -1,5 +1,9 @@
-"""Reads the pull requests that a run's commits name, as a step of the run that never fails it."""
+"""Reads from code hosts what deliveries lack: commits that were cut, and pull requests that commits name.
 
+Both are steps of a run, and neither fails the run.
+"""
+
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, final
@@ -8,16 +12,21 @@ import msgspec
 from attrs import evolve, field, frozen
 
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, named_pull_requests
-from contentsvc_core.hosts import HostRefusal
-from contentsvc_core.identifiers import is_full_name
+from contentsvc_core.events.normalized import Commit, Event, Push
+from contentsvc_core.hosts import HostRefusal, WantedCommits
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Steps
 from contentsvc_core.usecases.briefs import Gathered
 from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
+from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.runs import WorkflowRun
 
 _STEP: Final = "pull_requests"
+_COMMITS_STEP: Final = "commits"
+#: The most commits of a run that are read for pushes of which the code host listed the newest only. The step's result
+#: is kept until the run ends, and has some 300 bytes a commit.
+MAX_COMMITS_READ: Final = 1000
 #: The most pull requests of a run, newest first: more than nearly all releases have. The step's result is kept until
 #: the run ends, and has some 100 KB, at most 400 KB.
 MAX_PULL_REQUESTS: Final = 120
@@ -51,8 +60,16 @@ class _Kept:
 
 
 @final
+class _Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """The commits of a push as the code host listed them, oldest first."""
+
+    commits: tuple[Commit, ...]
+    is_cut: bool
+
+
+@final
 class PullRequestReader:
-    """Reads pull requests where an integration has a token; else returns the reason why they are missing."""
+    """Reads commits and pull requests where an integration has a token; else says why pull requests are missing."""
 
     def __init__(self, directory: Directory, calls: HostCalls, clock: Clock) -> None:
         self._directory = directory
@@ -70,8 +87,12 @@ class PullRequestReader:
             RunGone: The run was cancelled, or another process owns it now.
             StoreUnavailable: No call was made, or the answers were not stored.
         """
+        gathered = await self._with_all_commits(run, gathered, steps)
         brief = gathered.brief
-        named = [named_pull_requests(chapter.events) for chapter in brief.chapters]
+        named = [
+            named_pull_requests(chapter.events, _request_number(source))
+            for chapter, source in zip(brief.chapters, gathered.sources, strict=True)
+        ]
         if not any(named):
             return gathered, None
         integrations = await self._directory.integrations(run.organization_id)
@@ -106,7 +127,8 @@ class PullRequestReader:
         self, integrations: Sequence[Integration], source: Source, full_name: str
     ) -> tuple[Integration, Reach] | str:
         integration = next((each for each in integrations if _connects(each, source)), None)
-        if integration is None or not is_full_name(full_name):
+        provider = provider_named(source.provider)
+        if integration is None or provider is None or not provider.is_full_name(full_name):
             return f"{full_name} is not connected"
         if not integration.enabled:
             return f"the integration of {full_name} is disabled"
@@ -133,7 +155,14 @@ class PullRequestReader:
             found[_key(each.source)] = read.found
             if read.refusal is not None:
                 missing = missing or read.refusal.reason
-                await self._refused(each, read.refusal)
+                await self._refused(
+                    "Pull request lookup",
+                    "read_pull_requests",
+                    each.integration,
+                    each.source,
+                    each.full_name,
+                    read.refusal,
+                )
         return _Kept(found=found, missing=missing)
 
     def _pause_of(self, integration: Integration) -> str | None:
@@ -145,12 +174,54 @@ class PullRequestReader:
             return None
         return reason
 
-    async def _refused(self, asked: _Asked, refusal: HostRefusal) -> None:
-        self._paused[asked.integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
-        repository = Repository(id=asked.source.repository_id, full_name=asked.full_name, branch=None)
-        await self._calls.note_refusal(
-            "Pull request lookup", "read_pull_requests", asked.integration, repository, refusal
-        )
+    async def _refused(  # the parts of the log entry
+        self, title: str, operation: str, integration: Integration, source: Source, full_name: str, refusal: HostRefusal
+    ) -> None:
+        self._paused[integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
+        repository = Repository(id=source.repository_id, full_name=full_name, branch=None)
+        await self._calls.note_refusal(title, operation, integration, repository, refusal)
+
+    async def _with_all_commits(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> Gathered:
+        """Return the gathered input with the commits that deliveries left out, where the code host lists them."""
+        chapters = gathered.brief.chapters
+        if not any(_is_cut(event) for chapter in chapters for event in chapter.events):
+            return gathered
+
+        async def ask() -> str:
+            integrations = await self._directory.integrations(run.organization_id)
+            return msgspec.json.encode(await self._listed(integrations, gathered)).decode()
+
+        listed = msgspec.json.decode(await steps.run(_COMMITS_STEP, ask), type=dict[str, _Listed])
+        whole = [
+            evolve(chapter, events=[_whole(event, listed.get(_push_key(source, event))) for event in chapter.events])
+            for chapter, source in zip(chapters, gathered.sources, strict=True)
+        ]
+        return evolve(gathered, brief=evolve(gathered.brief, chapters=whole))
+
+    async def _listed(self, integrations: Sequence[Integration], gathered: Gathered) -> "dict[str, _Listed]":
+        listed: dict[str, _Listed] = {}
+        room = MAX_COMMITS_READ
+        for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
+            # The newest first: they are the likelier ones to be told.
+            pushes = [event for event in reversed(chapter.events) if isinstance(event, Push) and _is_cut(event)]
+            reached = await self._reach(integrations, source, chapter.repository) if pushes else ""
+            if isinstance(reached, str):
+                continue
+            integration, reach = reached
+            host = reach.host.within(_PATIENCE_S)
+            for push in pushes:
+                if self._pause_of(integration) is not None or not (push.before and push.head_commit and room):
+                    continue
+                wanted = WantedCommits(head=push.head_commit.id, before=push.before, limit=room)
+                read = await host.commits(chapter.repository, wanted, token=reach.token)
+                if read.refusal is not None:
+                    await self._refused(
+                        "Commit lookup", "read_commits", integration, source, chapter.repository, read.refusal
+                    )
+                    continue
+                room -= len(read.found)
+                listed[_push_key(source, push)] = _Listed(commits=read.found, is_cut=read.is_cut)
+        return listed
 
 
 def _pause_after(refusal: HostRefusal) -> timedelta:
@@ -163,6 +234,34 @@ def _connects(integration: Integration, source: Source) -> bool:
     return integration.provider == source.provider and any(
         repository.id == source.repository_id for repository in integration.repositories
     )
+
+
+def _request_number(source: Source) -> re.Pattern[str] | None:
+    provider = provider_named(source.provider)
+    return provider.request_number if provider is not None else None
+
+
+def _is_cut(event: Event) -> bool:
+    return isinstance(event, Push) and event.is_cut
+
+
+def _push_key(source: Source, event: Event) -> str:
+    head = event.head_commit if isinstance(event, Push) else None
+    return f"{_key(source)}:{head.id}" if head is not None else ""
+
+
+def _whole(event: Event, listed: _Listed | None) -> Event:
+    """Return a push with the commits that the code host listed; those of the delivery say more, such as paths."""
+    if (
+        not isinstance(event, Push)
+        or listed is None
+        or not {each.id for each in event.commits} <= {each.id for each in listed.commits}
+    ):
+        # The branch was rewritten since, or the list says something else.
+        return event
+    delivered = {each.id: each for each in event.commits}
+    commits = tuple(delivered.get(each.id, each) for each in listed.commits)
+    return msgspec.structs.replace(event, commits=commits, is_cut=listed.is_cut)
 
 
 def _key(source: Source) -> str:

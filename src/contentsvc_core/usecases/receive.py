@@ -217,15 +217,27 @@ class Receiver:
         if settling is None or not self._may_write(hook, settling, is_final=not recalled):
             # No settlement confirms the configuration that decided the outcome.
             return None if recalled else outcome
-        match (yield from self._settle(hook, settling, left_out)):
-            case Settled.AS_DECIDED:
-                if settling.runs:
-                    self._nudge()
-                return outcome
-            case Settled.ALREADY_CLAIMED:
-                return Duplicate(kind=settling.kind or "", delivery_id=outcome.delivery_id or "")
-            case Settled.STALE:
-                return None
+        settled = yield from self._settle(hook, settling, left_out)
+        if settled is Settled.AS_DECIDED and settling.runs:
+            self._nudge()
+        if settled is Settled.STALE:
+            return None
+        if isinstance(outcome, Processed) and outcome.also:
+            for each in outcome.also:
+                # The claim of the first event says nothing of the others: an attempt may have ended between them.
+                if (yield from self._settled_also(each, hook, at)) is Settled.STALE:
+                    return None
+        if settled is Settled.ALREADY_CLAIMED:
+            return Duplicate(kind=settling.kind or "", delivery_id=outcome.delivery_id or "")
+        return outcome
+
+    def _settled_also(self, outcome: Processed, hook: HookConfiguration, at: datetime) -> Steps[Settled]:
+        settling = settlement(outcome, hook, at=at, mint=self._ids.mint)
+        assert settling is not None  # a processed event has one
+        settled: Settled = yield settling
+        if settled is Settled.AS_DECIDED and settling.runs:
+            self._nudge()
+        return settled
 
     def _settle(self, hook: HookConfiguration, settling: Settlement, left_out: int) -> Steps[Settled]:
         # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.

@@ -3,20 +3,23 @@
 from collections.abc import Collection
 from typing import Final
 
+from msgspec.structs import replace
+
 from contentsvc_core import identifiers
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.filters import why_filtered
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import Provider, provider_named
-from contentsvc_core.webhooks.providers.native import Malformed, read_object
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, is_signed
+from contentsvc_core.webhooks.providers.native import Malformed, Reading, read_object
 
 #: The code host's limit for a body, in bytes.
 MAX_BODY: Final = 25 * 1024 * 1024
 
 #: The maximum length of an unknown event kind in answers and logs, in characters.
 _KIND_LENGTH: Final = 64
+#: How much of a delivery id the ids of its further events begin with, in characters: four remain for their numbers.
+_ID_LENGTH: Final = 250
 #: A longer Content-Length is too large in any case, and int() refuses thousands of digits.
 _LENGTH_DIGITS: Final = 20
 
@@ -75,7 +78,9 @@ def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDeliver
     if len(delivery.body) > MAX_BODY:
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
-    if not is_signed(delivery.body, delivery.sole(SIGNATURE_HEADER), hook.macs):
+    provider = hook.address.speaks
+    assert provider is not None  # locate() lets no other address through
+    if not hook.verifies(delivery.body, delivery.sole(provider.scheme.header)):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. After the signature, so that an unsigned probe learns nothing.
     if not hook.enabled:
@@ -84,7 +89,7 @@ def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDeliver
         return rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
     if hook.repository is Belonging.ANOTHERS:
         return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
-    return VerifiedDelivery(delivery=delivery)
+    return VerifiedDelivery(delivery=delivery, branch=hook.branch)
 
 
 def decide(verified: VerifiedDelivery) -> Outcome:
@@ -93,7 +98,7 @@ def decide(verified: VerifiedDelivery) -> Outcome:
     The store performs step 2, the duplicate check: it settles the outcome against the claim.
     """
     delivery = verified.delivery
-    provider = provider_named(delivery.address.provider)
+    provider = delivery.address.speaks
     assert provider is not None  # locate() lets no other address through
     kind = _text(delivery, provider.event_header)
     named = _text(delivery, provider.delivery_header)
@@ -118,10 +123,16 @@ def decide(verified: VerifiedDelivery) -> Outcome:
         return _invalid_payload(delivery, f"Invalid payload: {fault}")
     if reading.repository_id != delivery.address.repository_id:
         return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH, unless_duplicate=True)
-    # Step 5.
-    if (reason := why_filtered(reading)) is not None:
+    if reading.also:
+        return _first_of_several(reading, named, verified.branch)
+    return _decided(reading, named, verified.branch)
+
+
+def _decided(reading: Reading, named: str, branch: str | None) -> Processed | Filtered:
+    """Decide steps 5 and 6 for one event."""
+    default_branch = branch if reading.default_branch is None else reading.default_branch
+    if (reason := why_filtered(reading.event, default_branch)) is not None:
         return Filtered(event=reading.event, delivery_id=named, reason=reason)
-    # Step 6.
     return Processed(
         event=reading.event,
         delivery_id=named,
@@ -130,9 +141,21 @@ def decide(verified: VerifiedDelivery) -> Outcome:
     )
 
 
+def _first_of_several(reading: Reading, named: str, branch: str | None) -> Processed | Filtered:
+    """Return the outcome of the first event that is processed, with those of the others that are."""
+    outcomes = [_decided(each, named, branch) for each in (reading, *reading.also)]
+    processed = [each for each in outcomes if isinstance(each, Processed)]
+    if not processed:
+        return outcomes[0]
+    first, *others = processed
+    # Each has a claim of its own, with an id that is the same for all attempts.
+    also = [replace(each, delivery_id=f"{named[:_ID_LENGTH]}.{place}") for place, each in enumerate(others, 1)]
+    return replace(first, also=tuple(also))
+
+
 def delivery_id(delivery: Delivery) -> str | None:
     """Return the delivery id in the headers, unverified; ``None``: the headers have no delivery id."""
-    provider = provider_named(delivery.address.provider)
+    provider = delivery.address.speaks
     text = _text(delivery, provider.delivery_header) if provider else ""
     return text if identifiers.is_delivery_id(text) else None
 
@@ -179,7 +202,7 @@ def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: 
 
     The body is not read. ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
     """
-    provider = provider_named(delivery.address.provider)
+    provider = delivery.address.speaks
     kind = _text(delivery, provider.event_header) if provider else ""
     return Rejected(
         fault=fault,

@@ -2,13 +2,13 @@
 
 from enum import Enum, auto
 from functools import lru_cache
-from hmac import HMAC
 from typing import final
 
 from attrs import Factory, field, frozen
 
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.signature import keyed
+from contentsvc_core.webhooks.providers import Provider, provider_named
+from contentsvc_core.webhooks.signature import Verifier
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 
 
@@ -23,6 +23,10 @@ class Address:
     integration_id: str
     #: 1 to 2**63 - 1.
     repository_id: int
+    #: The provider of that slug: found once for an address, and not for each delivery.
+    speaks: Provider | None = field(
+        init=False, eq=False, repr=False, default=Factory(lambda self: provider_named(self.provider), takes_self=True)
+    )
 
 
 @final
@@ -77,6 +81,12 @@ class Belonging(Enum):
     UNKNOWN = auto()
 
 
+def _verifier(address: Address, secrets: tuple[str, ...]) -> Verifier:
+    provider = address.speaks
+    assert provider is not None  # an address has one that is known
+    return provider.scheme.verifier(secrets)
+
+
 @final
 @frozen(kw_only=True)
 class HookConfiguration:
@@ -92,9 +102,14 @@ class HookConfiguration:
     triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
     #: The change counter of the organization's configuration; a settlement of an older version is stale.
     version: int
-    #: The secrets as HMACs, which are copied for each body.
-    macs: tuple[HMAC, ...] = field(
-        init=False, eq=False, repr=False, default=Factory(lambda self: tuple(keyed(self.secrets)), takes_self=True)
+    #: The stored branch of the repository, for a provider whose deliveries name no default branch.
+    branch: str | None = None
+    #: Checks the value of the scheme's header for a body.
+    verifies: Verifier = field(
+        init=False,
+        eq=False,
+        repr=False,
+        default=Factory(lambda self: _verifier(self.address, self.secrets), takes_self=True),
     )
     #: Results of :meth:`started_by` by event type: a configuration is cached, and may have thousands of triggers.
     _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
@@ -124,3 +139,5 @@ class VerifiedDelivery(Value, frozen=True, kw_only=True):
     """
 
     delivery: Delivery
+    #: The stored branch of the repository.
+    branch: str | None = None

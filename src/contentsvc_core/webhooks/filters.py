@@ -2,22 +2,28 @@
 
 from typing import assert_never
 
-from contentsvc_core.events.normalized import RELEASE_ACTIONS, Push, Release
+from contentsvc_core.events.normalized import RELEASE_ACTIONS, Event, Push, Release
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.providers.native import Reading
 
 #: The maximum length of a foreign name in a reason, in characters.
 _SHOWN = 100
+#: Default branches "usually" (specification 6.1): for code hosts whose deliveries name none.
+_USUAL = frozenset({"refs/heads/main", "refs/heads/master"})
 
 
-def why_filtered(reading: Reading) -> str | None:
-    """Return the reason why an event is filtered out; ``None``: the event is processed."""
-    event = reading.event
+def why_filtered(event: Event, default_branch: str | None) -> str | None:
+    """Return the reason why an event is filtered out; ``None``: the event is processed.
+
+    Args:
+        event: The event.
+        default_branch: The branch that releases are made from; ``None``: unknown, so that the usual names count.
+    """
     match event:
         case Push():
             # The whole ref: the tag refs/tags/main is not the branch main, and branch names contain slashes.
-            if event.ref != f"refs/heads/{reading.default_branch}":
-                default = one_line(reading.default_branch or "", _SHOWN)
+            is_default = event.ref in _USUAL if default_branch is None else event.ref == f"refs/heads/{default_branch}"
+            if not is_default:
+                default = one_line("main or master" if default_branch is None else default_branch, _SHOWN)
                 return f"{one_line(event.ref, _SHOWN)} is not the default branch ({default})"
             return None if event.commits else "the push contains no commits"
         case Release():

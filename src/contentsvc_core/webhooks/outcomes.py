@@ -24,6 +24,8 @@ class Processed(Value, frozen=True, kw_only=True):
     repository_id: int
     #: ``owner/name``.
     repository: str
+    #: Further events of the same delivery, each to be settled after this one, with a delivery id of its own.
+    also: "tuple[Processed, ...]" = ()
 
 
 @final

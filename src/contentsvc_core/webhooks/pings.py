@@ -3,8 +3,6 @@
 from typing import Final
 
 from contentsvc_core.webhooks.delivery import Address, Delivery
-from contentsvc_core.webhooks.providers import provider_named
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
 
 _BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
 
@@ -14,14 +12,12 @@ def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
 
     The address must have a known provider. The ping is signed with ``secret``.
     """
-    provider = provider_named(address.provider)
+    provider = address.speaks
     assert provider is not None  # an address has one that is known
     headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(_BODY)),
-        provider.event_header: "ping",
-        provider.delivery_header: delivery_id,
-        SIGNATURE_HEADER: sign(_BODY, secret),
+        **provider.headers("ping", delivery_id, _BODY, secret),
     }
     # In lower case, as ASGI servers pass them.
     raw = tuple((name.lower().encode(), value.encode()) for name, value in headers.items())

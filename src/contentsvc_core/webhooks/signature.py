@@ -1,23 +1,127 @@
-"""Webhook signatures: HMAC with SHA-256 over the raw body (specification 5.2, RFC 2104)."""
+"""How a delivery proves its sender: a signature over the body, or a shared token (specification 5.2).
+
+A scheme is a value of a provider. Every check is in constant time, and none of them raises.
+"""
 
 import hmac
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from hashlib import sha256
 from hmac import HMAC
-from typing import Final
+from typing import Final, TypeAlias, final
 
-#: The header that carries a signature; every provider uses this one.
+from attrs import Factory, field, frozen
+
+#: The header of a signature in the specification.
 SIGNATURE_HEADER: Final = "X-Hub-Signature-256"
 
-#: The only accepted form. Matched on bytes: ``hmac.compare_digest`` raises on non-ASCII ``str``.
-_FORM: Final = re.compile(rb"sha256=[0-9a-f]{64}")
+#: Checks the value of a scheme's header for a body; ``None``: the header is missing or repeated.
+Verifier: TypeAlias = Callable[[bytes, bytes | None], bool]
+
+_DIGEST: Final = rb"[0-9a-f]{64}"
 
 
-def sign(body: bytes, secret: str) -> str:
-    """Return the signature header's value for ``body``: ``sha256=`` and 64 lowercase hexadecimal digits."""
-    key = secret.encode("utf-8", "surrogatepass")
-    return f"sha256={hmac.digest(key, body, sha256).hex()}"
+def _form_of(prefix: str) -> re.Pattern[bytes]:
+    return re.compile(re.escape(prefix.encode()) + _DIGEST)
+
+
+@final
+@frozen(kw_only=True)
+class HmacSha256:
+    """A prefix and the HMAC with SHA-256 over the raw body, in lowercase hexadecimal digits (RFC 2104)."""
+
+    header: str
+    prefix: str = "sha256="
+    #: The only form that is accepted. Matched on bytes: ``hmac.compare_digest`` raises on non-ASCII ``str``.
+    _form: re.Pattern[bytes] = field(
+        init=False, eq=False, repr=False, default=Factory(lambda self: _form_of(self.prefix), takes_self=True)
+    )
+
+    @property
+    def description(self) -> str:
+        """Return what the header carries, for people."""
+        return f"`{self.prefix}` followed by the hexadecimal HMAC-SHA256 of the body, keyed with the webhook secret."
+
+    @property
+    def proof(self) -> str:
+        """Return how a delivery proves its sender, in a few words."""
+        return "an HMAC-SHA256 signature over the body"
+
+    @property
+    def pattern(self) -> str:
+        """Return the form of the header's value, as a regular expression."""
+        return f"^{self.prefix}[0-9a-f]{{64}}$"
+
+    def value(self, body: bytes, secret: str) -> str:
+        """Return the header's value for ``body``."""
+        return f"{self.prefix}{hmac.digest(_bytes(secret), body, sha256).hex()}"
+
+    def verifier(self, secrets: Iterable[str]) -> Verifier:
+        """Return the check against ``secrets``."""
+        return partial(self.is_signed, tuple(keyed(secrets)))
+
+    def is_signed(self, macs: Iterable[HMAC], body: bytes, signature: bytes | None) -> bool:
+        """Check that ``signature`` was made over ``body`` with one of the keys of ``macs``."""
+        if signature is None or self._form.fullmatch(signature) is None:
+            return False
+        prefix = self.prefix.encode()
+        verified = False
+        for mac in macs:
+            made = mac.copy()
+            made.update(body)
+            # Every key is tried, so that the time taken does not tell which one was right.
+            verified |= hmac.compare_digest(prefix + made.hexdigest().encode(), signature)
+        return verified
+
+
+@final
+@frozen(kw_only=True)
+class SharedToken:
+    """The webhook secret itself, in a header."""
+
+    header: str
+
+    @property
+    def description(self) -> str:
+        """Return what the header carries, for people."""
+        return "The webhook secret."
+
+    @property
+    def proof(self) -> str:
+        """Return how a delivery proves its sender, in a few words."""
+        return "the secret itself"
+
+    @property
+    def pattern(self) -> str | None:
+        """Return ``None``: a secret has no form of its own."""
+        return None
+
+    def value(self, body: bytes, secret: str) -> str:
+        """Return the header's value, which is the same for every body."""
+        del body
+        return secret
+
+    def verifier(self, secrets: Iterable[str]) -> Verifier:
+        """Return the check against ``secrets``."""
+        return partial(self.is_sent, tuple(_bytes(secret) for secret in secrets if secret))
+
+    def is_sent(self, tokens: Iterable[bytes], body: bytes, sent: bytes | None) -> bool:
+        """Check that ``sent`` is one of ``tokens``."""
+        del body
+        if not sent:
+            return False
+        verified = False
+        for token in tokens:
+            # As above. All tokens have one length, so that the comparison tells nothing by it.
+            verified |= hmac.compare_digest(token, sent)
+        return verified
+
+
+Scheme: TypeAlias = HmacSha256 | SharedToken
+
+#: The scheme of the specification.
+SPECIFIED: Final = HmacSha256(header=SIGNATURE_HEADER)
 
 
 def keyed(secrets: Iterable[str]) -> Iterator[HMAC]:
@@ -25,25 +129,18 @@ def keyed(secrets: Iterable[str]) -> Iterator[HMAC]:
 
     An empty secret gets none: anyone can compute its signature.
     """
-    return (hmac.new(secret.encode("utf-8", "surrogatepass"), digestmod=sha256) for secret in secrets if secret)
+    return (hmac.new(_bytes(secret), digestmod=sha256) for secret in secrets if secret)
 
 
-def is_signed(body: bytes, signature: bytes | None, macs: Iterable[HMAC]) -> bool:
-    """Check that ``signature`` was made over ``body`` with one of the keys of ``macs``. Total: it never raises.
-
-    Compared in constant time (specification 5.2, step 3).
-    """
-    if signature is None or _FORM.fullmatch(signature) is None:
-        return False
-    verified = False
-    for mac in macs:
-        made = mac.copy()
-        made.update(body)
-        # All keys are tried, so that the duration does not reveal which key matched.
-        verified |= hmac.compare_digest(b"sha256=" + made.hexdigest().encode(), signature)
-    return verified
+def sign(body: bytes, secret: str) -> str:
+    """Return the signature header's value for ``body``: ``sha256=`` and 64 lowercase hexadecimal digits."""
+    return SPECIFIED.value(body, secret)
 
 
 def verify(body: bytes, signature: bytes | None, secrets: Iterable[str]) -> bool:
-    """Check that ``signature`` was made over ``body`` with one of ``secrets``; see :func:`is_signed`."""
-    return is_signed(body, signature, keyed(secrets))
+    """Check that ``signature`` was made over ``body`` with one of ``secrets``."""
+    return SPECIFIED.is_signed(keyed(secrets), body, signature)
+
+
+def _bytes(secret: str) -> bytes:
+    return secret.encode("utf-8", "surrogatepass")

@@ -7,12 +7,13 @@ from litestar import Request, Response, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.identifiers import is_own_id, repository_id
 from contentsvc_core.organizations import webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
-from contentsvc_core.webhooks.providers import GITHUB, PROVIDERS, provider_named
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of
@@ -24,10 +25,8 @@ from contentsvc_http.words import sentence
 
 _SECTION: Final = "integrations"
 _FIELDS: Final = ("repository", "provider", "repository_id", "branch")
-#: The providers by their slugs, in the order of the form.
-_PROVIDERS: Final = {GITHUB.slug: "GitHub, Forgejo or Gitea"} | {
-    provider.slug: provider.slug for provider in PROVIDERS if provider is not GITHUB
-}
+#: The providers in the order of the form: those with a public code host first.
+_PROVIDERS: Final = sorted(PROVIDERS, key=lambda provider: not provider.api_url)
 _SHOWN: Final = 100
 #: The form fields by the attributes of the core.
 _AT_FAULT: Final = {
@@ -61,7 +60,7 @@ def connecting_routes(
         found, form = await change(dashboard, request)
         provider = provider_named(form.text("provider"))
         # Counted as the same operation of /v1; unknown providers are refused anyway.
-        asked = None if provider is None else f"/v1/integrations/{provider.slug}"
+        asked = None if provider is None else connecting_path(provider.slug)
         refused = None if asked is None else await counting.refusal(found, "POST", asked)
         if refused is None:
             connected = await _connect(dashboard, found, form)
@@ -70,6 +69,7 @@ def connecting_routes(
         if isinstance(connected, Connected):
             context = {
                 "integration": connected.integration,
+                "provider": provider or DEFAULT_PROVIDER,
                 "repository": connected.integration.repositories[0],
                 "url": connected.url,
                 "secret": None if connected.created_at_host else connected.secret,

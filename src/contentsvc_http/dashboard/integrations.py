@@ -20,6 +20,7 @@ from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
 from contentsvc_http.dashboard.connecting import connecting_routes, no_form
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import name_of, names_of
@@ -185,6 +186,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         told = isinstance(rotated.at_host, HostAnswer)
         context = {
             "integration": integration,
+            "provider": provider_of(integration),
             "name": name_of(integration),
             "urls": urls_of(dashboard, integration),
             "secret": None if told else rotated.secret,
@@ -195,6 +197,11 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         return pages.page(found, "integration_rotated.html", context, title="Secret rotated", section=_SECTION)
 
     return [rotate]
+
+
+def provider_of(integration: Integration) -> Provider:
+    """Return the provider of an integration; for one that no longer exists, the default one's words do."""
+    return provider_named(integration.provider) or DEFAULT_PROVIDER
 
 
 def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]:
@@ -221,6 +228,7 @@ async def _page(
     passed = await traffic(dashboard, mine)
     context = {
         "integration": integration,
+        "provider": provider_of(integration),
         "name": name_of(integration),
         "urls": urls_of(dashboard, integration),
         "traffic": passed.get(integration.id) or no_traffic(dashboard),

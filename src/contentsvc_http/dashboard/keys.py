@@ -10,9 +10,10 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, stands
-from contentsvc_core.access.rates import ISSUING_KEYS, Rate
+from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import WINDOW_S, Counting
 from contentsvc_http.dashboard.pages import Pages, go
@@ -33,8 +34,7 @@ _OPERATIONS: Final = {
     ("POST", "/v1/posts/generate"): "Posts asked for",
     ("PATCH", "/v1/posts/{postId}"): "Posts changed",
     ("POST", "/v1/brand-identities/generate"): "Websites read",
-    ("POST", "/v1/integrations/codehost"): "Connected (codehost)",
-    ("POST", "/v1/integrations/github"): "Connected (github)",
+    **{("POST", connecting_path(provider.slug)): f"Connected ({provider.slug})" for provider in PROVIDERS},
 }
 _DAY: Final = timedelta(days=1)
 

@@ -1,8 +1,9 @@
 """Request bodies of ``POST /v1/posts/generate``, own and of clients of the hosted product."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct, defstruct, structs
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
@@ -10,6 +11,7 @@ from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.webhooks.providers import HOSTED_PROVIDER, PROVIDERS
 from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.output_config import refuse_destination
 from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
@@ -21,7 +23,22 @@ _UTC: Final = frozenset({"utc", "etc/utc", "gmt", "etc/gmt"})
 #: Windows that begin at midnight. The others end at the time of the request, in any time zone.
 _WHOLE_DAYS: Final = frozenset({Lookback.CURRENT_DAY, Lookback.YESTERDAY})
 _NO_LINEAR: Final = "Linear cannot be connected here"
+_Base = TypeVar("_Base", bound=Struct)
 _Ids = Annotated[list[ConnectedRepository], Meta(max_length=_MOST)]
+
+
+def _with(base: type[_Base], name: str, description: str, fields: Sequence[tuple[str, Any, Any]]) -> type[_Base]:
+    """Return a shape that adds fields to another one."""
+    shape = defstruct(
+        name,
+        fields,
+        bases=(base,),
+        namespace={"__doc__": description},
+        forbid_unknown_fields=True,
+        rename="camel",
+        frozen=True,
+    )
+    return cast("type[_Base]", shape)
 
 
 class NamedRepository(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -44,15 +61,33 @@ class DataPoints(Struct, forbid_unknown_fields=True, rename="camel", frozen=True
     include_releases: bool = True
 
 
-class GenerationBody(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """The post to write."""
+class NestedRepository(NamedRepository, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """A repository, by its name."""
+
+    #: A group, or a path of groups such as ``group/subgroup``.
+    owner: Annotated[str, Meta(min_length=1, max_length=2000)]
+
+
+class NestedRepositories(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """Repositories, by their names."""
+
+    repositories: Annotated[list[NestedRepository], Meta(max_length=_MOST)]
+
+
+#: A field for each provider: repositories by their names.
+_BY_NAMES: Final = [
+    (each.slug, (NestedRepositories if each.has_nested_owners else NamedRepositories) | None, None)
+    for each in PROVIDERS
+]
+
+
+class GenerationFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """The fields of a post to write that do not depend on providers."""
 
     content_type: ContentType
     lookback_window: Lookback = DEFAULT_LOOKBACK
     brand_identity_id: str | None = None
     repository_ids: _Ids | None = None
-    codehost: NamedRepositories | None = None
-    github: NamedRepositories | None = None
     data_points: DataPoints | None = None
 
 
@@ -64,12 +99,22 @@ class HostedDataPoints(DataPoints, frozen=True):
     include_linear_data: bool = False
 
 
-class HostedIntegrations(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """Connected repositories, by the ids of their integrations."""
+class HostedIntegrationFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """The fields of connected repositories that do not depend on providers."""
 
-    github: _Ids | None = None
     #: Always empty: Linear cannot be connected.
     linear: list[str] | None = None
+
+
+if TYPE_CHECKING:
+    HostedIntegrations = HostedIntegrationFields
+else:
+    HostedIntegrations = _with(
+        HostedIntegrationFields,
+        "HostedIntegrations",
+        "Connected repositories, by the ids of their integrations.",
+        [(HOSTED_PROVIDER.slug, _Ids | None, None)],
+    )
 
 
 class HostedSelection(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -81,8 +126,8 @@ class HostedSelection(Struct, forbid_unknown_fields=True, rename="camel", frozen
     linear_issue_ids: list[Any] | None = None
 
 
-class HostedGenerationBody(GenerationBody, frozen=True):
-    """The post to write."""
+class HostedGenerationFields(GenerationFields, frozen=True):
+    """The fields of a post to write, for clients of the hosted product."""
 
     data_points: HostedDataPoints | None = None
     #: Alias of ``brandIdentityId``.
@@ -97,18 +142,26 @@ class HostedGenerationBody(GenerationBody, frozen=True):
     publish_destination: str | None = None
 
 
-async def read_generation(directory: Directory, organization_id: str, body: GenerationBody) -> GenerationRequest:
+GenerationBody: Final[type[GenerationFields]] = _with(
+    GenerationFields, "GenerationBody", "The post to write.", _BY_NAMES
+)
+HostedGenerationBody: Final[type[HostedGenerationFields]] = _with(
+    HostedGenerationFields, "HostedGenerationBody", "The post to write.", _BY_NAMES
+)
+
+
+async def read_generation(directory: Directory, organization_id: str, body: GenerationFields) -> GenerationRequest:
     """Return the generation request of a body.
 
     Raises:
         Refused: 400: a repository id is invalid, or a field asks for an unsupported feature.
     """
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
-    if isinstance(body, HostedGenerationBody):
+    if isinstance(body, HostedGenerationFields):
         _refuse_what_is_not_done(body)
         brand = _one_brand(body)
-        lists["integrations.github"] = body.integrations.github if body.integrations else None
-    groups = {"codehost": body.codehost, "github": body.github}
+        lists[f"integrations.{HOSTED_PROVIDER.slug}"] = getattr(body.integrations, HOSTED_PROVIDER.slug, None)
+    groups: dict[str, NamedRepositories | None] = {each.slug: getattr(body, each.slug) for each in PROVIDERS}
     names = [
         (field, _full_name(f"{field}.repositories[{place}]", named))
         for field, group in groups.items()
@@ -134,19 +187,19 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
 
 def _full_name(field: str, named: NamedRepository) -> str:
     name = f"{named.owner}/{named.repo}"
-    if not is_full_name(name):
+    if not is_full_name(name, nested=isinstance(named, NestedRepository)):
         refuse_request(f"{field}: '{one_line(name, 201)}' is not a repository name")
     return name
 
 
-def _one_brand(body: HostedGenerationBody) -> str | None:
+def _one_brand(body: HostedGenerationFields) -> str | None:
     given = {each for each in (body.brand_identity_id, body.brand_voice_id) if each is not None}
     if len(given) > 1:
         refuse_request("brandVoiceId is an alias of brandIdentityId: send one, or the same value")
     return given.pop() if given else None
 
 
-def _refuse_what_is_not_done(body: HostedGenerationBody) -> None:
+def _refuse_what_is_not_done(body: HostedGenerationFields) -> None:
     """Raise the refusal of a field that this service would otherwise silently ignore."""
     points, zone = body.data_points, body.timezone
     if body.linear_integration_ids:

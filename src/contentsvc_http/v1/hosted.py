@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from contentsvc_core.content.posts import Post
 from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.ports import Directory
+from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.jobs import Job, made_brand_id
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, source_type
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 #: Maximum number of cached organizations: a few MiB.
 _KEPT: Final = 10_000
-#: The provider that clients of the hosted product know.
-_PROVIDER: Final = "github"
 #: Kinds of integrations that the hosted product has and this service lacks.
 _OTHER_KINDS: Final = ("slack", "linear")
 #: Post fields that are always null here. In the hosted product, only image posts have the last three.
@@ -85,9 +84,9 @@ class HostedAnswers(Answers):
     async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> dict[str, Any]:
         """Return the event triggers that clients know, and the names of their repositories."""
         # Clients reject the whole list if one trigger has another provider.
-        known = [each for each in found if each.source_type == source_type(_PROVIDER)]
+        known = [each for each in found if each.source_type == source_type(HOSTED_PROVIDER.slug)]
         integrations = await self._directory.integrations(organization_id)
-        mine = [each for each in integrations if each.provider == _PROVIDER]
+        mine = [each for each in integrations if each.provider == HOSTED_PROVIDER.slug]
         return {
             **await super().event_triggers(organization_id, known),
             "repositoryMap": repository_map((number for each in known for number in each.repository_ids), mine),

@@ -1,6 +1,7 @@
 """``/v1/integrations``: connected repositories (decisions, ``/v1`` 'Integrations')."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
 
 from litestar import Request, Response, delete, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -8,25 +9,26 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
-from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.shapes_integrations import (
-    ConnectedCodehostBody,
-    ConnectedGithubBody,
     IntegrationBody,
     IntegrationListBody,
     IntegrationRemovedBody,
+    connected_body,
 )
 
 _TAGS: Final = ["integrations"]
 _ERRORS: Final = (400, 409, 413, 415, 502)
 _Part = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+_Handler = TypeVar("_Handler", bound=Callable[..., Any])
 _Id = Annotated[str, Parameter(description="Id of the integration.")]
 
 
@@ -41,9 +43,17 @@ class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
     token: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
 
 
+class NewNestedIntegration(NewIntegration, forbid_unknown_fields=True, rename="camel"):
+    """The repository to connect. If you send a token, contentsvc creates the webhook at the code host."""
+
+    #: A group, or a path of groups such as ``group/subgroup``.
+    owner: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100}){0,20}$")]
+
+
 def integration_routes(gate: Gate, connector: Connector, directory: Directory) -> list[HTTPRouteHandler]:
     """Return the routes of integrations."""
 
+    # The body has a key for each provider: its type is made at start.
     @get(
         "/v1/integrations",
         name="list_integrations",
@@ -52,7 +62,8 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         tags=_TAGS,
         responses=errors(),
     )
-    async def list_integrations(request: Request[Any, Any, Any]) -> Response[IntegrationListBody]:
+    @_answers(IntegrationListBody)
+    async def list_integrations(request: Request[Any, Any, Any]) -> Response[Any]:
         key = await gate.caller(request, Scope.READ)
         body: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
         for integration in await directory.integrations(key.organization_id):
@@ -60,42 +71,33 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
             body.get(integration.provider, []).extend(_body(integration, each) for each in integration.repositories)
         return await gate.answer(key, gate.answers.integrations(body))
 
-    async def connect(request: Request[Any, Any, Any], provider: str) -> Response[Any]:
-        key = await gate.caller(request, Scope.WRITE)
-        connected = await _connect(connector, key, provider, await read_body(request, NewIntegration))
-        made = connected.integration
-        webhook = {
-            "url": connected.url,
-            "secret": None if connected.created_at_host else connected.secret,
-            "createdAtHost": connected.created_at_host,
-        }
-        return await gate.answer(key, {provider: _body(made, made.repositories[0]), "webhook": webhook}, status=201)
+    def connecting(provider: Provider) -> HTTPRouteHandler:
+        shape = NewNestedIntegration if provider.has_nested_owners else NewIntegration
+        slug = provider.slug
 
-    @post(
-        "/v1/integrations/codehost",
-        status_code=201,
-        name="connect_codehost",
-        operation_id="connectCodehost",
-        summary="Connect a repository of the provider codehost",
-        tags=_TAGS,
-        operation_class=takes(NewIntegration),
-        responses=errors(*_ERRORS),
-    )
-    async def connect_codehost(request: Request[Any, Any, Any]) -> Response[ConnectedCodehostBody]:
-        return await connect(request, "codehost")
+        @post(
+            connecting_path(slug),
+            status_code=201,
+            name=f"connect_{slug}",
+            operation_id=provider.operation_id,
+            summary=f"Connect a repository of the provider {slug}",
+            tags=_TAGS,
+            operation_class=takes(shape),
+            responses=errors(*_ERRORS),
+        )
+        @_answers(connected_body(slug))
+        async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
+            key = await gate.caller(request, Scope.WRITE)
+            connected = await _connect(connector, key, slug, await read_body(request, shape))
+            made = connected.integration
+            webhook = {
+                "url": connected.url,
+                "secret": None if connected.created_at_host else connected.secret,
+                "createdAtHost": connected.created_at_host,
+            }
+            return await gate.answer(key, {slug: _body(made, made.repositories[0]), "webhook": webhook}, status=201)
 
-    @post(
-        "/v1/integrations/github",
-        status_code=201,
-        name="connect_github",
-        operation_id="createGitHubIntegration",
-        summary="Connect a repository of the provider github",
-        tags=_TAGS,
-        operation_class=takes(NewIntegration),
-        responses=errors(*_ERRORS),
-    )
-    async def connect_github(request: Request[Any, Any, Any]) -> Response[ConnectedGithubBody]:
-        return await connect(request, "github")
+        return connect
 
     @delete(
         "/v1/integrations/{integration_id:str}",
@@ -106,7 +108,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         description="Also deletes its webhook at the code host, and disables the schedules and triggers that use the "
         "integration.",
         tags=_TAGS,
-        # The paths of `codehost` and `github` do not support this method.
+        # The paths of providers do not support this method.
         responses=errors(404, 405),
     )
     async def delete_integration(
@@ -118,7 +120,18 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
             raise refused(UNKNOWN)
         return await gate.answer(key, {"id": gone.id, **gate.answers.disabled(gone.removed)})
 
-    return [list_integrations, connect_codehost, connect_github, delete_integration]
+    return [list_integrations, *map(connecting, PROVIDERS), delete_integration]
+
+
+def _answers(body: object) -> Callable[[_Handler], _Handler]:
+    """Declare the body of a handler's answer, for the OpenAPI document."""
+
+    def declare(handler: _Handler) -> _Handler:
+        response: Any = Response
+        handler.__annotations__["return"] = response[body]
+        return handler
+
+    return declare
 
 
 async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIntegration) -> Connected:
@@ -138,7 +151,7 @@ async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIn
 
 
 def _body(integration: Integration, repository: Repository) -> IntegrationBody:
-    owner, _, repo = repository.full_name.partition("/")
+    owner, _, repo = repository.full_name.rpartition("/")
     return IntegrationBody(
         id=integration.id,
         displayName=repository.full_name,

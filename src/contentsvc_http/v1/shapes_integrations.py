@@ -1,6 +1,8 @@
 """Response schemas of integrations, for the OpenAPI document."""
 
-from typing import TypedDict, final
+from typing import Any, Final, TypedDict, final
+
+from contentsvc_core.webhooks.providers import PROVIDERS
 
 
 @final
@@ -17,14 +19,6 @@ class IntegrationBody(TypedDict):
 
 
 @final
-class IntegrationListBody(TypedDict):
-    """Connected repositories, by provider."""
-
-    codehost: list[IntegrationBody]
-    github: list[IntegrationBody]
-
-
-@final
 class WebhookBody(TypedDict):
     """The webhook at the code host, or the one that you have to create there."""
 
@@ -35,25 +29,34 @@ class WebhookBody(TypedDict):
 
 
 @final
-class ConnectedCodehostBody(TypedDict):
-    """The connected repository and its webhook."""
-
-    codehost: IntegrationBody
-    webhook: WebhookBody
-
-
-@final
-class ConnectedGithubBody(TypedDict):
-    """The connected repository and its webhook."""
-
-    github: IntegrationBody
-    webhook: WebhookBody
-
-
-@final
 class IntegrationRemovedBody(TypedDict):
     """The deleted integration, and the ids of the schedules and triggers that were disabled with it."""
 
     id: str
     disabledSchedules: list[str]
     disabledEvents: list[str]
+
+
+def _shape(name: str, description: str, fields: dict[str, object]) -> object:
+    """Return a shape whose fields the providers name."""
+    typed_dict: Any = TypedDict
+    shape: Any = typed_dict(name, fields)
+    shape.__doc__ = description
+    return shape
+
+
+#: Connected repositories, by provider.
+IntegrationListBody: Final = _shape(
+    "IntegrationListBody",
+    "Connected repositories, by provider.",
+    {provider.slug: list[IntegrationBody] for provider in PROVIDERS},
+)
+
+
+def connected_body(slug: str) -> object:
+    """Return the shape of the answer to a new connection."""
+    return _shape(
+        f"Connected{slug.title()}Body",
+        "The connected repository and its webhook.",
+        {slug: IntegrationBody, "webhook": WebhookBody},
+    )

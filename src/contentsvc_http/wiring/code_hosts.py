@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
 if TYPE_CHECKING:
-    from contentsvc_adapters.codehosts.rest import RestCodeHost
+    from contentsvc_adapters.codehosts.clients import HostClient
     from contentsvc_http.settings import Settings
 
-_REST: Final = "contentsvc_adapters.codehosts.rest"
+_CLIENTS: Final = "contentsvc_adapters.codehosts.clients"
 
 
 @final
@@ -20,16 +20,16 @@ class CodeHosts:
     def __init__(self, api_urls: Mapping[str, str]) -> None:
         """Create the code hosts from API URLs by provider slug; an empty URL means none."""
         self._api_urls = api_urls
-        self._opened: dict[str, RestCodeHost] = {}
+        self._opened: dict[str, HostClient] = {}
 
-    async def __call__(self, provider: str) -> "RestCodeHost | None":
+    async def __call__(self, provider: str) -> "HostClient | None":
         """Return a provider's code host; ``None``: its API is not configured."""
         api_url = self._api_urls.get(provider)
         if not api_url:
             return None
         # In a thread, so that deliveries do not wait for the import.
-        module: Any = await asyncio.to_thread(import_module, _REST)
-        return self._opened.get(provider) or self._opened.setdefault(provider, module.RestCodeHost(api_url))
+        module: Any = await asyncio.to_thread(import_module, _CLIENTS)
+        return self._opened.get(provider) or self._opened.setdefault(provider, module.client_of(provider)(api_url))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -40,7 +40,7 @@ class CodeHosts:
 @contextlib.asynccontextmanager
 async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
     """Open the configured code hosts; close their connections at the end."""
-    hosts = CodeHosts({"codehost": settings.codehost_api_url, "github": settings.github_api_url})
+    hosts = CodeHosts(settings.api_urls)
     try:
         yield hosts
     finally:

@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
+from contentsvc_adapters.codehosts.clients import client_of
 from contentsvc_cli.operate.doctor.asking import Asked, Unanswered, ask
 from contentsvc_cli.operate.doctor.findings import Finding, aside, fault, ok, skipped, warning
-from contentsvc_http.settings import Settings, variable
+from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
 
 _OK: Final = 200
@@ -19,7 +21,6 @@ _CLIENT_ERROR: Final = 400
 _UNAUTHORIZED: Final = 401
 _SERVER_ERROR: Final = 500
 _ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  # what a server may listen on
-_FORGE: Final = "/api/v1"
 _TO_SET: Final = (
     "to receive deliveries, set CONTENTSVC_BASE_URL to the public URL of this service, such as "
     "https://hooks.example.org, before you connect repositories"
@@ -147,8 +148,8 @@ async def base_url(settings: Settings) -> Finding:
 async def code_host(provider: str, api_url: str) -> HostLook:
     """Check that a code host's API answers, without a token."""
     name = f"code host {provider}"
-    set_ = variable(f"{provider}_api_url")
-    answered = await ask(f"{api_url}/version" if api_url.endswith(_FORGE) else f"{api_url}/")
+    set_ = api_variable(provider)
+    answered = await ask(f"{api_url}{client_of(provider).dialect_at(api_url).probe}")
     if isinstance(answered, Unanswered):
         advice = f"check {set_}, DNS and the firewall; deliveries still arrive, but webhooks cannot be created"
         return HostLook(finding=warning(name, f"{api_url} cannot be reached: {answered.reason}", advice))
@@ -157,7 +158,9 @@ async def code_host(provider: str, api_url: str) -> HostLook:
     if answered.status >= _SERVER_ERROR:
         finding = warning(name, f"{api_url} answers {answered.status}", "wait, or ask its operator")
     elif "json" not in answered.headers.get("Content-Type", ""):
-        advice = f"set {set_} to the URL of its API: https://HOST/api/v3, or https://HOST/api/v1 for Forgejo and Gitea"
+        known = provider_named(provider)
+        form = (known and (known.own_api_url or known.api_url)) or api_url
+        advice = f"set {set_} to the URL of its API: {form}"
         finding = warning(name, f"{api_url} answers {answered.status}, but not as an API", advice)
     else:
         finding = ok(name, f"{api_url} answers {answered.status} (requested without a token)")
@@ -166,11 +169,10 @@ async def code_host(provider: str, api_url: str) -> HostLook:
 
 def hosts_to_ask(settings: Settings, given: Collection[str], providers: Collection[str]) -> dict[str, str]:
     """Return the APIs to check: those in settings, and those of connected repositories."""
-    configured = {"codehost": settings.codehost_api_url, "github": settings.github_api_url}
     return {
         provider: url
-        for provider, url in configured.items()
-        if url and (variable(f"{provider}_api_url") in given or provider in providers)
+        for provider, url in settings.api_urls.items()
+        if url and (api_variable(provider) in given or provider in providers)
     }
 
 

@@ -2,16 +2,22 @@
 
 from typing import Final
 
+from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET
 from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.github import GITHUB
+from contentsvc_core.webhooks.providers.gitlab import GITLAB
 from contentsvc_core.webhooks.providers.provider import Provider
 
-#: All providers.
-PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB)
+#: Every provider that can receive, the specification's first.
+PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB, GITLAB, BITBUCKET)
+#: The provider of the specification.
+DEFAULT_PROVIDER: Final = PROVIDERS[0]
+#: The provider that clients of the hosted product know (decision 0038).
+HOSTED_PROVIDER: Final = next(provider for provider in PROVIDERS if provider.is_hosted)
 
 _BY_SLUG: Final = {provider.slug: provider for provider in PROVIDERS}
 
-__all__ = ["CODEHOST", "GITHUB", "PROVIDERS", "Provider", "provider_named"]
+__all__ = ["DEFAULT_PROVIDER", "HOSTED_PROVIDER", "PROVIDERS", "Provider", "provider_named"]
 
 
 def provider_named(slug: str) -> Provider | None:

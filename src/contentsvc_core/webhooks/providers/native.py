@@ -1,11 +1,11 @@
-"""Native bodies of the code hosts that speak GitHub's dialect: which fields are used, and how they are read.
+"""Native bodies of the specification's code host: which fields are used, and how they are read.
 
-Both shipped providers read these shapes. A provider with other bodies brings its own file of readers.
+Several code hosts send these shapes. A provider with other bodies has a file of readers, which :func:`decode` helps.
 """
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Final, TypeVar, final
+from typing import Annotated, Final, TypeVar, assert_never, final
 
 import msgspec
 
@@ -24,9 +24,9 @@ from contentsvc_core.events.normalized import (
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
 
-_BRANCH: Final = "refs/heads/"
-#: The maximum length of a stored repository name, in characters; both parts have at most 100.
-_NAME_LENGTH: Final = 255
+BRANCH: Final = "refs/heads/"
+#: The maximum length of a stored repository name, in characters.
+NAME_LENGTH: Final = 255
 #: The maximum length of a stored action, in characters.
 _ACTION_LENGTH: Final = 64
 _BOM: Final = b"\xef\xbb\xbf"
@@ -52,6 +52,8 @@ class Reading(Value, frozen=True, kw_only=True):
     repository: str
     #: The branch of releases; ``None``: the event does not include it.
     default_branch: str | None = None
+    #: What else the delivery says, at a code host that reports several changes in one delivery.
+    also: "tuple[Reading, ...]" = ()
 
 
 # The fields have the code host's spelling, and unknown fields are skipped. The structs cannot take part in reference
@@ -72,7 +74,9 @@ class _Author(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     username: str | None = None
 
 
-class _Commit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
+class NativeCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
+    """A commit in a push, as several code hosts write it."""
+
     id: str
     message: str
     author: _Author
@@ -104,7 +108,7 @@ class _Repository(msgspec.Struct, kw_only=True, frozen=True, gc=False):
 class _Push(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     ref: str
     # Older Gitea and Gogs send ``null`` for a push without commits, and no ``head_commit`` at all.
-    commits: Annotated[list[_Commit], msgspec.Meta(max_length=MAX_COMMITS)] | None
+    commits: Annotated[list[NativeCommit], msgspec.Meta(max_length=MAX_COMMITS)] | None
     head_commit: _HeadCommit | None = None
     repository: _PushRepository
 
@@ -159,19 +163,19 @@ def read_push(body: bytes) -> Reading:
         Malformed: A required field is missing or has the wrong type, or the body is not JSON.
     """
     native = decode(body, _PUSH)
-    paths = _Paths()
-    ref = _storable(native.ref)
+    paths = Paths()
+    ref = storable_text(native.ref)
     head = native.head_commit
     return Reading(
         event=Push(
             ref=ref,
-            branch=ref.removeprefix(_BRANCH),
-            commits=tuple([_commit(commit, paths) for commit in native.commits or ()]),
-            head_commit=head and HeadCommit(id=_storable(head.id), message=_storable(head.message)),
+            branch=ref.removeprefix(BRANCH),
+            commits=tuple([read_commit(commit, paths) for commit in native.commits or ()]),
+            head_commit=head and HeadCommit(id=storable_text(head.id), message=storable_text(head.message)),
         ),
         repository_id=native.repository.id,
-        repository=one_line(native.repository.full_name, _NAME_LENGTH),
-        default_branch=_storable(native.repository.default_branch),
+        repository=one_line(native.repository.full_name, NAME_LENGTH),
+        default_branch=storable_text(native.repository.default_branch),
     )
 
 
@@ -187,18 +191,68 @@ def read_release(body: bytes) -> Reading:
         event=Release(
             # One line: the action is shown, logged and compared.
             action=one_line(native.action, _ACTION_LENGTH),
-            tag_name=_storable(release.tag_name),
-            name=_optional(release.name),
-            body=_optional(release.body),
+            tag_name=storable_text(release.tag_name),
+            name=optional_text(release.name),
+            body=optional_text(release.body),
             prerelease=release.prerelease,
             draft=release.draft,
-            published_at=_optional(release.published_at),
-            url=_storable(release.html_url),
+            published_at=optional_text(release.published_at),
+            url=storable_text(release.html_url),
             commit=_hash(release.target_commitish),
         ),
         repository_id=native.repository.id,
-        repository=one_line(native.repository.full_name, _NAME_LENGTH),
+        repository=one_line(native.repository.full_name, NAME_LENGTH),
     )
+
+
+def write(reading: Reading) -> tuple[str, dict[str, object]]:
+    """Return the event header and the body that the code host would send."""
+    repository = {
+        "id": reading.repository_id,
+        "full_name": reading.repository,
+        "default_branch": reading.default_branch or "",
+    }
+    event = reading.event
+    match event:
+        case Push():
+            head = event.head_commit
+            body: dict[str, object] = {
+                "ref": event.ref,
+                "commits": [written_commit(each) for each in event.commits],
+                "head_commit": head and {"id": head.id, "message": head.message},
+            }
+        case Release():
+            release = {
+                "tag_name": event.tag_name,
+                "name": event.name,
+                "body": event.body,
+                "prerelease": event.prerelease,
+                "draft": event.draft,
+                "published_at": event.published_at,
+                "html_url": event.url,
+                "target_commitish": event.commit,
+            }
+            body = {"action": event.action, "release": release}
+        case _:
+            assert_never(event)
+    return event.type, {**body, "repository": repository}
+
+
+def written_commit(commit: Commit) -> dict[str, object]:
+    """Return a commit as code hosts write it in the body of a push."""
+    author = commit.author
+    account = {} if author.username is None else {"username": author.username}
+    return {
+        "id": commit.id,
+        "message": commit.message,
+        "author": {"name": author.name, "email": author.email, **account},
+        "timestamp": commit.timestamp,
+        "url": commit.url,
+        "distinct": commit.distinct,
+        "added": list(commit.added),
+        "modified": list(commit.modified),
+        "removed": list(commit.removed),
+    }
 
 
 def _hash(target: msgspec.Raw) -> str:
@@ -206,7 +260,8 @@ def _hash(target: msgspec.Raw) -> str:
     return found[1].decode() if found else ""
 
 
-class _Paths:
+@final
+class Paths:
     """The paths of one push, bounded in number and length."""
 
     def __init__(self) -> None:
@@ -225,7 +280,7 @@ class _Paths:
                     continue
                 left -= 1
                 self._room -= len(name)
-                paths.append(_storable(name))
+                paths.append(storable_text(name))
             kept.append(tuple(paths))
         return kept, cut
 
@@ -252,17 +307,20 @@ def _name(text: bytes) -> str | None:
         return None
 
 
-def _commit(native: _Commit, paths: _Paths) -> Commit:
+def read_commit(native: NativeCommit, paths: Paths) -> Commit:
+    """Return a commit, normalized, with the paths that the push has room for."""
     author = native.author
     (added, modified, removed), cut = paths.of((native.added, native.modified, native.removed))
     return Commit(
-        id=_storable(native.id),
-        message=_storable(native.message),
+        id=storable_text(native.id),
+        message=storable_text(native.message),
         author=Author(
-            name=_storable(author.name), email=_storable(author.email or ""), username=_optional(author.username)
+            name=storable_text(author.name),
+            email=storable_text(author.email or ""),
+            username=optional_text(author.username),
         ),
-        timestamp=_storable(native.timestamp),
-        url=_storable(native.url),
+        timestamp=storable_text(native.timestamp),
+        url=storable_text(native.url),
         distinct=bytes(native.distinct) != b"false",
         added=added,
         modified=modified,
@@ -271,11 +329,13 @@ def _commit(native: _Commit, paths: _Paths) -> Commit:
     )
 
 
-def _optional(text: str | None) -> str | None:
-    return None if text is None else _storable(text)
+def optional_text(text: str | None) -> str | None:
+    """Return a decoded text, fit for every store; ``None`` stays ``None``."""
+    return None if text is None else storable_text(text)
 
 
-def _storable(text: str) -> str:
+def storable_text(text: str) -> str:
+    """Return a decoded text, fit for every store."""
     # The decoder has refused lone surrogates, and checking for them again would cost more than all the rest.
     return storable(text) if "\x00" in text else text
 

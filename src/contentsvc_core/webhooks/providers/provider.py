@@ -1,23 +1,84 @@
-"""The description of a provider: a dialect of the code host, as data and one function for each event kind."""
+"""What a provider is: a dialect of the code host, as data, one reader for each event kind, and one writer."""
 
+import re
 from collections.abc import Callable, Mapping
-from typing import final
+from typing import TypeAlias, final
 
-from attrs import frozen
+from attrs import field, frozen
 
+from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.providers.native import Reading
+from contentsvc_core.webhooks.signature import Scheme
+
+#: Reads a body, or raises ``Malformed``.
+Reader: TypeAlias = Callable[[bytes], Reading]
+#: Returns the value of the event header and the body that the code host would send.
+Writer: TypeAlias = Callable[[Reading], tuple[str, dict[str, object]]]
+
+
+@final
+@frozen(kw_only=True)
+class Setup:
+    """What a person does to create the webhook at the code host by hand."""
+
+    #: Where webhooks are created.
+    where: str
+    #: The names of the form's fields there.
+    url_field: str = "Payload URL"
+    secret_field: str = "Secret"  # noqa: S105  # the name of a form's field
+    #: The content type to choose there; ``None``: the code host offers no choice.
+    content_type: str | None = "application/json"
+    #: The events to select there.
+    events: tuple[str, ...] = field(converter=tuple)
+    #: The events in a sentence.
+    said: str = "pushes and releases"
 
 
 @final
 @frozen(kw_only=True)
 class Provider:
-    """One dialect: its name, its headers, and its readers of native bodies."""
+    """One dialect: its names, its authentication, its headers, and how its native bodies are read."""
 
     #: The name in paths, logs and records.
     slug: str
-    #: The header of the event kind.
+    #: Its name for people.
+    name: str
+    #: How a delivery proves its sender.
+    scheme: Scheme
+    #: The header that names the event kind.
     event_header: str
-    #: The header of the delivery id.
+    #: The header that carries the delivery id, which is the same for all attempts of a delivery.
     delivery_header: str
-    #: For each event kind with effects, by the value of the event header: reads a body or raises ``Malformed``.
-    readers: Mapping[str, Callable[[bytes], Reading]]
+    #: For each event kind with effects, by the value of the event header.
+    readers: Mapping[str, Reader]
+    #: Writes an event as the code host would send it: for histories, samples and tests.
+    write: Writer
+    #: How the webhook is created by hand.
+    setup: Setup
+    #: The id of the operation that connects a repository, in the OpenAPI document.
+    operation_id: str
+    #: The address of the public code host's API; empty: there is none.
+    api_url: str = ""
+    #: The form of an API's address at a server of one's own, for advice; empty: there is no such server.
+    own_api_url: str = ""
+    #: The code hosts that deliver in this dialect, as ``contentsvc init`` offers them, and for those without a public
+    #: server the form of their API's address.
+    hosts: Mapping[str, str]
+    #: Whether clients of the hosted product know this provider (decision 0038).
+    is_hosted: bool = False
+    #: Whether ``owner`` may be a path of several names, such as ``group/subgroup``.
+    has_nested_owners: bool = False
+    #: Where a commit's message names its pull request; ``None``: in the subject, as in ``text (#12)``.
+    request_number: re.Pattern[str] | None = None
+
+    def is_full_name(self, text: str) -> bool:
+        """Check the form of a repository's name at this provider: ``owner/name``."""
+        return is_full_name(text, nested=self.has_nested_owners)
+
+    def headers(self, kind: str, delivery_id: str, body: bytes, secret: str) -> dict[str, str]:
+        """Return the headers that prove a delivery and name it."""
+        return {
+            self.event_header: kind,
+            self.delivery_header: delivery_id,
+            self.scheme.header: self.scheme.value(body, secret),
+        }

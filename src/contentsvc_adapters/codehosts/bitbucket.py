@@ -1,0 +1,269 @@
+"""Bitbucket Cloud over its REST API, version 2.0 (port :class:`~contentsvc_core.ports.CodeHost`)."""
+
+import copy
+from datetime import datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, Self, final
+from urllib.parse import parse_qs, quote, urlsplit
+
+import msgspec
+
+from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
+from contentsvc_core.hosts import (
+    Hook,
+    HostAnswer,
+    HostCommits,
+    HostDeliveries,
+    HostFault,
+    HostPullRequests,
+    HostRefusal,
+    RemoteRepository,
+    WantedCommits,
+)
+from contentsvc_core.identifiers import is_full_name
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers.bitbucket import BitbucketCommit, bitbucket_commit, repository_number
+
+if TYPE_CHECKING:
+    from contentsvc_core.events.normalized import Commit
+
+_PAGE: Final = 100
+#: A repository has at most 50 webhooks.
+_HOOK_PAGES: Final = 5
+#: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
+_CALLS: Final = 40
+_MERGED: Final = "MERGED"
+_API: Final = Calling(
+    scheme="Bearer",
+    headers={"Accept": "application/json"},
+    grant="an access token of the repository needs the permissions 'Repositories: Read' and 'Webhooks: Read and write'",
+    reading_grant="an access token of the repository needs 'Repositories: Read' and 'Pull requests: Read'",
+    # Public, unlike the root.
+    probe="/hook_events",
+)
+_NO_DELIVERIES: Final = HostRefusal(
+    fault=HostFault.UNSUPPORTED,
+    reason=(
+        "Bitbucket's API does not list deliveries: open the webhook under Repository settings, Webhooks, "
+        "View requests, and use 'Resend request' on each that failed"
+    ),
+)
+
+
+class _Branch(msgspec.Struct):
+    name: str
+
+
+class _Repository(msgspec.Struct):
+    uuid: str
+    full_name: str
+    mainbranch: _Branch | None = None
+
+
+class _Hook(msgspec.Struct):
+    uuid: str
+    url: str = ""
+
+
+class _Hooks(msgspec.Struct):
+    values: list[_Hook]
+    next: str | None = None
+
+
+class _Commits(msgspec.Struct):
+    values: list[BitbucketCommit]
+    next: str | None = None
+
+
+class _User(msgspec.Struct):
+    nickname: str | None = None
+
+
+class _Merge(msgspec.Struct):
+    hash: str
+
+
+class _End(msgspec.Struct):
+    repository: _Repository | None = None
+
+
+class _PullRequest(msgspec.Struct):
+    id: int
+    title: str
+    destination: _End
+    description: str | None = None
+    author: _User | None = None
+    merge_commit: _Merge | None = None
+    state: str = ""
+
+
+class _PullRequests(msgspec.Struct):
+    values: list[_PullRequest]
+
+
+@final
+class BitbucketClient:
+    """A client of Bitbucket Cloud."""
+
+    lists_deliveries = False
+
+    def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
+        """Create the client; connections are opened when they are needed.
+
+        Args:
+            api_url: ``https://api.bitbucket.org/2.0``, or that of a stand-in.
+            timeout_s: The time limit of a call with its redirects, in seconds.
+        """
+        self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)
+
+    @staticmethod
+    def dialect_at(_api_url: str, /) -> Calling:
+        return _API
+
+    def within(self, limit_s: float) -> Self:
+        limited = copy.copy(self)
+        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
+        return limited
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
+        return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
+        path = _at(full_name, "hooks")
+        body = _hook_body(hook.url, hook.secret)
+        answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
+        return read_answer(answered, _Hook, lambda made: made.uuid)
+
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
+        status = 0
+        for page in range(1, _HOOK_PAGES + 1):
+            asked = {"page": str(page), "pagelen": str(_PAGE)}
+            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
+            listed = read_answer(answered, _Hooks, lambda hooks: hooks)
+            if isinstance(listed, HostRefusal):
+                return listed
+            status = listed.status
+            for hook in listed.value.values:
+                if hook.url.endswith(path):
+                    return HostAnswer(value=hook.uuid, status=status)
+            if listed.value.next is None:
+                break
+        return HostAnswer(value=None, status=status)
+
+    async def change_secret(
+        self, full_name: str, hook_id: str, secret: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        path = _at(full_name, "hooks", hook_id)
+        # The API wants the whole hook, with its address.
+        found = read_answer(await self._client.ask("GET", path, token=token), _Hook, lambda hook: hook.url)
+        if isinstance(found, HostRefusal):
+            return found
+        body = _hook_body(found.value, secret)
+        return _done(await self._client.ask("PUT", path, token=token, body=body, secrets=[secret]))
+
+    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
+        return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+
+    async def deliveries(
+        self, full_name: str, hook_id: str, *, since: datetime, token: str
+    ) -> HostAnswer[HostDeliveries] | HostRefusal:
+        del full_name, hook_id, since, token
+        return _NO_DELIVERIES
+
+    async def redeliver(
+        self, full_name: str, hook_id: str, attempt_id: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        del full_name, hook_id, attempt_id, token
+        return _NO_DELIVERIES
+
+    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+        client = self._client.granted(_API.reading_grant)
+        found: list[Commit] = []
+        page = "1"
+        while len(found) <= wanted.limit:
+            # Newest first.
+            asked = {"exclude": wanted.before, "pagelen": str(_PAGE), "page": page}
+            answered = await client.ask("GET", _at(full_name, "commits", wanted.head), token=token, query=asked)
+            listed = read_answer(answered, _Commits, lambda each: each)
+            if isinstance(listed, HostRefusal):
+                return HostCommits(refusal=listed)
+            found += map(bitbucket_commit, listed.value.values)
+            # Pages of commits have opaque names.
+            following = parse_qs(urlsplit(listed.value.next or "").query).get("page")
+            if not following or not listed.value.values:
+                break
+            page = following[0]
+        return HostCommits(found=reversed(found[: wanted.limit]), is_cut=len(found) > wanted.limit)
+
+    async def pull_requests(
+        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
+    ) -> HostPullRequests:
+        client = self._client.granted(_API.reading_grant)
+        some = named.first(_CALLS)
+        found: dict[int, PullRequest] = {}
+        # Of a commit, the one that brought it; one that is open has it, too.
+        asked = [(_at(full_name, "pullrequests", str(number)), None) for number in some.numbers]
+        asked += [(_at(full_name, "commit", commit, "pullrequests"), commit) for commit in some.commits]
+        for path, commit in asked:
+            answered = await client.ask("GET", path, token=token)
+            read = (
+                read_answer(answered, _PullRequest, lambda one: one)
+                if commit is None
+                else read_answer(answered, _PullRequests, lambda page: _merged(page.values))
+            )
+            if isinstance(read, HostRefusal):
+                if read.status == HTTPStatus.NOT_FOUND:
+                    continue
+                return HostPullRequests(found=found.values(), refusal=read)
+            described = None if read.value is None else _described(read.value, repository_id, commit)
+            if described is not None:
+                found[described.number] = described
+        return HostPullRequests(found=found.values())
+
+
+def _merged(listed: list[_PullRequest]) -> _PullRequest | None:
+    return next((each for each in listed if each.state == _MERGED), None)
+
+
+def _at(full_name: str, *parts: str) -> str:
+    # The name has been checked; ids are the code host's own, and foreign all the same.
+    return "/".join(["", "repositories", full_name, *(quote(part, safe="") for part in parts)])
+
+
+def _hook_body(url: str, secret: str) -> dict[str, Any]:
+    return {"description": "contentsvc", "url": url, "active": True, "secret": secret, "events": ["repo:push"]}
+
+
+def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
+    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
+
+
+def _hosted(found: _Repository) -> RemoteRepository:
+    number = repository_number(found.uuid)
+    if number is None or not is_full_name(found.full_name):
+        message = "uuid or full_name is not that of a repository"
+        raise ValueError(message)
+    branch = found.mainbranch
+    return RemoteRepository(
+        id=number, full_name=found.full_name, default_branch=branch and (one_line(branch.name, 255) or None)
+    )
+
+
+def _described(found: _PullRequest, repository_id: int, commit: str | None) -> PullRequest | None:
+    here = found.destination.repository
+    if here is None or repository_number(here.uuid) != repository_id:
+        return None
+    merged = found.merge_commit.hash if found.merge_commit and found.state == _MERGED else None
+    return described_pull_request(
+        found.id,
+        title=found.title,
+        body=found.description,
+        labels=(),
+        author=None if found.author is None else found.author.nickname,
+        merged_sha=commit or merged,
+    )

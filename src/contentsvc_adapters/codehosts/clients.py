@@ -1,0 +1,40 @@
+"""The client of each provider's API."""
+
+from typing import Final, Protocol
+
+from contentsvc_adapters.codehosts.bitbucket import BitbucketClient
+from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.gitlab import GitlabClient
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core.ports import CodeHost
+from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET
+from contentsvc_core.webhooks.providers.gitlab import GITLAB
+
+
+class HostClient(CodeHost, Protocol):
+    """A code host, and its connections."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class ClientClass(Protocol):
+    """Opens clients of one API."""
+
+    def __call__(self, api_url: str) -> HostClient:
+        """Create a client; connections are opened when they are needed."""
+        ...
+
+    def dialect_at(self, api_url: str, /) -> Calling:
+        """Return how calls to the API at an address are made."""
+        ...
+
+
+#: The APIs of their own; the API of any other provider is GitHub's, or follows it.
+_CLIENTS: Final[dict[str, ClientClass]] = {GITLAB.slug: GitlabClient, BITBUCKET.slug: BitbucketClient}
+
+
+def client_of(provider: str) -> ClientClass:
+    """Return what opens a client of a provider's API."""
+    return _CLIENTS.get(provider, RestCodeHost)

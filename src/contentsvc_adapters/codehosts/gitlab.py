@@ -1,0 +1,305 @@
+"""GitLab over its REST API, version 4 (port :class:`~contentsvc_core.ports.CodeHost`)."""
+
+import copy
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Self, final
+from urllib.parse import quote
+
+import msgspec
+
+from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
+from contentsvc_core.events.normalized import Author, Commit
+from contentsvc_core.hosts import (
+    Hook,
+    HostAnswer,
+    HostCommits,
+    HostDeliveries,
+    HostDelivery,
+    HostPullRequests,
+    HostRefusal,
+    RemoteRepository,
+    WantedCommits,
+)
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
+from contentsvc_core.text import one_line, storable
+from contentsvc_core.timestamps import whole_ms
+from contentsvc_core.webhooks.providers.gitlab import GITLAB
+
+_PAGE: Final = 100
+#: A project has at most 100 webhooks on GitLab.com.
+_HOOK_PAGES: Final = 5
+#: The largest page of webhook events, and the most pages: 2,000 attempts, of at most seven days.
+_EVENTS_PAGE: Final = 20
+_EVENTS_PAGES: Final = 100
+#: Requests for one project where each merge request needs its own: half of a run's patience at 0.25 s each.
+_CALLS: Final = 40
+_TEXT_LENGTH: Final = 64
+_MERGED: Final = "merged"
+_ROLES: Final = "and its owner needs the role Maintainer of the project"
+_API: Final = Calling(
+    scheme="Bearer",
+    headers={"Accept": "application/json"},
+    grant=f"the token needs the scope 'api', {_ROLES}",
+    reading_grant="the token needs the scope 'read_api', and its owner must be able to read the project",
+    probe="/version",
+)
+
+
+class _Project(msgspec.Struct):
+    id: Annotated[int, msgspec.Meta(ge=1, le=MAX_REPOSITORY_ID)]
+    path_with_namespace: str
+    default_branch: str | None = None
+
+
+class _Hook(msgspec.Struct):
+    id: int
+    url: str = ""
+
+
+class _Event(msgspec.Struct):
+    id: int
+    request_headers: dict[str, Any]
+    response_status: str | int
+    created_at: Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class _Commit(msgspec.Struct):
+    id: str
+    message: str
+    author_name: str
+    author_email: str | None
+    authored_date: str
+    web_url: str
+
+
+class _User(msgspec.Struct):
+    username: str
+
+
+class _MergeRequest(msgspec.Struct):
+    iid: int
+    title: str
+    project_id: int
+    description: str | None = None
+    labels: list[str] | None = None
+    author: _User | None = None
+    merge_commit_sha: str | None = None
+    squash_commit_sha: str | None = None
+    sha: str | None = None
+    state: str = ""
+    first_contribution: bool | None = None
+
+
+@final
+class GitlabClient:
+    """A client of GitLab.com, or of a GitLab of one's own."""
+
+    lists_deliveries = True
+
+    def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
+        """Create the client; connections are opened when they are needed.
+
+        Args:
+            api_url: ``http`` or ``https``, e.g. ``https://gitlab.example/api/v4``.
+            timeout_s: The time limit of a call with its redirects, in seconds.
+        """
+        self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)
+
+    @staticmethod
+    def dialect_at(_api_url: str, /) -> Calling:
+        return _API
+
+    def within(self, limit_s: float) -> Self:
+        limited = copy.copy(self)
+        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
+        return limited
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
+        return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Project, _hosted)
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
+        body = {**_hook_body(hook.url, hook.secret), "name": "contentsvc"}
+        path = _at(full_name, "hooks")
+        answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
+        return read_answer(answered, _Hook, lambda made: str(made.id))
+
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
+        status = 0
+        for page in range(1, _HOOK_PAGES + 1):
+            asked = {"page": str(page), "per_page": str(_PAGE)}
+            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
+            listed = read_answer(answered, list[_Hook], lambda hooks: hooks)
+            if isinstance(listed, HostRefusal):
+                return listed
+            status = listed.status
+            for hook in listed.value:
+                if hook.url.endswith(path):
+                    return HostAnswer(value=str(hook.id), status=status)
+            if len(listed.value) < _PAGE:
+                break
+        return HostAnswer(value=None, status=status)
+
+    async def change_secret(
+        self, full_name: str, hook_id: str, secret: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        path = _at(full_name, "hooks", hook_id)
+        # The API wants the whole hook, with its address.
+        found = read_answer(await self._client.ask("GET", path, token=token), _Hook, lambda hook: hook.url)
+        if isinstance(found, HostRefusal):
+            return found
+        body = _hook_body(found.value, secret)
+        return _done(await self._client.ask("PUT", path, token=token, body=body, secrets=[secret]))
+
+    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
+        return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+
+    async def deliveries(
+        self, full_name: str, hook_id: str, *, since: datetime, token: str
+    ) -> HostAnswer[HostDeliveries] | HostRefusal:
+        attempts: list[HostDelivery] = []
+        status = 0
+        for number in range(1, _EVENTS_PAGES + 1):
+            query = {"page": str(number), "per_page": str(_EVENTS_PAGE)}
+            path = _at(full_name, "hooks", hook_id, "events")
+            answered = await self._client.ask("GET", path, token=token, query=query)
+            page = read_answer(answered, list[_Event], lambda listed: [_attempt(each) for each in listed])
+            if isinstance(page, HostRefusal):
+                return page
+            status = page.status
+            attempts += (each for each in page.value if each.delivered_at >= since)
+            if len(page.value) < _EVENTS_PAGE or all(each.delivered_at < since for each in page.value):
+                return HostAnswer(value=HostDeliveries(attempts=attempts, complete=True), status=status)
+        return HostAnswer(value=HostDeliveries(attempts=attempts, complete=False), status=status)
+
+    async def redeliver(
+        self, full_name: str, hook_id: str, attempt_id: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        path = _at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
+        return _done(await self._client.ask("POST", path, token=token))
+
+    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+        client = self._client.granted(_API.reading_grant)
+        found: list[Commit] = []
+        page = 1
+        while len(found) <= wanted.limit:
+            # Newest first.
+            asked = {"ref_name": f"{wanted.before}..{wanted.head}", "page": str(page), "per_page": str(_PAGE)}
+            path = _at(full_name, "repository", "commits")
+            answered = await client.ask("GET", path, token=token, query=asked)
+            listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
+            if isinstance(listed, HostRefusal):
+                return HostCommits(refusal=listed)
+            found += listed.value
+            if len(listed.value) < _PAGE:
+                break
+            page += 1
+        return HostCommits(found=reversed(found[: wanted.limit]), is_cut=len(found) > wanted.limit)
+
+    async def pull_requests(
+        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
+    ) -> HostPullRequests:
+        client = self._client.granted(_API.reading_grant)
+        some = named.first(_CALLS)
+        found: dict[int, PullRequest] = {}
+        # Of a commit, the one that brought it; one that is open has it, too.
+        asked = [(_at(full_name, "merge_requests", str(number)), None) for number in some.numbers]
+        asked += [
+            (_at(full_name, "repository", "commits", commit, "merge_requests"), commit) for commit in some.commits
+        ]
+        for path, commit in asked:
+            answered = await client.ask("GET", path, token=token)
+            read = (
+                read_answer(answered, _MergeRequest, lambda one: one)
+                if commit is None
+                else read_answer(answered, list[_MergeRequest], _merged)
+            )
+            if isinstance(read, HostRefusal):
+                if read.status == HTTPStatus.NOT_FOUND:
+                    continue
+                return HostPullRequests(found=found.values(), refusal=read)
+            described = None if read.value is None else _described(read.value, repository_id, commit)
+            if described is not None:
+                found[described.number] = described
+        return HostPullRequests(found=found.values())
+
+
+def _merged(listed: list[_MergeRequest]) -> _MergeRequest | None:
+    return next((each for each in listed if each.state == _MERGED), None)
+
+
+def _at(full_name: str, *parts: str) -> str:
+    # The path of a project is one part; ids are the code host's own, and foreign all the same.
+    return "/".join(["", "projects", *(quote(part, safe="") for part in (full_name, *parts))])
+
+
+def _hook_body(url: str, secret: str) -> dict[str, Any]:
+    return {
+        "url": url,
+        "token": secret,
+        "push_events": True,
+        "releases_events": True,
+        "enable_ssl_verification": True,
+    }
+
+
+def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
+    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
+
+
+def _hosted(found: _Project) -> RemoteRepository:
+    if not is_full_name(found.path_with_namespace, nested=True):
+        message = "path_with_namespace is not the path of a project"
+        raise ValueError(message)
+    branch = found.default_branch or None
+    return RemoteRepository(
+        id=found.id, full_name=found.path_with_namespace, default_branch=branch and one_line(branch, 255)
+    )
+
+
+def _attempt(found: _Event) -> HostDelivery:
+    headers = {name.lower(): value for name, value in found.request_headers.items() if isinstance(value, str)}
+    delivery_id = headers.get(GITLAB.delivery_header.lower(), "")
+    if not is_delivery_id(delivery_id):
+        message = f"an event has no {GITLAB.delivery_header}: GitLab must be 17.4 or newer"
+        raise ValueError(message)
+    status = str(found.response_status)
+    return HostDelivery(
+        id=str(found.id),
+        delivery_id=delivery_id,
+        event=one_line(headers.get(GITLAB.event_header.lower(), ""), _TEXT_LENGTH),
+        action=None,
+        # Not a number where there was no answer.
+        status_code=int(status) if status.isdecimal() and len(status) < len("1000") else 0,
+        delivered_at=whole_ms(found.created_at),
+    )
+
+
+def _commit(found: _Commit) -> Commit:
+    return Commit(
+        id=storable(found.id),
+        message=storable(found.message),
+        author=Author(name=storable(found.author_name), email=storable(found.author_email or "")),
+        timestamp=storable(found.authored_date),
+        url=storable(found.web_url),
+    )
+
+
+def _described(found: _MergeRequest, repository_id: int, commit: str | None) -> PullRequest | None:
+    if found.project_id != repository_id:
+        return None
+    merged = found.merge_commit_sha or found.squash_commit_sha or found.sha
+    return described_pull_request(
+        found.iid,
+        title=found.title,
+        body=found.description,
+        labels=found.labels or (),
+        author=None if found.author is None else found.author.username,
+        first_contribution=bool(found.first_contribution),
+        merged_sha=commit or (merged if found.state == _MERGED else None),
+    )

@@ -1,0 +1,33 @@
+"""What the name of a tag says, where the code host has no releases or no flag for pre-releases."""
+
+import re
+from typing import Final
+
+#: A version with at least two numbers, behind the name of a package or ``v``: ``v1.2``, ``1.2.3-rc.1``, ``cli@2.0.0``.
+_VERSION: Final = re.compile(
+    r"(?:[A-Za-z0-9@/_.-]{0,100}[@/_-])?(?:v|V|release[-_]?)?\d{1,9}(?:\.\d{1,9}){1,4}"
+    r"(?:[-_.+]?[A-Za-z][0-9A-Za-z]{0,40}(?:[-_.+][0-9A-Za-z]{1,40}){0,5})?",
+    re.ASCII,
+)
+#: Suffix of a pre-release version (PEP 440, Semantic Versioning).
+_PRERELEASE: Final = re.compile(
+    r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
+    r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"
+    r"(?:[-_.]?\d+)*(?![0-9a-z])",
+    re.IGNORECASE,
+)
+
+
+def is_version(tag: str) -> bool:
+    """Return whether a tag names a version, e.g. ``v2.0.0`` or ``cli@1.4.0-rc.1``; ``nightly`` does not."""
+    return _VERSION.fullmatch(tag) is not None
+
+
+def is_prerelease(tag: str) -> bool:
+    """Return whether a tag names a pre-release, e.g. ``v2.0.0-rc.1``, ``1.4b2`` or ``3.0-beta``."""
+    return _PRERELEASE.search(tag) is not None
+
+
+def release_action(tag: str) -> str:
+    """Return the action of a release whose code host has no flag for pre-releases."""
+    return "prereleased" if is_prerelease(tag) else "published"
