@@ -1,4 +1,4 @@
-"""A stand-in for the API of a code host: a real server that gives prepared answers and notes the requests."""
+"""A fake API of a code host: a real server that gives prepared answers and notes the requests."""
 
 import json
 import threading

@@ -23,7 +23,7 @@ from contentsvc_core.hosts import (
     WantedCommits,
 )
 
-TOKEN = "glpat-secret-token"  # of a stand-in
+TOKEN = "glpat-secret-token"
 HOOK = Hook(url="https://contentsvc.example/api/webhooks/gitlab/org_1/int_1/4242", secret="whsec_first")
 PROJECT = "/projects/acme%2Fharbour%2Flighthouse"
 UUID = "{6f1c2f3e-5d4b-4a39-9c58-7d6e5f4a3b2c}"

@@ -1,4 +1,4 @@
-"""What every provider has to hold, and what is peculiar to some."""
+"""The rules for every provider, and the peculiarities of some."""
 
 import json
 import re

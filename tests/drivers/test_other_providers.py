@@ -1,4 +1,4 @@
-"""From a delivery of GitLab or Bitbucket to the written post: a real server, a stand-in for its API, both stores."""
+"""From a delivery of GitLab or Bitbucket to the written post: a real server, a fake API, both stores."""
 
 import json
 from collections.abc import Generator

@@ -113,7 +113,7 @@ class BitbucketClient:
         """Create the client; connections are opened when they are needed.
 
         Args:
-            api_url: ``https://api.bitbucket.org/2.0``, or that of a stand-in.
+            api_url: ``http`` or ``https``, usually ``https://api.bitbucket.org/2.0``.
             timeout_s: The time limit of a call with its redirects, in seconds.
         """
         self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)

@@ -45,3 +45,9 @@ async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
         yield hosts
     finally:
         await hosts.close()
+
+
+def probe_url(provider: str, api_url: str) -> str:
+    """Return an address of a provider's API that answers without a token."""
+    module: Any = import_module(_CLIENTS)
+    return f"{api_url}{module.client_of(provider).dialect_at(api_url).probe}"

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from contentsvc_adapters.codehosts.clients import client_of
 from contentsvc_cli.operate.doctor.asking import Asked, Unanswered, ask
 from contentsvc_cli.operate.doctor.findings import Finding, aside, fault, ok, skipped, warning
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
+from contentsvc_http.wiring.code_hosts import probe_url
 
 _OK: Final = 200
 _CLIENT_ERROR: Final = 400
@@ -149,7 +149,7 @@ async def code_host(provider: str, api_url: str) -> HostLook:
     """Check that a code host's API answers, without a token."""
     name = f"code host {provider}"
     set_ = api_variable(provider)
-    answered = await ask(f"{api_url}{client_of(provider).dialect_at(api_url).probe}")
+    answered = await ask(probe_url(provider, api_url))
     if isinstance(answered, Unanswered):
         advice = f"check {set_}, DNS and the firewall; deliveries still arrive, but webhooks cannot be created"
         return HostLook(finding=warning(name, f"{api_url} cannot be reached: {answered.reason}", advice))

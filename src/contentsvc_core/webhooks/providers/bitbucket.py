@@ -107,7 +107,7 @@ _PUSH: Final = msgspec.json.Decoder(_Push)
 
 
 def repository_number(uuid: str) -> int | None:
-    """Return the number that stands for a repository's UUID; ``None``: the text is no UUID."""
+    """Return the number of a repository, which its UUID determines; ``None``: the text is no UUID."""
     try:
         value = UUID(uuid)
     except ValueError:
@@ -197,7 +197,7 @@ def _event(change: _Change, *, imports: bool) -> Push | Release:
 
 def _write(reading: Reading) -> tuple[str, dict[str, object]]:
     changes = [_written(each) for each in (reading, *reading.also)]
-    # A repository of another code host has no UUID: its number stands for one.
+    # A repository of another code host has no UUID: its number becomes one.
     uuid = f"{{{UUID(int=reading.repository_id)}}}"
     repository = {"uuid": uuid, "full_name": reading.repository}
     return "repo:push", {"push": {"changes": changes}, "repository": repository}

@@ -57,7 +57,7 @@ class Provider:
     setup: Setup
     #: The id of the operation that connects a repository, in the OpenAPI document.
     operation_id: str
-    #: The address of the public code host's API; empty: there is none.
+    #: The address of the public code host's API; empty: no such host exists.
     api_url: str = ""
     #: The form of an API's address at a server of one's own, for advice; empty: there is no such server.
     own_api_url: str = ""
