@@ -138,12 +138,11 @@ class TestSchemes:
         assert scheme.verifier(["one", "two"])(BODY, scheme.value(BODY, "one").encode()) is True
         assert compared == [scheme.value(BODY, secret).encode() for secret in ("one", "two")]
 
-    def test_the_document_describes_the_value(self, scheme: Scheme) -> None:
+    def test_the_document_has_the_form_of_the_value(self, scheme: Scheme) -> None:
         value = scheme.value(BODY, SECRET)
 
-        assert scheme.description.endswith(".")
-        assert scheme.proof
-        assert scheme.pattern is None or re.search(scheme.pattern, value)
+        assert scheme.pattern is None or re.fullmatch(scheme.pattern, value)
+        assert scheme.pattern is None or not re.search(scheme.pattern, f"{value}0")
 
 
 def test_a_token_is_the_secret_and_depends_on_no_body() -> None:
@@ -162,3 +161,12 @@ def test_a_prefix_is_part_of_the_value() -> None:
 def test_a_scheme_shows_no_secret() -> None:
     assert SECRET not in repr(TOKEN)
     assert SECRET not in repr(SPECIFIED)
+
+
+def test_people_read_how_a_delivery_proves_its_sender() -> None:
+    assert SPECIFIED.description == (
+        "`sha256=` followed by the hexadecimal HMAC-SHA256 of the body, keyed with the webhook secret."
+    )
+    assert SPECIFIED.pattern == "^sha256=[0-9a-f]{64}$"
+    assert (SPECIFIED.proof, TOKEN.proof) == ("an HMAC-SHA256 signature over the body", "the secret itself")
+    assert TOKEN.description == "The webhook secret."

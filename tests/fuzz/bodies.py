@@ -3,16 +3,17 @@
 import json
 import random
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import Any, Final, cast, final
+
+from tests.golden import OTHERS, golden_address
 
 from contentsvc_core.testing import address, push_body, release_body
 from contentsvc_core.webhooks.delivery import Address, Delivery
-from contentsvc_core.webhooks.signature import sign
 
 AT: Final[Address] = address(repository_id=1)
 SECRET: Final = "the hook's secret"
-#: Valid bodies to begin from.
-_SOUND: Final[list[tuple[bytes, dict[str, Any]]]] = [
+_SOUND_DEFAULT: Final[list[tuple[bytes, dict[str, Any]]]] = [
     (b"push", push_body("feat: a lamp", "fix(api)!: the beam\n\nBREAKING CHANGE: it turns\nFixes #1")),
     (b"push", {**push_body("feat: aside", branch="side/way"), "created": False, "deleted": False}),
     (b"push", {**push_body(), "deleted": True, "after": "0" * 40}),
@@ -21,6 +22,18 @@ _SOUND: Final[list[tuple[bytes, dict[str, Any]]]] = [
     (b"ping", {"zen": "Keep it simple.", "hook_id": 1}),
     (b"issues", {"action": "opened", "issue": {"number": 1}}),
 ]
+#: Valid bodies to begin from: those above, and the golden deliveries of the other providers.
+_SOUND: Final[dict[Address, list[tuple[bytes, dict[str, Any]]]]] = {
+    AT: _SOUND_DEFAULT,
+    **{
+        golden_address(provider=slug): [
+            (each.event.encode(), json.loads(each.body))
+            for each in OTHERS
+            if each.provider == slug and each.expected["status"] == HTTPStatus.OK
+        ]
+        for slug in sorted({each.provider for each in OTHERS})
+    },
+}
 #: What parsers stumble over.
 _ODD: Final[tuple[Any, ...]] = (  # pyright: ignore[reportUnknownVariableType]  # of all kinds
     *(None, True, False, 0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 10**400, 0.5, 1e308, -0.0),
@@ -104,16 +117,22 @@ class Fuzzer:
     def next(self) -> Delivery:
         """Make a delivery: nearly always with a right signature, so that it gets as far as it can."""
         rng = self._rng
-        event, sound = rng.choice(_SOUND)
+        at = rng.choice([*_SOUND])
+        event, sound = rng.choice(_SOUND[at])
         body = rng.choice(self._ways)(sound)
-        return Delivery(address=AT, headers=tuple(self._headers(event, body)), body=body)
+        return Delivery(address=at, headers=tuple(self._headers(at, event, body)), body=body)
 
-    def _headers(self, event: bytes, body: bytes) -> Iterable[tuple[bytes, bytes]]:
+    def _headers(self, at: Address, event: bytes, body: bytes) -> Iterable[tuple[bytes, bytes]]:
         rng = self._rng
+        provider = at.speaks
+        assert provider is not None
+        event_header, delivery_header = (
+            header.lower().encode() for header in (provider.event_header, provider.delivery_header)
+        )
         headers = [
-            (b"x-hub-signature-256", sign(body, SECRET).encode()),
-            (b"x-host-event", event),
-            (b"x-host-delivery", b"d-%d" % rng.getrandbits(40)),
+            (provider.scheme.header.lower().encode(), provider.scheme.value(body, SECRET).encode()),
+            (event_header, event),
+            (delivery_header, b"d-%d" % rng.getrandbits(40)),
             (b"content-type", b"application/json"),
         ]
         draw = rng.random()
@@ -124,7 +143,7 @@ class Fuzzer:
         odd = rng.choice(
             (
                 self._noisy(value),
-                *{b"x-host-event": _EVENTS, b"x-host-delivery": _IDS, b"content-type": _TYPES}.get(name, ()),
+                *{event_header: _EVENTS, delivery_header: _IDS, b"content-type": _TYPES}.get(name, ()),
             )
         )
         if draw < 0.02:
