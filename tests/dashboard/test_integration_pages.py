@@ -112,6 +112,28 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
     assert secret not in shown.response.text
 
 
+@pytest.mark.parametrize(
+    ("provider", "repository", "words"),
+    [
+        ("gitlab", "acme/coast/buoy", ("Secret token", "Push events and Releases events", "X-Gitlab-Token")),
+        ("bitbucket", "acme/buoy", ("Secret", "Repository push", "X-Hub-Signature")),
+        ("github", "acme/buoy", ("Secret", "push and release", "X-Hub-Signature-256", "application/json")),
+    ],
+)
+async def test_what_to_enter_has_the_names_of_the_code_host(
+    browsing: Browsing, provider: str, repository: str, words: tuple[str, ...]
+) -> None:
+    form = await browsing.open(LIST)
+    page = await connect(browsing, repository=repository, provider=provider, repository_id="77")
+
+    assert page.heading == f"{repository} is connected"
+    for word in words:
+        assert word in page.text
+    assert ("application/json" in page.text) is (provider == "github")
+    # The form says the same of all providers before.
+    assert all(word in form.text for word in words[:1])
+
+
 async def test_with_a_token_the_hook_is_made_and_there_is_nothing_to_enter(
     server: CodeHostServer, browsing: Browsing
 ) -> None:
