@@ -132,7 +132,12 @@ class TestGitlab:
         assert gitlab.lists_deliveries
 
     async def test_an_old_gitlab_is_told_from_a_new_one(self, api: ScriptedApi, gitlab: HostClient) -> None:
-        old = {"id": 1, "request_headers": {}, "response_status": "200", "created_at": "2026-03-04T06:00:00Z"}
+        old: dict[str, object] = {
+            "id": 1,
+            "request_headers": {},
+            "response_status": "200",
+            "created_at": "2026-03-04T06:00:00Z",
+        }
         api.says(f"GET {PROJECT}/hooks/9/events", [old])
 
         said = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))

@@ -150,9 +150,11 @@ async def _posts(tourist: _Tourist, post: str) -> None:
 
 async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> None:
     ask = tourist.ask
-    for provider in ("gitlab", "bitbucket", "github", "codehost"):
+    # The first two have ids of their own: below, an id has to name one provider.
+    numbers = {"gitlab": _GITHUB_ID + 1, "bitbucket": _GITHUB_ID + 2, "github": _GITHUB_ID, "codehost": _GITHUB_ID}
+    for provider, number in numbers.items():
         connect = f"POST /v1/integrations/{provider}"
-        new = {"owner": "acme", "repo": f"buoy-{provider}", "repositoryId": _GITHUB_ID, "branch": "main"}
+        new = {"owner": "acme", "repo": f"buoy-{provider}", "repositoryId": number, "branch": "main"}
         made = await ask(connect, 201, new)
         await ask(connect, 409, new)
         await ask(connect, 400, {**new, "repo": "a/b"})

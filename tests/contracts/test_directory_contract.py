@@ -26,6 +26,7 @@ async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) ->
         repository=Belonging.OURS,
         triggers=acme.triggers,
         version=endpoint.version,
+        branch="main",
     )
 
 

@@ -38,10 +38,11 @@ from contentsvc_core import MAX_BODY, ports
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.lists.pagination import MAX_LIMIT
 from contentsvc_core.testing import push_body
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS
 from contentsvc_http.responses import PostBody
-from contentsvc_http.settings import Settings, variable
+from contentsvc_http.settings import Settings, api_variable, variable
 
 _LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _TEST: Final = re.compile(r"tests/[\w/]+\.py(?:::\w+)+")
@@ -194,13 +195,16 @@ def test_the_settings_page_has_every_setting_with_its_default() -> None:
         reveal = getattr(default, "get_secret_value", None)
         return str(default if reveal is None else reveal())
 
-    assert shown == {variable(field.name): text(field.default) for field in attrs.fields(Settings)}
+    plain = {variable(field.name): text(field.default) for field in attrs.fields(Settings) if field.name != "api_urls"}
+    assert shown == plain | {api_variable(provider.slug): provider.api_url for provider in PROVIDERS}
     for row in table:
         assert row[1] in {f"`{shown[code(row[0])[0]]}`", "empty"}
 
 
 def test_every_variable_that_is_named_is_one() -> None:
     known = {variable(field.name) for field in attrs.fields(Settings)}
+    # That of the page about a new provider.
+    known |= {api_variable(slug) for slug in (*(provider.slug for provider in PROVIDERS), "foundry")}
     known |= {str(option.envvar) for option in send.params if isinstance(option, click.Option) and option.envvar}
     known |= {postgres.VARIABLE, TOKEN_VARIABLE, KEY_VARIABLE}
 
