@@ -134,7 +134,7 @@ class TestGitlab:
     async def test_an_old_gitlab_is_told_from_a_new_one(self, api: ScriptedApi, gitlab: HostClient) -> None:
         old: dict[str, object] = {
             "id": 1,
-            "request_headers": {},
+            "request_headers": dict[str, str](),
             "response_status": "200",
             "created_at": "2026-03-04T06:00:00Z",
         }

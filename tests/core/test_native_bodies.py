@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contentsvc_core.webhooks.providers import native
-from contentsvc_core.webhooks.providers.native import Malformed, read_object
+from contentsvc_core.webhooks.providers.decoding import Malformed
+from contentsvc_core.webhooks.providers.native import read_object
 
 #: Characters of one to four bytes, and lone surrogates.
 _BITS: Final = st.sampled_from(

@@ -33,8 +33,9 @@ from contentsvc_core.testing import address, signed
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, HOSTED_PROVIDER, provider_named
 from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET, repository_number
+from contentsvc_core.webhooks.providers.decoding import Malformed
 from contentsvc_core.webhooks.providers.gitlab import GITLAB
-from contentsvc_core.webhooks.providers.native import Malformed, Reading
+from contentsvc_core.webhooks.providers.native import Reading
 from contentsvc_core.webhooks.providers.tags import is_prerelease, is_version
 
 SECRET = "whsec_1"

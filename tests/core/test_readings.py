@@ -9,7 +9,8 @@ from contentsvc_core import Duplicate, Processed, Push, Rejected, Release
 from contentsvc_core.events.normalized import MAX_PUSH_PATHS, Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Pong, answer
-from contentsvc_core.webhooks.providers.native import Malformed, Reading, read_push, read_release
+from contentsvc_core.webhooks.providers.decoding import Malformed
+from contentsvc_core.webhooks.providers.native import Reading, read_push, read_release
 
 _COMMIT: Final[dict[str, Any]] = {
     "id": "a\0",

@@ -42,6 +42,7 @@ from contentsvc_core import (
     TriggerEditor,
 )
 from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.bounds import Cause
@@ -427,7 +428,9 @@ async def test_the_backlog_is_read_from_the_indexes_of_what_is_left(
             organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
         )
         assert isinstance(made, Connection)
-        await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, repository_ids=(1,))
+        await TriggerEditor(stores.directory, stores.brands, clock, ids).create(
+            organization.id, CreateTrigger(repository_ids=(1,))
+        )
         at = Address(
             provider="codehost",
             organization_id=organization.id,

@@ -29,6 +29,7 @@ from contentsvc_core import (
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.workflows.context import context_body
 from contentsvc_core.workflows.runs import run_body
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 pytestmark = pytest.mark.slow("starts a server, and commands")
 #: A recording does not say under which content type its bodies were sent.
@@ -57,10 +58,9 @@ async def through_the_library(_folder: Path) -> Told:
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
     assert isinstance(made, Connection)
-    for events in ((), ("push",)):
-        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(
-            organization.id, repository_ids=[REPOSITORY_ID], event_types=events, auto_publish=True
-        )
+    every = CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True)
+    for wanted in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
+        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, wanted)
         assert isinstance(trigger, Trigger)
     receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
     at = Address(

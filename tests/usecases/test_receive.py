@@ -474,7 +474,7 @@ class SlowStore(StubbornStore):
     async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
         if recall and self.slow:
             self.world.clock.advance(timedelta(minutes=1))
-        return await super().endpoint(address, now, recall=recall)
+        return await super().configuration(address, now, recall=recall)
 
 
 async def test_a_refusal_that_is_written_in_the_end_is_not_among_those_that_were_left_out(world: World) -> None:

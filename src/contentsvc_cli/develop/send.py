@@ -21,7 +21,7 @@ from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, s
 from contentsvc_cli.terminal.output import JSON, say, show_rows
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
-from contentsvc_core.webhooks.providers.native import Malformed
+from contentsvc_core.webhooks.providers.decoding import Malformed
 
 #: Exit code after Ctrl-C: 128 plus the signal's number.
 _INTERRUPTED: Final = 130

@@ -11,7 +11,8 @@ from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Hook
 from contentsvc_core.webhooks.filters import why_filtered
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import Provider, provider_named
-from contentsvc_core.webhooks.providers.native import Malformed, Reading, read_object
+from contentsvc_core.webhooks.providers.decoding import Malformed
+from contentsvc_core.webhooks.providers.native import Reading, read_object
 
 #: The code host's limit for a body, in bytes.
 MAX_BODY: Final = 25 * 1024 * 1024

@@ -14,15 +14,8 @@ import msgspec
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.providers.native import (
-    BRANCH,
-    NAME_LENGTH,
-    Malformed,
-    Reading,
-    decode,
-    optional_text,
-    storable_text,
-)
+from contentsvc_core.webhooks.providers.decoding import Malformed, decode
+from contentsvc_core.webhooks.providers.native import BRANCH, NAME_LENGTH, Reading, optional_text, storable_text
 from contentsvc_core.webhooks.providers.provider import Provider, Setup
 from contentsvc_core.webhooks.providers.tags import is_prerelease, is_version, release_action
 from contentsvc_core.webhooks.signature import HmacSha256

@@ -10,13 +10,13 @@ import msgspec
 
 from contentsvc_core.events.normalized import MAX_COMMITS, HeadCommit, Push, Release
 from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers.decoding import decode
 from contentsvc_core.webhooks.providers.native import (
     BRANCH,
     NAME_LENGTH,
     NativeCommit,
     Paths,
     Reading,
-    decode,
     optional_text,
     read_commit,
     storable_text,

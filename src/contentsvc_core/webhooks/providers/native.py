@@ -1,11 +1,11 @@
 """Native bodies of the specification's code host: which fields are used, and how they are read.
 
-Several code hosts send these shapes. A provider with other bodies has a file of readers, which :func:`decode` helps.
+Several code hosts send these shapes. A provider with other bodies has a file of readers over :mod:`.decoding`.
 """
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Final, TypeVar, assert_never, final
+from typing import Annotated, Final, assert_never, final
 
 import msgspec
 
@@ -23,23 +23,13 @@ from contentsvc_core.events.normalized import (
 )
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
+from contentsvc_core.webhooks.providers.decoding import decode
 
 BRANCH: Final = "refs/heads/"
 #: The maximum length of a stored repository name, in characters.
 NAME_LENGTH: Final = 255
 #: The maximum length of a stored action, in characters.
 _ACTION_LENGTH: Final = 64
-_BOM: Final = b"\xef\xbb\xbf"
-#: The size of a piece of a body for decoding as text, in bytes; and the maximum number of bytes of a character.
-_PIECE: Final = 1024 * 1024
-_LONGEST: Final = 4
-#: A byte 10xxxxxx continues a character (RFC 3629, section 3).
-_HIGHEST_TWO: Final = 0b1100_0000
-_GOES_ON: Final = 0b1000_0000
-
-
-class Malformed(ValueError):
-    """A body that cannot be read; the message names the first fault."""
 
 
 @final
@@ -143,8 +133,6 @@ _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NAMES: Final = msgspec.json.Decoder(list[str])
 #: The maximum length of a list that is decoded at once, in bytes.
 _LIST: Final = 16 * 1024
-
-_T = TypeVar("_T")
 
 
 def read_object(body: bytes) -> None:
@@ -338,80 +326,3 @@ def storable_text(text: str) -> str:
     """Return a decoded text, fit for every store."""
     # The decoder has refused lone surrogates, and checking for them again would cost more than all the rest.
     return storable(text) if "\x00" in text else text
-
-
-def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
-    """Decode a body; also for readers of other bodies.
-
-    Raises:
-        Malformed: The body does not fit; the message names the first fault in the sender's terms.
-    """
-    body = body.removeprefix(_BOM)
-    # The decoder does not check the encoding of skipped strings.
-    if (at := _misencoded_at(body)) is not None:
-        message = f"the body is not UTF-8 (byte {at})"
-        raise Malformed(message)
-    try:
-        return decoder.decode(body)
-    except msgspec.ValidationError as exc:
-        raise Malformed(_fault(str(exc))) from exc
-    except RecursionError as exc:
-        message = "the body is nested too deep"
-        raise Malformed(message) from exc
-    except (msgspec.MsgspecError, ValueError, OverflowError) as exc:
-        message = f"the body is not valid JSON ({str(exc).removeprefix('JSON is malformed: ')})"
-        raise Malformed(message) from exc
-
-
-def _misencoded_at(body: bytes) -> int | None:
-    """Return the position of the first byte that is not UTF-8; ``None``: all bytes are UTF-8."""
-    if body.isascii():
-        return None
-    start = 0
-    # In pieces: as one text, a large body would take up to four times its size.
-    while start < len(body):
-        end = _between_characters(body, start + _PIECE)
-        try:
-            body[start:end].decode("utf-8")
-        except UnicodeDecodeError as exc:
-            return start + exc.start
-        start = end
-    return None
-
-
-def _between_characters(body: bytes, end: int) -> int:
-    """Return the last position up to ``end`` that is not inside a character."""
-    for at in range(end, end - _LONGEST, -1):
-        if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
-            return at
-    # More continuation bytes in a row than any valid character has.
-    return end
-
-
-# The decoder's messages, e.g. "Expected `str`, got `int` - at `$.commits[0].id`"; the tests pin each one.
-_AT: Final = re.compile(r" - at `\$\.?(?P<path>.*)`$")
-_WRONG_TYPE: Final = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got")
-_TOO_LONG: Final = re.compile(r"^Expected `array` of length <= (?P<most>\d+)")
-_MISSING: Final = re.compile(r"^Object missing required field `(?P<field>[^`]*)`")
-_TYPES: Final = {
-    "str": "a string",
-    "int": "an integer",
-    "bool": "a boolean",
-    "array": "an array",
-    "object": "an object",
-    "null": "null",
-}
-
-
-def _fault(message: str) -> str:
-    at = _AT.search(message)
-    path = at["path"] if at else ""
-    if missing := _MISSING.match(message):
-        return f"{path}.{missing['field']} is missing" if path else f"{missing['field']} is missing"
-    subject = path or "the body"
-    if too_long := _TOO_LONG.match(message):
-        return f"{subject} must hold at most {too_long['most']} items"
-    if wrong := _WRONG_TYPE.match(message):
-        wanted = " or ".join(_TYPES.get(name, name) for name in wrong["wanted"].split(" | "))
-        return f"{subject} must be {wanted}"
-    return f"{subject} is out of range"
