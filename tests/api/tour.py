@@ -152,6 +152,7 @@ async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> Non
     ask = tourist.ask
     # The first two have ids of their own: below, an id has to name one provider.
     numbers = {"gitlab": _GITHUB_ID + 1, "bitbucket": _GITHUB_ID + 2, "github": _GITHUB_ID, "codehost": _GITHUB_ID}
+    made: dict[str, Any] = {}
     for provider, number in numbers.items():
         connect = f"POST /v1/integrations/{provider}"
         new = {"owner": "acme", "repo": f"buoy-{provider}", "repositoryId": number, "branch": "main"}

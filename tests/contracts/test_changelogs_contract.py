@@ -55,7 +55,7 @@ async def test_a_slug_belongs_to_one_organization(stores: Stores) -> None:
     tenants = [await tenant(stores, f"t-{number}") for number in range(4)]
     saved = await asyncio.gather(*(stores.changelogs.save(of(each, slug="lamps")) for each in tenants))
 
-    assert sorted(saved, key=str) == [SLUG_TAKEN, SLUG_TAKEN, SLUG_TAKEN, None]
+    assert (saved.count(SLUG_TAKEN), saved.count(None)) == (3, 1)
     holder, other = tenants[saved.index(None)], tenants[saved.index(SLUG_TAKEN)]
     assert await stores.changelogs.named("lamps") == of(holder, slug="lamps")
     assert await stores.changelogs.of(other.id) is None

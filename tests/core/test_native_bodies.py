@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from contentsvc_core.webhooks.providers import native
+from contentsvc_core.webhooks.providers import decoding
 from contentsvc_core.webhooks.providers.decoding import Malformed
 from contentsvc_core.webhooks.providers.native import read_object
 
@@ -43,12 +43,12 @@ def whole(body: bytes) -> int | None:
 @example("🗼".encode() * 9, 1)
 def test_in_pieces_a_body_is_looked_at_as_in_one(body: bytes, piece: int) -> None:
     # Smaller pieces than there ever are, so that each of them ends somewhere in a character.
-    with patch.object(native, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
+    with patch.object(decoding, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
         read_object(body)
     said = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))
     assert (said and int(said[1])) == whole(body)
 
 
 def test_the_place_of_the_fault_is_counted_from_the_bodys_beginning() -> None:
-    with patch.object(native, "_PIECE", 4), pytest.raises(Malformed, match=r"not UTF-8 \(byte 21\)"):
+    with patch.object(decoding, "_PIECE", 4), pytest.raises(Malformed, match=r"not UTF-8 \(byte 21\)"):
         read_object('{"skipped": "🗼🗼'.encode() + b'\x80"}' + b" " * 9)

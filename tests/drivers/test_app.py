@@ -34,6 +34,7 @@ from contentsvc_core import (
 )
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.logs import RequestLog, configure_logging
@@ -273,7 +274,7 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         *("/v1/posts", "/v1/posts/{postId}", "/v1/posts/generate", "/v1/posts/generate/{jobId}"),
         *("/v1/brand-identities", "/v1/brand-identities/{brandIdentityId}"),
         *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
-        *("/v1/integrations", "/v1/integrations/codehost", "/v1/integrations/github"),
+        *("/v1/integrations", *(f"/v1/integrations/{provider.slug}" for provider in PROVIDERS)),
         *("/v1/integrations/{integrationId}", "/v1/house-style"),
         *("/v1/changelogs", "/v1/changelogs/{changelogId}", "/v1/changelogs/{changelogId}/exposure"),
         "/v1/changelogs/{changelogId}/images/{kind}",
@@ -289,8 +290,8 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
     assert {"200", "400", "401", "403", "404", "413", "415", "500", "503"} <= set(receiver["responses"])
     assert "application/json" in receiver["requestBody"]["content"]
     assert {parameter["name"] for parameter in receiver["parameters"]} == {
-        *("provider", "organizationId", "integrationId", "repositoryId", "X-Hub-Signature-256"),
-        *("X-Host-Event", "X-Host-Delivery", "X-GitHub-Event", "X-GitHub-Delivery"),
+        *("provider", "organizationId", "integrationId", "repositoryId"),
+        *(name for each in PROVIDERS for name in (each.scheme.header, each.event_header, each.delivery_header)),
     }
     assert "Retry-After" in receiver["responses"]["503"]["headers"]
     schemas = document["components"]["schemas"]
