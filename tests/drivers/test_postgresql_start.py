@@ -74,7 +74,7 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
     refused = installation.run("serve", "--port", "0")
 
     assert refused.returncode == 1
-    assert "Error: the engine's tables are not there, or are old: run 'contentsvc migrate'" in refused.stderr
+    assert "Error: the engine's tables are not there: run 'contentsvc migrate'" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
@@ -102,7 +102,12 @@ def test_an_engine_that_lost_its_database_says_so_and_takes_no_runs_until_it_is_
 ) -> None:
     installation = Installation(tmp_path, database_url=server.url)
     assert installation.run("migrate").returncode == 0
+    assert installation.run("organization", "create", "Acme").returncode == 0
     with serving(installation) as node:
+        # The first step of a run launches the engine: the site, which does not exist, is asked for in one.
+        asked = installation.run("brand", "generate", "https://acme.invalid", "--organization", "acme")
+        assert "acme.invalid" in asked.stdout + asked.stderr
+        until(lambda: bool(postgres.rows(server.url, "SELECT 1 FROM dbos.workflow_status")), "the engine runs")
         server.stop()
         until(lambda: not node.is_ready(), "it is not ready")
         until(lambda: "engine unavailable: taking no runs" in node.log(), "it has said so")
