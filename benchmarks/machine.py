@@ -13,7 +13,7 @@ from statistics import median
 from typing import Final
 
 _ROOT: Final = Path(__file__).parents[1]
-_PACKAGES: Final = ("contentsvc", "litestar", "uvicorn", "uvloop", "httptools", "sqlalchemy", "asyncpg")
+_PACKAGES: Final = ("contentsvc", "litestar", "uvicorn", "uvloop", "httptools", "sqlalchemy", "aiosqlite", "asyncpg")
 _FSYNCS: Final = 50
 
 
