@@ -65,7 +65,7 @@ class SafeMarkdown:
 
     def html(self, markdown: str) -> str:
         """Return the HTML, however long it is."""
-        import nh3  # noqa: PLC0415  # as above
+        import nh3  # noqa: PLC0415  # most processes render nothing
 
         tokens = self._parser.parse(markdown)
         _bound_links(tokens, max(_TARGETS_LEAST, _TARGETS_GROWTH * len(markdown)))

@@ -1,15 +1,23 @@
 """Bitbucket Cloud over its REST API, version 2.0 (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
-import copy
 from datetime import datetime
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Self, final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import parse_qs, quote, urlsplit
 
 import msgspec
 
-from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.asking import RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.host import (
+    Asked,
+    HookPage,
+    RestHost,
+    done,
+    find_in_pages,
+    read_one_by_one,
+    replace_hook,
+)
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.hosts import (
     Hook,
@@ -104,7 +112,7 @@ class _PullRequests(msgspec.Struct):
 
 
 @final
-class BitbucketClient:
+class BitbucketClient(RestHost):
     """A client of Bitbucket Cloud."""
 
     lists_deliveries = False
@@ -122,14 +130,6 @@ class BitbucketClient:
     def dialect_at(_api_url: str, /) -> Calling:
         return _API
 
-    def within(self, limit_s: float) -> Self:
-        limited = copy.copy(self)
-        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
-        return limited
-
-    async def close(self) -> None:
-        await self._client.close()
-
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
         return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
 
@@ -140,34 +140,22 @@ class BitbucketClient:
         return read_answer(answered, _Hook, lambda made: made.uuid)
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        status = 0
-        for page in range(1, _HOOK_PAGES + 1):
-            asked = {"page": str(page), "pagelen": str(_PAGE)}
-            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
-            listed = read_answer(answered, _Hooks, lambda hooks: hooks)
-            if isinstance(listed, HostRefusal):
-                return listed
-            status = listed.status
-            for hook in listed.value.values:
-                if hook.url.endswith(path):
-                    return HostAnswer(value=hook.uuid, status=status)
-            if listed.value.next is None:
-                break
-        return HostAnswer(value=None, status=status)
+        async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
+            answered = await self._client.ask(
+                "GET", _at(full_name, "hooks"), token=token, query={"page": str(number), "pagelen": str(_PAGE)}
+            )
+            return read_answer(answered, _Hooks, _hooks)
+
+        return await find_in_pages(ask, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         path = _at(full_name, "hooks", hook_id)
-        # The API wants the whole hook, with its address.
-        found = read_answer(await self._client.ask("GET", path, token=token), _Hook, lambda hook: hook.url)
-        if isinstance(found, HostRefusal):
-            return found
-        body = _hook_body(found.value, secret)
-        return _done(await self._client.ask("PUT", path, token=token, body=body, secrets=[secret]))
+        return await replace_hook(self._client, path, lambda url: _hook_body(url, secret), token=token, secret=secret)
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+        return done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -205,29 +193,24 @@ class BitbucketClient:
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
         some = named.first(_CALLS)
-        found: dict[int, PullRequest] = {}
-        # Of a commit, the one that brought it; one that is open has it, too.
-        asked = [(_at(full_name, "pullrequests", str(number)), None) for number in some.numbers]
-        asked += [(_at(full_name, "commit", commit, "pullrequests"), commit) for commit in some.commits]
-        for path, commit in asked:
-            answered = await client.ask("GET", path, token=token)
-            read = (
-                read_answer(answered, _PullRequest, lambda one: one)
-                if commit is None
-                else read_answer(answered, _PullRequests, lambda page: _merged(page.values))
-            )
-            if isinstance(read, HostRefusal):
-                if read.status == HTTPStatus.NOT_FOUND:
-                    continue
-                return HostPullRequests(found=found.values(), refusal=read)
-            described = None if read.value is None else _described(read.value, repository_id, commit)
-            if described is not None:
-                found[described.number] = described
-        return HostPullRequests(found=found.values())
+        asked: list[Asked] = [
+            (_at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
+            for number in some.numbers
+        ]
+        for commit in some.commits:
+            path = _at(full_name, "commit", commit, "pullrequests")
+            asked.append((path, _PullRequests, partial(_merged, repository_id, commit)))
+        return await read_one_by_one(client, asked, token=token)
 
 
-def _merged(listed: list[_PullRequest]) -> _PullRequest | None:
-    return next((each for each in listed if each.state == _MERGED), None)
+def _hooks(page: _Hooks) -> HookPage:
+    return [(hook.uuid, hook.url) for hook in page.values], page.next is None
+
+
+def _merged(repository_id: int, commit: str, page: _PullRequests) -> PullRequest | None:
+    # Open requests contain the commit, too: take the one that merged it.
+    merged = next((each for each in page.values if each.state == _MERGED), None)
+    return None if merged is None else _described(repository_id, commit, merged)
 
 
 def _at(full_name: str, *parts: str) -> str:
@@ -237,10 +220,6 @@ def _at(full_name: str, *parts: str) -> str:
 
 def _hook_body(url: str, secret: str) -> dict[str, Any]:
     return {"description": "contentsvc", "url": url, "active": True, "secret": secret, "events": ["repo:push"]}
-
-
-def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
-    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
 
 
 def _hosted(found: _Repository) -> RemoteRepository:
@@ -254,7 +233,7 @@ def _hosted(found: _Repository) -> RemoteRepository:
     )
 
 
-def _described(found: _PullRequest, repository_id: int, commit: str | None) -> PullRequest | None:
+def _described(repository_id: int, commit: str | None, found: _PullRequest) -> PullRequest | None:
     here = found.destination.repository
     if here is None or repository_number(here.uuid) != repository_id:
         return None

@@ -1,15 +1,23 @@
 """GitLab over its REST API, version 4 (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
-import copy
 from datetime import datetime
-from http import HTTPStatus
-from typing import Annotated, Any, Final, Self, final
+from functools import partial
+from typing import Annotated, Any, Final, final
 from urllib.parse import quote
 
 import msgspec
 
-from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.asking import RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.host import (
+    Asked,
+    HookPage,
+    RestHost,
+    done,
+    find_in_pages,
+    read_one_by_one,
+    replace_hook,
+)
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.events.normalized import Author, Commit
 from contentsvc_core.hosts import (
@@ -94,7 +102,7 @@ class _MergeRequest(msgspec.Struct):
 
 
 @final
-class GitlabClient:
+class GitlabClient(RestHost):
     """A client of GitLab.com, or of a GitLab of one's own."""
 
     lists_deliveries = True
@@ -112,14 +120,6 @@ class GitlabClient:
     def dialect_at(_api_url: str, /) -> Calling:
         return _API
 
-    def within(self, limit_s: float) -> Self:
-        limited = copy.copy(self)
-        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
-        return limited
-
-    async def close(self) -> None:
-        await self._client.close()
-
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
         return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Project, _hosted)
 
@@ -130,34 +130,22 @@ class GitlabClient:
         return read_answer(answered, _Hook, lambda made: str(made.id))
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        status = 0
-        for page in range(1, _HOOK_PAGES + 1):
-            asked = {"page": str(page), "per_page": str(_PAGE)}
-            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
-            listed = read_answer(answered, list[_Hook], lambda hooks: hooks)
-            if isinstance(listed, HostRefusal):
-                return listed
-            status = listed.status
-            for hook in listed.value:
-                if hook.url.endswith(path):
-                    return HostAnswer(value=str(hook.id), status=status)
-            if len(listed.value) < _PAGE:
-                break
-        return HostAnswer(value=None, status=status)
+        async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
+            answered = await self._client.ask(
+                "GET", _at(full_name, "hooks"), token=token, query={"page": str(number), "per_page": str(_PAGE)}
+            )
+            return read_answer(answered, list[_Hook], _hooks)
+
+        return await find_in_pages(ask, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         path = _at(full_name, "hooks", hook_id)
-        # The API wants the whole hook, with its address.
-        found = read_answer(await self._client.ask("GET", path, token=token), _Hook, lambda hook: hook.url)
-        if isinstance(found, HostRefusal):
-            return found
-        body = _hook_body(found.value, secret)
-        return _done(await self._client.ask("PUT", path, token=token, body=body, secrets=[secret]))
+        return await replace_hook(self._client, path, lambda url: _hook_body(url, secret), token=token, secret=secret)
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+        return done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -181,7 +169,7 @@ class GitlabClient:
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         path = _at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
-        return _done(await self._client.ask("POST", path, token=token))
+        return done(await self._client.ask("POST", path, token=token))
 
     async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
@@ -206,31 +194,24 @@ class GitlabClient:
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
         some = named.first(_CALLS)
-        found: dict[int, PullRequest] = {}
-        # Of a commit, the one that brought it; one that is open has it, too.
-        asked = [(_at(full_name, "merge_requests", str(number)), None) for number in some.numbers]
-        asked += [
-            (_at(full_name, "repository", "commits", commit, "merge_requests"), commit) for commit in some.commits
+        asked: list[Asked] = [
+            (_at(full_name, "merge_requests", str(number)), _MergeRequest, partial(_described, repository_id, None))
+            for number in some.numbers
         ]
-        for path, commit in asked:
-            answered = await client.ask("GET", path, token=token)
-            read = (
-                read_answer(answered, _MergeRequest, lambda one: one)
-                if commit is None
-                else read_answer(answered, list[_MergeRequest], _merged)
-            )
-            if isinstance(read, HostRefusal):
-                if read.status == HTTPStatus.NOT_FOUND:
-                    continue
-                return HostPullRequests(found=found.values(), refusal=read)
-            described = None if read.value is None else _described(read.value, repository_id, commit)
-            if described is not None:
-                found[described.number] = described
-        return HostPullRequests(found=found.values())
+        for commit in some.commits:
+            path = _at(full_name, "repository", "commits", commit, "merge_requests")
+            asked.append((path, list[_MergeRequest], partial(_merged, repository_id, commit)))
+        return await read_one_by_one(client, asked, token=token)
 
 
-def _merged(listed: list[_MergeRequest]) -> _MergeRequest | None:
-    return next((each for each in listed if each.state == _MERGED), None)
+def _hooks(page: list[_Hook]) -> HookPage:
+    return [(str(hook.id), hook.url) for hook in page], len(page) < _PAGE
+
+
+def _merged(repository_id: int, commit: str, page: list[_MergeRequest]) -> PullRequest | None:
+    # Open requests contain the commit, too: take the one that merged it.
+    merged = next((each for each in page if each.state == _MERGED), None)
+    return None if merged is None else _described(repository_id, commit, merged)
 
 
 def _at(full_name: str, *parts: str) -> str:
@@ -246,10 +227,6 @@ def _hook_body(url: str, secret: str) -> dict[str, Any]:
         "releases_events": True,
         "enable_ssl_verification": True,
     }
-
-
-def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
-    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
 
 
 def _hosted(found: _Project) -> RemoteRepository:
@@ -290,7 +267,7 @@ def _commit(found: _Commit) -> Commit:
     )
 
 
-def _described(found: _MergeRequest, repository_id: int, commit: str | None) -> PullRequest | None:
+def _described(repository_id: int, commit: str | None, found: _MergeRequest) -> PullRequest | None:
     if found.project_id != repository_id:
         return None
     merged = found.merge_commit_sha or found.squash_commit_sha or found.sha

@@ -1,8 +1,7 @@
 """A code host over its REST API (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
-import copy
 from datetime import datetime
-from typing import Annotated, Final, Self, final
+from typing import Annotated, Final, final
 from urllib.parse import quote
 
 import msgspec
@@ -10,6 +9,7 @@ from attrs import evolve
 
 from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import HostDialect, host_dialect
+from contentsvc_adapters.codehosts.host import HookPage, RestHost, done, find_in_pages
 from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
 from contentsvc_core.content.pull_requests import NamedPullRequests
 from contentsvc_core.hosts import (
@@ -76,7 +76,7 @@ class _Delivery(msgspec.Struct):
 
 
 @final
-class RestCodeHost:
+class RestCodeHost(RestHost):
     """A client in GitHub's dialect, or in that of Forgejo and Gitea if the address ends with ``/api/v1``."""
 
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
@@ -95,14 +95,6 @@ class RestCodeHost:
     def dialect_at(api_url: str, /) -> HostDialect:
         return host_dialect(api_url)
 
-    def within(self, limit_s: float) -> Self:
-        limited = copy.copy(self)
-        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
-        return limited
-
-    async def close(self) -> None:
-        await self._client.close()
-
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
         return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
 
@@ -113,21 +105,15 @@ class RestCodeHost:
         return read_answer(answered, _Hook, lambda made: str(made.id))
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        status = 0
-        for page in range(1, _HOOK_PAGES + 1):
+        async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
             # The page size has another name in each dialect; each ignores the other's.
-            asked = {"page": str(page), "per_page": str(_PAGE), "limit": str(_PAGE)}
+            asked = {"page": str(number), "per_page": str(_PAGE), "limit": str(_PAGE)}
             answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
-            listed = read_answer(answered, list[_ListedHook], lambda hooks: hooks)
-            if isinstance(listed, HostRefusal):
-                return listed
-            status = listed.status
-            for hook in listed.value:
-                if (hook.config.url or "").endswith(path):
-                    return HostAnswer(value=str(hook.id), status=status)
-            if not listed.value:
-                break
-        return HostAnswer(value=None, status=status)
+            return read_answer(
+                answered, list[_ListedHook], lambda page: ([(str(h.id), h.config.url or "") for h in page], not page)
+            )
+
+        return await find_in_pages(ask, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
@@ -135,10 +121,10 @@ class RestCodeHost:
         below = [self._dialect.config_path] if self._dialect.config_path else []
         path = _at(full_name, "hooks", hook_id, *below)
         body = self._dialect.secret_body(secret)
-        return _done(await self._client.ask("PATCH", path, token=token, body=body, secrets=[secret]))
+        return done(await self._client.ask("PATCH", path, token=token, body=body, secrets=[secret]))
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+        return done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -168,7 +154,7 @@ class RestCodeHost:
         if not self.lists_deliveries:
             return _NO_DELIVERIES
         path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
-        return _done(await self._client.ask("POST", path, token=token))
+        return done(await self._client.ask("POST", path, token=token))
 
     async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
         del full_name, wanted, token
@@ -184,10 +170,6 @@ class RestCodeHost:
 def _at(full_name: str, *parts: str) -> str:
     # The name was checked before; ids come from the code host and are untrusted.
     return "/".join(["", "repos", full_name, *(quote(part, safe="") for part in parts)])
-
-
-def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
-    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
 
 
 def _hosted(found: _Repository) -> RemoteRepository:

@@ -74,7 +74,7 @@ class OpenAICompatibleWriter:
                 # Raised inside the step, so that it is not stored: the next attempt of the run asks for a better one.
                 draft = await read(answer)
                 if isinstance(draft, UnusableDraft):
-                    raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003
+                    raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003  # masked
             return msgspec.json.encode(answer).decode()
 
         async def read(answer: ModelAnswer) -> Draft | UnusableDraft:

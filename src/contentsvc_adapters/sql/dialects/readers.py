@@ -28,7 +28,7 @@ class ReaderConnection(aiosqlite.Connection):
         """Run ``work`` in the connection's thread. ``work`` uses SQLAlchemy's asynchronous dialect."""
         return await self._execute(_finished, greenlet_spawn(work))
 
-    async def _execute(self, fn: Callable[..., Any], *args: object, **kwargs: object) -> Any:  # noqa: ANN401  # as above
+    async def _execute(self, fn: Callable[..., Any], *args: object, **kwargs: object) -> Any:  # noqa: ANN401  # of any call of the driver
         if current_thread() is self._thread:
             return fn(*args, **kwargs)
         return await super()._execute(fn, *args, **kwargs)  # pyright: ignore[reportUnknownMemberType]

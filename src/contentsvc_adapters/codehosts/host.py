@@ -1,0 +1,83 @@
+"""What the clients of all code hosts share: calls that differ only in paths and shapes."""
+
+import copy
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from http import HTTPStatus
+from typing import Any, Self, TypeAlias
+
+import msgspec
+
+from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.hosts import HostAnswer, HostPullRequests, HostRefusal
+
+#: A page of webhooks: the id and the address of each, and whether it is the last page.
+HookPage: TypeAlias = tuple[Sequence[tuple[str, str]], bool]
+#: The path of a pull request, the type of the answer, and the function that reads the answer.
+Asked: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
+
+
+class _Addressed(msgspec.Struct):
+    url: str
+
+
+class RestHost:
+    """The base of a client."""
+
+    _client: RestClient
+
+    def within(self, limit_s: float) -> Self:
+        limited = copy.copy(self)
+        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
+        return limited
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
+    """Return the result of a call whose answer has no content of interest."""
+    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
+
+
+async def find_in_pages(
+    ask: Callable[[int], Awaitable[HostAnswer[HookPage] | HostRefusal]], path: str, *, at_most: int
+) -> HostAnswer[str | None] | HostRefusal:
+    """Return the id of the webhook whose address ends with ``path``; ``ask`` reads the page of a number, from 1 on."""
+    status = 0
+    for number in range(1, at_most + 1):
+        page = await ask(number)
+        if isinstance(page, HostRefusal):
+            return page
+        status = page.status
+        hooks, is_last = page.value
+        for hook_id, url in hooks:
+            if url.endswith(path):
+                return HostAnswer(value=hook_id, status=status)
+        if is_last:
+            break
+    return HostAnswer(value=None, status=status)
+
+
+async def replace_hook(
+    client: RestClient, path: str, body: Callable[[str], dict[str, Any]], *, token: str, secret: str
+) -> HostAnswer[None] | HostRefusal:
+    """Write a webhook anew, at an API that wants the whole webhook; ``body`` gets its present address."""
+    found = read_answer(await client.ask("GET", path, token=token), _Addressed, lambda hook: hook.url)
+    if isinstance(found, HostRefusal):
+        return found
+    return done(await client.ask("PUT", path, token=token, body=body(found.value), secrets=[secret]))
+
+
+async def read_one_by_one(client: RestClient, asked: Iterable[Asked], *, token: str) -> HostPullRequests:
+    """Read pull requests, each by a path of its own; missing ones are left out."""
+    found: dict[int, PullRequest] = {}
+    for path, shape, described in asked:
+        answer = read_answer(await client.ask("GET", path, token=token), shape, described)
+        if isinstance(answer, HostRefusal):
+            if answer.status == HTTPStatus.NOT_FOUND:
+                continue
+            return HostPullRequests(found=found.values(), refusal=answer)
+        if answer.value is not None:
+            found[answer.value.number] = answer.value
+    return HostPullRequests(found=found.values())
