@@ -45,11 +45,11 @@ format: install  ## let ruff rewrite the layout
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-test: install  ## the first tier: rules, contracts on all stores, use cases, drivers, pages, documentation
+test: install  ## the first tier: rules, contracts, use cases, drivers, pages, documentation
 	$(BIN)/pytest -m "not slow"
 
-test-all: install  ## the second tier: short campaigns, several processes, servers by the dozen
-	$(BIN)/pytest -m slow --dist=loadfile
+test-all: install  ## the second tier: all contracts on databases, properties with more examples, short campaigns, several processes
+	$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile=thorough --dist=loadfile
 
 golden: install  ## write the golden posts anew, to be reviewed as a diff
 	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core/writing
@@ -74,28 +74,28 @@ serve: install  ## serve on 127.0.0.1:8000 with a SQLite file in this folder
 	$(BIN)/contentsvc serve
 
 crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=1 ROWS=0 (there before)
-	$(BIN)/python -m tests.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1) --rows $(or $(ROWS),0)
+	$(BIN)/python -m campaigns.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1) --rows $(or $(ROWS),0)
 
 crash-store: install  ## kill -9 a process that settles on a file, several times a second: COUNT=1000 SEED=1
-	$(BIN)/python -m tests.crash --store --count $(or $(COUNT),1000) --seed $(or $(SEED),1)
+	$(BIN)/python -m campaigns.crash --store --count $(or $(COUNT),1000) --seed $(or $(SEED),1)
 
 model: install  ## the same random scripts on every store, against a plain model: COUNT=200 SEED=1
-	$(BIN)/python -m tests.model --count $(or $(COUNT),200) --seed $(or $(SEED),1)
+	$(BIN)/python -m campaigns.model --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
 nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut it off, migrate it: COUNT=30 SEED=1
-	$(BIN)/python -m tests.nodes --count $(or $(COUNT),30) --seed $(or $(SEED),1)
+	$(BIN)/python -m campaigns.nodes --count $(or $(COUNT),30) --seed $(or $(SEED),1)
 
 simulate: install  ## nodes, a code host and faults in made-up time, then everything in order: COUNT=100000 SEED=1
-	$(BIN)/python -m tests.simulate --count $(or $(COUNT),100000) --seed $(or $(SEED),1)
+	$(BIN)/python -m campaigns.simulate --count $(or $(COUNT),100000) --seed $(or $(SEED),1)
 
 fuzz: install  ## bodies and headers that nobody should send, through verify, parse and decide: COUNT=1000000 SEED=1 REQUESTS=10000 (to /v1)
-	$(BIN)/python -m tests.fuzz --count $(or $(COUNT),1000000) --requests $(or $(REQUESTS),10000) --seed $(or $(SEED),1)
+	$(BIN)/python -m campaigns.fuzz --count $(or $(COUNT),1000000) --requests $(or $(REQUESTS),10000) --seed $(or $(SEED),1)
 
 storm: install  ## races, large bodies, slow sockets, idle senders, trailers, bursts, heads, forms (5 minutes): COUNT=1000 SEED=1 ONLY=forms
-	$(BIN)/python -m tests.storm --count $(or $(COUNT),1000) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m campaigns.storm --count $(or $(COUNT),1000) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
 
 limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: what must pass passes (2 minutes)
-	$(BIN)/python -m tests.limits
+	$(BIN)/python -m campaigns.limits
 
 advisories: install  ## ask whether anything is publicly known against the pinned packages (needs the network)
 	$(BIN)/python -m benchmarks.advisories

@@ -44,14 +44,16 @@ class NullStore:
         self._store = store
         self._configurations: dict[Address, HookConfiguration | None] = {}
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
         """Return the configuration of the first read."""
-        _ = recall
+        _ = allow_cached
         if address not in self._configurations:
             self._configurations[address] = await self._store.configuration(address, now)
         return self._configurations[address]
 
-    def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
+    def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
         """Return the configuration of the first read."""
         _ = now
         return self._configurations.get(address)

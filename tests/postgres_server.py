@@ -173,7 +173,7 @@ def run_folder() -> Path:
     try:
         return Path(os.environ[RUN])
     except KeyError:
-        message = "no place for a PostgreSQL server: tests/conftest.py makes it when a run begins"
+        message = "no place for a PostgreSQL server: conftest.py makes it when a run begins"
         raise NoPostgres(message) from None
 
 

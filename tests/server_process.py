@@ -31,7 +31,7 @@ from tests.stepped_clock import SteppedClock
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
 #: The command as the next version will have it, with a migration more.
-NEXT_VERSION: Final = (sys.executable, "-m", "tests.next_version")
+NEXT_VERSION: Final = (sys.executable, "-m", "campaigns.next_version")
 LOOPBACK: Final = "127.0.0.1"
 REPOSITORY: Final = "acme/lighthouse"
 REPOSITORY_ID: Final = 4242
@@ -147,7 +147,7 @@ class Installation:
         made = self.command(
             *("trigger", "create", "--organization", organization, "--name", name, "--auto-publish"),
             *("--repository-id", str(repository_id)),
-            *(part for event in events for part in ("--event", event)),
+            *([part for event in events for part in ("--event", event)] or ["--every-event"]),
         )
         return str(made["id"])
 

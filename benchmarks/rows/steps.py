@@ -90,14 +90,16 @@ def _steps() -> Mapping[str, Callable[[], object]]:
     outcome = decide(verified)
     assert isinstance(outcome, Processed)
     event = outcome.event
-    mint = RandomIds().mint
+    new_id = RandomIds().new_id
     return {
         "the delivery as a value": lambda: Delivery(address=address, headers=headers, body=body.body),
         "preflight": lambda: preflight(delivery, endpoint),
         "HMAC-SHA256 of the body, in hexadecimal": lambda: sign(body.body, _SECRET),
         "admit (signature, integration, repository)": lambda: admit(delivery, endpoint),
         "decide (headers, parsing, filters)": lambda: decide(verified),
-        "settlement (context record, run, log entry, ids)": lambda: settlement(outcome, endpoint, at=_NOW, mint=mint),
+        "settlement (context record, run, log entry, ids)": lambda: settlement(
+            outcome, endpoint, at=_NOW, new_id=new_id
+        ),
         "the event as JSON": lambda: event_to_json(event),
         "the answer as JSON": lambda: msgspec.json.encode(answer(outcome)),
         "for comparison: json.loads of the body": lambda: json.loads(body.body),

@@ -15,7 +15,18 @@ version = release = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))[
 root_doc = START.removesuffix(".md")
 # The whole project is where pages are read from, so that links lead where they lead on a code host.
 include_patterns = ["*.md", "docs/**.md", "deploy/*.md", "benchmarks/*.md", "benchmarks/peers/*.md"]
-exclude_patterns = [".*", "**/.*", "build", "dist", "src", "tests", "docs/site", "**/node_modules", "**/*_peer"]
+exclude_patterns = [
+    ".*",
+    "**/.*",
+    "build",
+    "dist",
+    "src",
+    "tests",
+    "campaigns",
+    "docs/site",
+    "**/node_modules",
+    "**/*_peer",
+]
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",

@@ -11,7 +11,5 @@ _NS_IN_MS: Final = 1_000_000
 
 @final
 class SystemClock:
-    """The machine's clock."""
-
     def now(self) -> datetime:
         return from_ms(time.time_ns() // _NS_IN_MS)

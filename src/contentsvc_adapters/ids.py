@@ -11,9 +11,7 @@ _ALPHABET: Final = string.ascii_letters + string.digits
 
 @final
 class RandomIds:
-    """Generates UUIDv7 ids, in order within a process, and tokens from the operating system's randomness."""
-
-    def mint(self, prefix: str) -> str:
+    def new_id(self, prefix: str) -> str:
         return prefix + str(uuid_utils.uuid7())
 
     def token(self, length: int) -> str:

@@ -33,7 +33,7 @@ class SmtpSender:
         tls: ssl.SSLContext | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Create the sender; ``timeout_s`` limits each answer, and by default the system's authorities are trusted."""
+        """``timeout_s`` limits each answer; by default the system's authorities are trusted."""
         self._server = server
         self._sender = parseaddr(sender)[1]
         self._tls = tls
@@ -68,7 +68,8 @@ class SmtpSender:
 
     def _post(self, client: smtplib.SMTP, letter: Letter) -> Posted:
         try:
-            client.send_message(self._written(letter), self._sender, [letter.to])
+            # Addresses that the server refuses are left out, as long as one is accepted.
+            client.send_message(self._written(letter), self._sender, [letter.to, *letter.also_to])
         except smtplib.SMTPServerDisconnected:
             raise
         except smtplib.SMTPRecipientsRefused as exc:
@@ -82,12 +83,6 @@ class SmtpSender:
         return Posted(posting=Posting.SENT)
 
     def _connected(self) -> smtplib.SMTP:
-        """Return a connection that is signed in.
-
-        Raises:
-            OSError: The server cannot be reached, or its certificate is invalid.
-            SMTPException: It refuses the connection or the sign-in.
-        """
         server = self._server
         context = self._tls or ssl.create_default_context()
         if server.is_tls:
@@ -106,11 +101,10 @@ class SmtpSender:
         return client
 
     def _written(self, letter: Letter) -> EmailMessage:
-        """Return a letter as a message. The policy refuses line ends in headers; names are one line besides."""
         message = EmailMessage(policy=SMTP)
         domain = self._sender.rpartition("@")[2]
         message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
-        message["To"] = Address(addr_spec=letter.to)
+        message["To"] = [Address(addr_spec=each) for each in (letter.to, *letter.also_to)]
         message["Subject"] = one_line(letter.subject, 200)
         message["Date"] = format_datetime(letter.at)
         message["Message-ID"] = f"<{letter.message_id}@{domain}>"

@@ -48,7 +48,6 @@ class SafeMarkdown:
     """CommonMark with tables and strikethrough; raw HTML stays text, and an allow-list has the last word."""
 
     def __init__(self, limit: int = CONTENT_LIMIT) -> None:
-        """Create a renderer; ``limit`` is the longest HTML, in characters."""
         self._limit = limit
 
     @cached_property
@@ -81,7 +80,6 @@ class SafeMarkdown:
 
 
 def _bound_links(tokens: Iterable["Token"], limit: int) -> None:
-    """Make text of the links whose targets exceed ``limit`` characters together."""
     for block in tokens:
         is_hidden = False
         for token in block.children or ():

@@ -10,12 +10,7 @@ class Pacer:
     """Waits between the polls of one loop: the wait doubles after each poll that finds nothing, up to a bound."""
 
     def __init__(self, first_s: float, most_s: float) -> None:
-        """Create a pacer.
-
-        Args:
-            first_s: The time between two polls while there is work, in seconds.
-            most_s: The longest time between two polls, in seconds. It bounds the wait of work of other processes.
-        """
+        """``first_s`` is the time between two polls while there is work; ``most_s`` is the longest time."""
         self._first_s = first_s
         self._most_s = most_s
         self._wait_s = first_s
@@ -28,12 +23,10 @@ class Pacer:
         self._due_s = 0.0
 
     def wake(self) -> None:
-        """End the wait at once."""
         self._woken = True
         self._over.set()
 
     def expect(self) -> None:
-        """End the wait ``first_s`` seconds after the last poll, since this process has written something."""
         self._may_find = True
         if self._timer is not None and (due_s := self._began_s + self._first_s) < self._due_s:
             self._timer.cancel()
@@ -49,8 +42,7 @@ class Pacer:
     async def wait(self, *, found: bool) -> bool:
         """Wait until the next poll is due; return whether :meth:`wake` ended the wait.
 
-        Args:
-            found: Whether the poll found something, so that there may be more.
+        ``found``: whether the last poll found something, so that there may be more.
         """
         wait_s = self._first_s if found or self._may_find else self._wait_s
         self._wait_s = min(2 * wait_s, self._most_s)
@@ -69,17 +61,12 @@ class Pacer:
 
 @final
 class Notifier:
-    """Notifies polling loops of each write of this process."""
-
     def __init__(self) -> None:
-        """Create a notifier without listeners."""
         self._listeners: Final[list[Callable[[], None]]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` after each write."""
         self._listeners.append(listener)
 
     def notify(self) -> None:
-        """Call the listeners."""
         for listener in self._listeners:
             listener()

@@ -30,11 +30,8 @@ class FernetSealer:
         """Create the sealer.
 
         Args:
-            keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
-                Base64), or any secret of at least 32 characters, from which a key is derived.
-
-        Raises:
-            UnusableKey: There is no key, or one is too short.
+                keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
+                Base64), or a secret of at least 32 characters, from which a key is derived.
         """
         texts = [text.strip() for text in keys.replace("\n", ",").split(",") if text.strip()]
         if not texts:
@@ -46,11 +43,7 @@ class FernetSealer:
         return self._fernet.encrypt(secret.encode()).decode("ascii")
 
     def open(self, sealed: str) -> str:
-        """Decrypt.
-
-        Raises:
-            SecretUnreadable: It was not sealed with one of the keys.
-        """
+        """Decrypt; raise :class:`SecretUnreadable` for a value that no key here has sealed."""
         try:
             return self._fernet.decrypt(sealed.encode()).decode()
         except InvalidToken as exc:
@@ -59,23 +52,17 @@ class FernetSealer:
 
 
 def opened(sealer: SecretSealer, sealed: Iterable[str]) -> list[str]:
-    """Open secrets; leave out secrets that cannot be opened."""
-    found: list[str] = []
-    for each in sealed:
+    secrets: list[str] = []
+    for sealed_secret in sealed:
         with contextlib.suppress(SecretUnreadable):
-            found.append(sealer.open(each))
-    return found
+            secrets.append(sealer.open(sealed_secret))
+    return secrets
 
 
 def key_beside(database: Path, *, may_make: bool) -> str:
-    """Return the key that belongs to a SQLite file.
+    """Return the key that belongs to a SQLite file; raise :class:`UnusableKey` if the key's file cannot be used.
 
-    Args:
-        database: The file.
-        may_make: Whether to create a missing key, readable by its owner alone. Do not, if secrets were sealed already.
-
-    Raises:
-        UnusableKey: The file cannot be read, created, or is missing.
+    ``may_make``: whether to create a missing key. Do not, if secrets were sealed already.
     """
     path = database.with_name(f"{database.name}.key")
     try:

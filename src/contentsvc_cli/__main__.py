@@ -12,7 +12,6 @@ _YOUNGEST: Final = 300_000
 
 
 def run() -> None:
-    """Run the command, then exit."""
     gc.set_threshold(_YOUNGEST)
     ended: list[int] = []
     # Registered first, so that it runs after all other exit handlers.
@@ -30,7 +29,6 @@ def run() -> None:
 
 
 def _leave(ended: list[int]) -> None:
-    """Exit at once: freeing all objects takes a twentieth of a short command's processor time."""
     if not ended:
         return
     try:

@@ -9,7 +9,6 @@ from typing import Final
 
 import click
 
-#: Name of the settings file in the current folder.
 NAME: Final = "contentsvc.env"
 _PREFIX: Final = "CONTENTSVC_"
 #: Maximum size of a settings file, in bytes: some hundred settings.
@@ -22,7 +21,7 @@ def read_settings_file(path: Path) -> dict[str, str]:
     Lines are ``NAME=value`` or ``export NAME=value``, quoted as a shell does; only ``CONTENTSVC_`` names count.
 
     Raises:
-        ClickException: Another user may have written the file, or a line cannot be read.
+            ClickException: Another user may have written the file, or a line cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -56,11 +55,7 @@ def read_settings_file(path: Path) -> dict[str, str]:
 
 
 def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:
-    """Write a settings file that only its owner may read. An existing file is replaced.
-
-    Raises:
-        OSError: The file cannot be written; an existing file is unchanged.
-    """
+    """Write a settings file that only its owner may read, or leave an existing file unchanged."""
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in variables.items()]
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)

@@ -19,43 +19,62 @@ class _Command(NamedTuple):
     summary: str
 
 
-#: Commands in the order of ``--help``, which needs no import of their modules.
-COMMANDS: Final = {
-    "preview": _Command("start.preview", "preview", "Preview the changelog of a local checkout."),
-    "init": _Command("start.init", "init", "Set up a repository and a public changelog."),
-    "serve": _Command("operate.serving", "serve", "Run the service: webhooks, runs and the API."),
-    "migrate": _Command("operate.serving", "migrate", "Create or upgrade the database."),
-    "settings": _Command("operate.serving", "settings", "Print the current settings."),
-    "doctor": _Command("operate.doctor.command", "doctor", "Check the installation and suggest fixes."),
-    "organization": _Command("operate.organizations", "organization", "Create and list organizations."),
-    "key": _Command("operate.keys", "key", "Issue, list and revoke API keys."),
-    "integration": _Command("connect.integrations", "integration", "Connect repositories and manage webhooks."),
-    "trigger": _Command("connect.triggers", "trigger", "Choose which events start a post."),
-    "generate": _Command("content.generation", "generate", "Write a post about recent changes."),
-    "schedule": _Command("content.schedules", "schedule", "Write posts at regular times."),
-    "brand": _Command("content.brands", "brand", "Set the tone and audience of posts."),
-    "style": _Command("content.house_style", "style", "Set the format of changelogs."),
-    "endpoint": _Command("connect.endpoints", "endpoint", "Send signed webhooks to other services."),
-    "tail": _Command("watch.tail", "tail", "Follow the webhook log."),
-    "log": _Command("watch.listings", "log", "List and replay webhook log entries."),
-    "run": _Command("watch.listings", "run", "List, cancel and retry workflow runs."),
-    "context": _Command("watch.context", "context", "List and search context for AI agents."),
-    "post": _Command("content.posts", "post", "List, search, edit and publish posts."),
-    "changelog": _Command("content.changelogs", "changelog", "Publish or hide the public changelog."),
-    "subscriber": _Command("content.subscribers", "subscriber", "List and delete e-mail subscribers."),
-    "history": _Command("develop.history", "history", "Record a repository's history as deliveries."),
-    "send": _Command("develop.send", "send", "Send recorded deliveries to a webhook."),
-    "receive": _Command("develop.receive", "receive", "Receive recorded deliveries without a server."),
-    "mcp": _Command("operate.agents", "mcp", "Serve an AI agent over standard input."),
-    "demo": _Command("start.demo", "demo", "See the service at work on sample data."),
-    "completion": _Command("terminal.completion", "completion", "Print a script for your shell's completion."),
+#: Commands by the groups of ``--help``, in its order. They need no import of their modules.
+GROUPS: Final = {
+    "Start": {
+        "preview": _Command("start.preview", "preview", "Preview the changelog of a local checkout."),
+        "init": _Command("start.init", "init", "Set up a repository and a public changelog."),
+        "demo": _Command("start.demo", "demo", "See the service at work on sample data."),
+        "login": _Command("start.login", "login", "Use a server with an API key."),
+        "open": _Command("start.login", "open_page", "Open the dashboard or the changelog."),
+        "serve": _Command("operate.serving", "serve", "Run the service: webhooks, runs and the API."),
+    },
+    "Connect": {
+        "integration": _Command("connect.integrations", "integration", "Connect repositories and manage webhooks."),
+        "trigger": _Command("connect.triggers", "trigger", "Choose which events start a post."),
+        "endpoint": _Command("connect.endpoints", "endpoint", "Send messages to services, chats and e-mail."),
+    },
+    "Content": {
+        "post": _Command("content.posts", "post", "List, search, edit and publish posts."),
+        "generate": _Command("content.generation", "generate", "Write a post about recent changes."),
+        "schedule": _Command("content.schedules", "schedule", "Write posts at regular times."),
+        "changelog": _Command("content.changelogs", "changelog", "Publish or hide the public changelog."),
+        "brand": _Command("content.brands", "brand", "Set the tone and audience of posts."),
+        "style": _Command("content.house_style", "style", "Set the format of changelogs."),
+        "subscriber": _Command("content.subscribers", "subscriber", "List and delete e-mail subscribers."),
+    },
+    "Watch": {
+        "tail": _Command("watch.tail", "tail", "Follow the webhook log."),
+        "log": _Command("watch.listings", "log", "List, show and replay webhook log entries."),
+        "run": _Command("watch.listings", "run", "List, cancel and retry workflow runs."),
+        "context": _Command("watch.context", "context", "List and search context for AI agents."),
+    },
+    "Operate": {
+        "doctor": _Command("operate.doctor.command", "doctor", "Check the installation and suggest fixes."),
+        "migrate": _Command("operate.serving", "migrate", "Create or upgrade the database."),
+        "settings": _Command("operate.serving", "settings", "Print the current settings."),
+        "organization": _Command("operate.organizations", "organization", "Create and list organizations."),
+        "key": _Command("operate.keys", "key", "Issue, list and revoke API keys."),
+        "mcp": _Command("operate.agents", "mcp", "Serve an AI agent over standard input."),
+    },
+    "Develop": {
+        "listen": _Command("develop.listen", "listen", "Forward deliveries from a relay to here."),
+        "history": _Command("develop.history", "history", "Record a repository's history as deliveries."),
+        "send": _Command("develop.send", "send", "Send recorded deliveries to a webhook."),
+        "receive": _Command("develop.receive", "receive", "Receive recorded deliveries without a server."),
+        "completion": _Command("terminal.completion", "completion", "Print a script for your shell's completion."),
+    },
 }
+COMMANDS: Final = {name: command for group in GROUPS.values() for name, command in group.items()}
+_WIDEST: Final = max(map(len, COMMANDS))
+
+
+#: Commands that never work on another server: they use the database, the files and the processes of this machine.
+_HERE: Final = frozenset({"init", "serve", "doctor", "migrate", "mcp"})
 
 
 @final
 class _OnDemand(click.Group):
-    """A group that imports a command when it is invoked."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         _ = ctx
         return list(COMMANDS)
@@ -65,13 +84,25 @@ class _OnDemand(click.Group):
         found = COMMANDS.get(cmd_name)
         if found is None:
             return None
+        from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # `--help` gets on without it
+
         command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{found.module}"), found.attribute)
-        return command
+        return take_short_ids(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as exc:
+            raise click.NoSuchCommand(exc.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         _ = ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                # One column for all groups.
+                formatter.write_dl([(f"{name:{_WIDEST}}", command.summary) for name, command in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
         from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
@@ -84,17 +115,25 @@ class _OnDemand(click.Group):
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; print expected errors in one line, without a traceback."""
         from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # `--help` gets on without it
 
         try:
             return super().invoke(ctx)
         except ContentServiceError as exc:
             raise click.ClickException(_shown(str(exc))) from exc
+        except click.NoSuchOption as exc:
+            raise exc if exc.possibilities else _longer(exc) from None
         except click.UsageError:
             raise
         except click.ClickException as exc:
             raise click.ClickException(_shown(exc.message)) from exc
+
+
+def _longer(exc: click.NoSuchOption) -> click.UsageError:
+    options = [] if exc.ctx is None else [name for each in exc.ctx.command.params for name in each.opts]
+    found = [name for name in options if name.startswith(exc.option_name) and exc.option_name.startswith("--")]
+    hint = f" Did you mean {' or '.join(map(repr, found))}?" if found else ""
+    return click.UsageError(f"{exc.message}{hint}", exc.ctx)
 
 
 def _shown(message: str) -> str:
@@ -105,18 +144,35 @@ def _shown(message: str) -> str:
 
 @click.group(cls=_OnDemand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="contentsvc")
+@click.option(
+    "--server",
+    metavar="URL",
+    help="Work on this server with an API key (CONTENTSVC_API_KEY).  [env var: CONTENTSVC_SERVER]",
+)
+@click.option("--allow-http", is_flag=True, help="Send the API key over http:// to other machines, unencrypted.")
 @click.pass_context
-def main(ctx: click.Context) -> None:
+def main(ctx: click.Context, *, server: str | None, allow_http: bool) -> None:
     """Turn pushes and releases into changelogs and posts.
+
+    \b
+    contentsvc preview .          the changelog of your checkout
+    contentsvc init               your own public changelog
+    contentsvc post list          the posts, newest first
 
     Settings come from environment variables CONTENTSVC_* and from the file contentsvc.env in the current folder.
     `contentsvc settings` prints them. With --json, standard output is only JSON. Exit codes: 0 success, 1 refused or
     failed, 2 wrong usage.
-    """
+    """  # noqa: D301  # click keeps the lines after this mark
+    _ = allow_http
     # Databases, keys and recordings contain secrets and tenants' texts, which other users must not read.
     before = os.umask(0o077)
     ctx.call_on_close(lambda: os.umask(before))
     _take_settings_of_the_folder(ctx)
+    if ctx.invoked_subcommand in _HERE and (server or os.environ.get("CONTENTSVC_SERVER")):
+        message = (
+            f"'contentsvc {ctx.invoked_subcommand}' works on the machine of the service: run it there, without a server"
+        )
+        raise click.ClickException(message)
 
 
 def _take_settings_of_the_folder(ctx: click.Context) -> None:

@@ -1,25 +1,43 @@
-"""Options and output of search commands."""
-
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from contentsvc_cli.terminal.output import show_rows
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
+from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
+from contentsvc_core.timestamps import iso_ms
 
 if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
     from contentsvc_core.search.questions import Hits
 
 _Found = TypeVar("_Found")
 
-#: Option ``--since TIME``.
+_AGO: Final = re.compile(r"([1-9][0-9]{0,4})([mhdw])", re.ASCII)
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def _since(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return a point in time: of a duration such as ``2h``, the time that long ago."""
+    ago = _AGO.fullmatch(value.strip())
+    if ago is None:
+        accepted(read_time("since", value))
+        return value
+    return iso_ms(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
+
+
 SINCE: Final = click.option(
-    "--since", default="", metavar="TIME", help="Only results from this date or time (with Z or an offset) or later."
+    "--since",
+    default="",
+    callback=_since,
+    metavar="TIME",
+    help="Only what is newer: 30m, 2h, 3d, 1w, a date, or a time (with Z or an offset).",
 )
-#: Option ``--limit N``.
 HITS: Final = click.option(
     "--limit",
     type=click.IntRange(1, HITS_LIMIT),
@@ -29,8 +47,13 @@ HITS: Final = click.option(
 )
 
 
+def newer_than(since: str, rows: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Return the rows that were created at a time or later; empty: all."""
+    at = accepted(read_time("since", since))
+    return rows if at is None else [row for row in rows if row["createdAt"] >= iso_ms(at)]
+
+
 def warn(hits: "Hits[_Found]") -> None:
-    """Report results that are not shown, on standard error."""
     if hits.behind:
         click.echo(f"{hits.behind} new items are not searchable yet", err=True)
     if hits.has_more:
@@ -43,13 +66,14 @@ def show_hits(
     columns: Sequence[str],
     *,
     as_json: bool,
+    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
 ) -> None:
     """Print search results; without --json, with the matching lines."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)
 
-    found = with_app(work)
+    found = with_app(work, remote=remote)
     listed = found if as_json else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in found]
     show_rows(listed, columns=[*columns, "where"], as_json=as_json, empty="Nothing is found.")
 

@@ -2,20 +2,20 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from contentsvc_cli.servers import chosen_server
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.settings import Settings, load_settings
-from contentsvc_http.wiring.application import compose
-from contentsvc_http.wiring.code_hosts import open_code_hosts
-from contentsvc_http.wiring.stores import open_stores
 
 if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+    from contentsvc_cli.servers import Server
     from contentsvc_core.access.keys import ApiKey
     from contentsvc_core.organizations import Organization
     from contentsvc_core.usecases.receive import Receiver
@@ -24,25 +24,42 @@ _T = TypeVar("_T")
 
 
 async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
-    """Return a one-time sign-in link for a browser on this machine."""
     return f"http://127.0.0.1:{port}/dashboard/sign-in/link?token={await app.sign_in.prepare_link(key)}"
 
 
 async def organization_named(app: Application, slug: str) -> "Organization":
-    """Return an organization.
+    """Return an organization; without a slug, the only one.
 
     Raises:
-        ClickException: No organization has this slug.
+            UsageError: There are several organizations, and the command names none: exit code 2.
+            ClickException: No organization has this slug.
     """
-    found = await app.stores.directory.organization(slug)
-    if found is None:
-        message = f"there is no organization '{slug}'"
+    found = await app.stores.directory.organization(slug) if slug else None
+    if found is not None:
+        return found
+    known = await app.stores.directory.organizations()
+    slugs = [each.slug for each in known]
+    if not slugs:
+        message = "there is no organization: create one with 'contentsvc init' or 'contentsvc organization create'"
         raise click.ClickException(message)
-    return found
+    if slug:
+        message = f"there is no organization '{slug}'{near(slug, slugs)}; there is {', '.join(slugs)}"
+        raise click.ClickException(message)
+    if len(known) > 1:
+        message = f"choose an organization with -o, or set CONTENTSVC_ORGANIZATION: {', '.join(slugs)}"
+        raise click.UsageError(message)
+    return known[0]
+
+
+def near(given: str, known: Iterable[str]) -> str:
+    """Return a question that names the most similar word; empty if none is similar."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(given, list(known), n=1)
+    return f" (did you mean '{found[0]}'?)" if found else ""
 
 
 def receiver_of(app: Application) -> "Receiver":
-    """Return a receiver of deliveries without a server."""
     from contentsvc_core.usecases.receive import Receiver
 
     most = load_settings().failed_log_rows_per_minute
@@ -52,6 +69,10 @@ def receiver_of(app: Application) -> "Receiver":
 @contextlib.asynccontextmanager
 async def open_app(settings: Settings) -> AsyncGenerator[Application]:
     """Open the stores, and return the use cases over them."""
+    from contentsvc_http.wiring.application import compose
+    from contentsvc_http.wiring.code_hosts import open_code_hosts
+    from contentsvc_http.wiring.stores import open_stores
+
     async with open_stores(settings, checks_key=False) as stores, open_code_hosts(settings) as hosts:
         # No engine to notify: the servers find new runs by polling.
         yield compose(settings, stores, hosts=hosts)
@@ -62,16 +83,17 @@ def with_app(
     *,
     may_make: bool = False,
     busy: str | None = "waiting for the database",
+    remote: "Callable[[Api], _T] | None" = None,
 ) -> _T:
-    """Open the stores, run ``work``, and close them.
+    """Open the stores, run ``work``, and close them; with a server, run ``remote`` instead.
 
     ``may_make`` creates a missing SQLite file; other commands fail instead, because they run in the wrong folder.
     ``busy`` is the progress text; with ``None``, ``work`` shows its own progress.
-
-    Raises:
-        ClickException: The database does not exist.
     """
     settings = load_settings()
+    server = chosen_server(has_database=may_make or not settings.is_sqlite or settings.database_file.exists())
+    if server is not None:
+        return _with_server(server, remote, busy)
     if settings.is_sqlite and not may_make and not settings.database_file.exists():
         message = (
             f"there is no database at '{settings.database_file}': set CONTENTSVC_DATABASE_URL to the one that is "
@@ -87,27 +109,47 @@ def with_app(
         return asyncio.run(run())
 
 
+def _with_server(server: "Server", work: "Callable[[Api], _T] | None", busy: str | None) -> _T:
+    from contentsvc_cli.remote import Api
+
+    if work is None:
+        name = click.get_current_context().command_path
+        message = f"'{name}' works on the machine of the service: run it there, without a server"
+        raise click.ClickException(message)
+    with contextlib.nullcontext() if busy is None else waiting("waiting for the server"), Api(server) as api:
+        ctx = click.get_current_context(silent=True)
+        slug = ctx.params.get("organization") if ctx is not None else None
+        if slug:
+            check_organization(api, slug)
+        return work(api)
+
+
+def check_organization(api: "Api", slug: str) -> None:
+    """Check that the API key belongs to an organization, or raise ``ClickException``."""
+    own = api.get("/v1/organization")["organization"]["slug"]
+    if own != slug:
+        message = f"your API key belongs to the organization '{own}', not to '{slug}'"
+        raise click.ClickException(message)
+
+
 def safe_html(markdown: str) -> str:
-    """Return the HTML of Markdown, as in posts."""
     from contentsvc_adapters.markup import SafeMarkdown
 
     return SafeMarkdown().html(markdown)
 
 
-def accepted(value: _T | Refusal, *, missing: str | None = None) -> _T:
+def accepted(value: _T | Refusal, *, missing: str | None = None, names: Mapping[str, str] | None = None) -> _T:
     """Return the result of a use case.
 
-    Args:
-        value: The result, or the refusal.
-        missing: The message for a resource that does not exist.
+    ``missing`` is the message for a resource that does not exist; ``names`` are options that differ from fields.
 
     Raises:
-        UsageError: A search is invalid: exit code 2.
-        ClickException: The use case refused for another reason: exit code 1.
+            UsageError: A search is invalid: exit code 2.
+            ClickException: The use case refused for another reason: exit code 1.
     """
     if not isinstance(value, Refusal):
         return value
     if value.kind is RefusalKind.QUERY:
         raise click.UsageError(value.message())
     own = missing if value.kind is RefusalKind.NOT_FOUND else None
-    raise click.ClickException(own or value.message())
+    raise click.ClickException(own or value.message((names or {}).get(value.field or "")))

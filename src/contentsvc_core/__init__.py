@@ -1,9 +1,10 @@
 """The core of contentsvc: receives webhooks of code hosts exactly once, and decides on their effects.
 
 Deliveries enter as bytes and leave as a settlement value, which one transaction writes. The core has no networking, no
-storage and no clock: a driver and a store of your choice add them. ``contentsvc_core.testing`` and
-``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` has the protocols of a store of your own.
-``contentsvc_core.content.changelog`` is the writer; a service that only receives does not load it.
+storage and no clock: a driver and a store of your choice add them.
+
+``contentsvc_core.testing`` and ``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` has the
+protocols of a store of your own.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from contentsvc_core.access.rates import Bucket, Rate, rate_of
     from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
     from contentsvc_core.application import Application
-    from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
+    from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
     from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
     from contentsvc_core.content.public.changelogs import PublicChangelog
     from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
     from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
     from contentsvc_core.organizations import Integration, Organization, Repository
-    from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body
+    from contentsvc_core.outgoing.endpoints import ChangeEndpoint, CreateEndpoint, EndpointBody, WebhookEndpoint
     from contentsvc_core.outgoing.events import EventType
     from contentsvc_core.outgoing.messages import Message
     from contentsvc_core.refusals import Refusal as Refusal
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.authenticate import Authenticator
     from contentsvc_core.usecases.brands import BrandEditor
     from contentsvc_core.usecases.briefs import Briefs
+    from contentsvc_core.usecases.code_host_service import CodeHostService
     from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
     from contentsvc_core.usecases.dispatch import Dispatcher
     from contentsvc_core.usecases.edit import PostEditor
     from contentsvc_core.usecases.expire import Sweeper
     from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
-    from contentsvc_core.usecases.host_calls import HostCalls
     from contentsvc_core.usecases.limit import RateLimiter
     from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator
     from contentsvc_core.usecases.perform import Performer
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.replay import Replayer
     from contentsvc_core.usecases.rotate import Rotator
     from contentsvc_core.usecases.schedule import Scheduler
-    from contentsvc_core.usecases.trail import Trails
+    from contentsvc_core.usecases.trail import DeliveryTrails
     from contentsvc_core.usecases.triggers import TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
@@ -78,13 +79,14 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.providers import PROVIDERS, Provider
     from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settlement, settlement
     from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
+    from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
     from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
     from contentsvc_core.workflows.context import ContextRecord, context_body
     from contentsvc_core.workflows.jobs import Job, JobEvent
     from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
-    from contentsvc_core.workflows.schedules import Schedule, schedule_body
+    from contentsvc_core.workflows.schedules import Schedule
     from contentsvc_core.workflows.slots import Cron, Frequency
-    from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger, matching, trigger_body
+    from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger, matching
 
 __all__ = [
     "BODY_TOO_LARGE",
@@ -97,6 +99,7 @@ __all__ = [
     "Authenticator",
     "Author",
     "Belonging",
+    "BrandBody",
     "BrandEditor",
     "BrandGenerator",
     "BrandIdentity",
@@ -104,11 +107,13 @@ __all__ = [
     "Brief",
     "Briefs",
     "Bucket",
+    "ChangeEndpoint",
     "ChangeTrigger",
     "ChangelogEditor",
     "Chapter",
     "Claim",
     "ClaimKey",
+    "CodeHostService",
     "Commit",
     "Connected",
     "Connection",
@@ -116,15 +121,18 @@ __all__ = [
     "ContentServiceError",
     "ContentType",
     "ContextRecord",
+    "CreateEndpoint",
     "CreateTrigger",
     "Cron",
     "Delivered",
     "Delivery",
+    "DeliveryTrails",
     "Direction",
     "Disconnected",
     "Dispatcher",
     "Draft",
     "Duplicate",
+    "EndpointBody",
     "EndpointEditor",
     "Event",
     "EventType",
@@ -136,7 +144,6 @@ __all__ = [
     "Generator",
     "HeadCommit",
     "HookConfiguration",
-    "HostCalls",
     "Ignored",
     "Integration",
     "IssuedKey",
@@ -177,6 +184,7 @@ __all__ = [
     "Rotator",
     "RunStatus",
     "Schedule",
+    "ScheduleBody",
     "Scheduler",
     "SchemaMismatch",
     "Scope",
@@ -189,8 +197,8 @@ __all__ = [
     "StoreUnavailable",
     "Sweeper",
     "ToneProfile",
-    "Trails",
     "Trigger",
+    "TriggerBody",
     "TriggerEditor",
     "UnreadableRow",
     "Unstorable",
@@ -201,10 +209,8 @@ __all__ = [
     "WriterUnavailable",
     "admit",
     "answer",
-    "brand_body",
     "context_body",
     "decide",
-    "endpoint_body",
     "locate",
     "log_body",
     "matching",
@@ -216,10 +222,8 @@ __all__ = [
     "refusal_body",
     "refusal_headers",
     "run_body",
-    "schedule_body",
     "settlement",
     "sign",
-    "trigger_body",
     "verify",
     "window_at",
 ]
@@ -229,7 +233,7 @@ _HOMES: Final = {
     "access.rates": "Bucket Rate rate_of",
     "access.window": "Verdict rate_headers refusal_body refusal_headers",
     "application": "Application",
-    "content.brand": "BrandIdentity ToneProfile brand_body",
+    "content.brand": "BrandBody BrandIdentity ToneProfile",
     "workflows.jobs": "Job JobEvent",
     "lists.pagination": "PageRequest Pagination paginate",
     "content.posts": "ContentType Post PostStatus post_body",
@@ -242,7 +246,7 @@ _HOMES: Final = {
     ),
     "journal": "Direction LogEntry LogStatus log_body",
     "organizations": "Integration Organization Repository",
-    "outgoing.endpoints": "WebhookEndpoint endpoint_body",
+    "outgoing.endpoints": "ChangeEndpoint CreateEndpoint EndpointBody WebhookEndpoint",
     "outgoing.events": "EventType",
     "outgoing.messages": "Message",
     "refusals": "Refusal RefusalKind",
@@ -254,7 +258,7 @@ _HOMES: Final = {
     "usecases.edit": "PostEditor",
     "usecases.expire": "Sweeper",
     "usecases.generate": "GenerationRequest Generator JobStarter",
-    "usecases.host_calls": "HostCalls",
+    "usecases.code_host_service": "CodeHostService",
     "usecases.limit": "RateLimiter",
     "usecases.operate": "Connection IssuedKey Operator",
     "usecases.perform": "Performer",
@@ -266,7 +270,7 @@ _HOMES: Final = {
     "usecases.replay": "Replayer",
     "usecases.rotate": "Rotator",
     "usecases.schedule": "Scheduler",
-    "usecases.trail": "Trails",
+    "usecases.trail": "DeliveryTrails",
     "usecases.triggers": "TriggerEditor",
     "usecases.webhook_endpoints": "EndpointEditor",
     "webhooks.decision": "BODY_TOO_LARGE MAX_BODY admit decide locate preflight",
@@ -277,11 +281,12 @@ _HOMES: Final = {
     "webhooks.settlement": "Claim ClaimKey Settled Settlement settlement",
     "webhooks.signature": "SIGNATURE_HEADER sign verify",
     "workflows.causes": "Delivered Generation SiteReading Source",
+    "workflows.bodies": "ScheduleBody TriggerBody",
     "workflows.context": "ContextRecord context_body",
     "workflows.runs": "RunStatus WorkflowRun run_body",
-    "workflows.schedules": "Schedule schedule_body",
+    "workflows.schedules": "Schedule",
     "workflows.slots": "Cron Frequency",
-    "workflows.triggers": "ChangeTrigger CreateTrigger Trigger matching trigger_body",
+    "workflows.triggers": "ChangeTrigger CreateTrigger Trigger matching",
 }
 
 if not TYPE_CHECKING:

@@ -8,14 +8,15 @@ from attrs import frozen
 
 if TYPE_CHECKING:
     from contentsvc_core.content.site_addresses import SiteHost
-    from contentsvc_core.ports import Aside, Clock, CodeHost, IdSource, MarkupRenderer, Shares, Stores
+    from contentsvc_core.ports import Clock, CodeHost, IdSource, MarkupRenderer, Offload, Shares, Stores
     from contentsvc_core.usecases.authenticate import Authenticator
     from contentsvc_core.usecases.brands import BrandEditor
     from contentsvc_core.usecases.briefs import Briefs
+    from contentsvc_core.usecases.code_host_service import CodeHostService
     from contentsvc_core.usecases.connect import Connector
+    from contentsvc_core.usecases.diagnoses import Diagnoses
     from contentsvc_core.usecases.edit import PostEditor
     from contentsvc_core.usecases.generate import Generator, JobStarter
-    from contentsvc_core.usecases.host_calls import HostCalls
     from contentsvc_core.usecases.limit import RateLimiter
     from contentsvc_core.usecases.operate import Operator
     from contentsvc_core.usecases.plan import Planner
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.read_site import BrandGenerator
     from contentsvc_core.usecases.reconcile import Reconciler
     from contentsvc_core.usecases.replay import Replayer
+    from contentsvc_core.usecases.replay_many import BulkReplayer
     from contentsvc_core.usecases.rotate import Rotator
     from contentsvc_core.usecases.sign_in import SignIn
     from contentsvc_core.usecases.subscribe import Subscriptions
-    from contentsvc_core.usecases.trail import Trails
+    from contentsvc_core.usecases.trail import DeliveryTrails
     from contentsvc_core.usecases.triggers import TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 
 
 async def no_hosts(_provider: str) -> "CodeHost | None":
-    """Return no code host: none is configured."""
     return None
 
 
@@ -53,25 +54,23 @@ class Application:
     clock: "Clock"
     ids: "IdSource"
     renderer: "MarkupRenderer"
-    #: Bounds the work that runs at once, by kind.
     shares: "Shares"
-    #: Runs long computations.
-    aside: "Aside"
+    offload: "Offload"
     #: Returns the code host of a provider; ``None``: its API is not configured.
     hosts: "Callable[[str], Awaitable[CodeHost | None]]" = no_hosts
-    #: Called after a run was stored.
-    nudge: Callable[[], None] = nothing
+    notify: Callable[[], None] = nothing
     #: The address at which code hosts reach this service; no trailing slash.
     base_url: str
     #: Hosts that may be read though they are not public.
     site_hosts: "frozenset[SiteHost]" = frozenset()
     #: Hosts that webhooks may be sent to though they are not public.
     outgoing_hosts: "frozenset[SiteHost]" = frozenset()
+    mails: bool = False
 
     def load(self) -> None:
         """Create all use cases: a server imports no modules while it answers requests."""
-        for name, each in vars(type(self)).items():
-            if isinstance(each, cached_property):
+        for name, attribute in vars(type(self)).items():
+            if isinstance(attribute, cached_property):
                 getattr(self, name)
 
     @cached_property
@@ -99,29 +98,29 @@ class Application:
         return Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
 
     @cached_property
-    def host_calls(self) -> "HostCalls":
-        from contentsvc_core.usecases.host_calls import HostCalls
+    def code_host_service(self) -> "CodeHostService":
+        from contentsvc_core.usecases.code_host_service import CodeHostService
 
         stores = self.stores
-        return HostCalls(self.hosts, stores.hooks, stores.journal, self.clock, self.ids, base_url=self.base_url)
+        return CodeHostService(self.hosts, stores.hooks, stores.journal, self.clock, self.ids, base_url=self.base_url)
 
     @cached_property
     def connector(self) -> "Connector":
         from contentsvc_core.usecases.connect import Connector
 
-        return Connector(self.stores.directory, self.stores.hooks, self.host_calls, self.clock, self.ids)
+        return Connector(self.stores.directory, self.stores.hooks, self.code_host_service, self.clock, self.ids)
 
     @cached_property
     def rotator(self) -> "Rotator":
         from contentsvc_core.usecases.rotate import Rotator
 
-        return Rotator(self.stores.directory, self.stores.hooks, self.host_calls, self.clock, self.ids)
+        return Rotator(self.stores.directory, self.stores.hooks, self.code_host_service, self.clock, self.ids)
 
     @cached_property
     def reconciler(self) -> "Reconciler":
         from contentsvc_core.usecases.reconcile import Reconciler
 
-        return Reconciler(self.stores.directory, self.stores.journal, self.host_calls, self.clock)
+        return Reconciler(self.stores.directory, self.stores.journal, self.code_host_service, self.clock)
 
     @cached_property
     def replayer(self) -> "Replayer":
@@ -136,15 +135,27 @@ class Application:
             stores.outbox,
             self.clock,
             self.ids,
-            nudge=self.nudge,
+            notify=self.notify,
         )
 
     @cached_property
-    def trails(self) -> "Trails":
-        from contentsvc_core.usecases.trail import Trails
+    def bulk_replayer(self) -> "BulkReplayer":
+        from contentsvc_core.usecases.replay_many import BulkReplayer
+
+        return BulkReplayer(self.replayer, self.stores.read_model, self.clock)
+
+    @cached_property
+    def diagnoses(self) -> "Diagnoses":
+        from contentsvc_core.usecases.diagnoses import Diagnoses
+
+        return Diagnoses(self.stores.read_model, self.stores.directory, self.stores.hooks)
+
+    @cached_property
+    def delivery_trails(self) -> "DeliveryTrails":
+        from contentsvc_core.usecases.trail import DeliveryTrails
 
         stores = self.stores
-        return Trails(stores.insights, stores.contexts, stores.directory, stores.posts)
+        return DeliveryTrails(stores.read_model, stores.contexts, stores.directory, stores.posts)
 
     @cached_property
     def trigger_editor(self) -> "TriggerEditor":
@@ -168,13 +179,13 @@ class Application:
     def post_editor(self) -> "PostEditor":
         from contentsvc_core.usecases.edit import PostEditor
 
-        return PostEditor(self.stores.posts, self.renderer, self.clock, share=self.shares.heavy)
+        return PostEditor(self.stores.posts, self.renderer, self.clock, self.ids, share=self.shares.heavy)
 
     @cached_property
     def brand_editor(self) -> "BrandEditor":
         from contentsvc_core.usecases.brands import BrandEditor
 
-        return BrandEditor(self.stores.brands, self.clock, opened=self.site_hosts)
+        return BrandEditor(self.stores.brands, self.clock, self.ids, opened=self.site_hosts)
 
     @cached_property
     def brand_generator(self) -> "BrandGenerator":
@@ -187,7 +198,9 @@ class Application:
         from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 
         stores = self.stores
-        return EndpointEditor(stores.endpoints, stores.outbox, self.clock, self.ids, opened=self.outgoing_hosts)
+        return EndpointEditor(
+            stores.endpoints, stores.outbox, self.clock, self.ids, opened=self.outgoing_hosts, mails=self.mails
+        )
 
     @cached_property
     def changelog_editor(self) -> "ChangelogEditor":
@@ -211,10 +224,10 @@ class Application:
     def style_previews(self) -> "StylePreviews":
         from contentsvc_core.usecases.preview_style import StylePreviews
 
-        return StylePreviews(self.briefs, self.stores.search, self.aside)
+        return StylePreviews(self.briefs, self.stores.search, self.offload)
 
     @cached_property
     def _job_starter(self) -> "JobStarter":
         from contentsvc_core.usecases.generate import JobStarter
 
-        return JobStarter(self.stores.jobs, self.clock, self.ids, nudge=self.nudge)
+        return JobStarter(self.stores.jobs, self.clock, self.ids, notify=self.notify)

@@ -1,7 +1,6 @@
 """Commands: requests to change something, each described once for all drivers.
 
-The fields of a command have the types, the bounds, the titles and the descriptions. From them come the bodies of
-``/v1`` with their schemas, the options of commands and their help, and the labels of forms.
+The fields have the types, bounds, titles and descriptions of the bodies of ``/v1``, the options of commands, and forms.
 """
 
 import re
@@ -25,10 +24,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, ...] = ()) -> type[Any]:
     """Return the command that changes fields: each field is optional, and ``UNSET`` leaves the value unchanged.
 
-    Args:
-        command: The command that creates the resource, or its form on the wire.
-        name: The name of the new type.
-        clears: The fields that may be ``None``. ``None`` is no new value of any other field.
+    ``command`` creates the resource, or is its form on the wire; ``clears`` are the fields that may be ``None``.
     """
     fields = structs.fields(command)
     return msgspec.defstruct(
@@ -44,9 +40,8 @@ def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, .
 
 
 def values_of(command: msgspec.Struct) -> dict[str, Any]:
-    """Return the fields of a command that are set."""
-    named = ((name, getattr(command, name)) for name in command.__struct_fields__)
-    return {name: value for name, value in named if value is not UNSET}
+    fields = ((name, getattr(command, name)) for name in command.__struct_fields__)
+    return {name: value for name, value in fields if value is not UNSET}
 
 
 def read_command(command: type[_Command], given: Mapping[str, object], **ready: object) -> _Command | Refusal:
@@ -61,23 +56,24 @@ def read_command(command: type[_Command], given: Mapping[str, object], **ready: 
     except msgspec.ValidationError as exc:
         fault, _, place = str(exc).partition(" - at `$.")
         long = _TOO_LONG.fullmatch(fault)
-        told = f"must have at most {long[1]} characters" if long else f"is invalid: {fault}"
-        return invalid(names.get(place.partition("[")[0].strip("`")), told)
+        reason = f"must have at most {long[1]} characters" if long else f"is invalid: {fault}"
+        return invalid(names.get(place.partition("[")[0].strip("`")), reason)
 
 
 def describe(command: type[msgspec.Struct]) -> dict[str, msgspec.Meta]:
-    """Return the metadata of the fields that have any: title, description and bounds."""
-    found = ((each.name, _meta(each.type)) for each in structs.fields(command))
-    return {name: meta for name, meta in found if meta is not None}
+    """Return the metadata of the fields that have any: title and description."""
+    metas = ((each.name, _meta(each.type)) for each in structs.fields(command))
+    return {name: meta for name, meta in metas if meta is not None}
 
 
 def _meta(kind: Any) -> msgspec.Meta | None:  # noqa: ANN401  # any annotation
-    own = (each for each in getattr(kind, "__metadata__", ()) if isinstance(each, msgspec.Meta))
-    return next(own, None) or next((meta for each in get_args(kind) if (meta := _meta(each))), None)
+    own = [each for each in getattr(kind, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
+    if own:  # the last one is the field's; the ones before are of the alias that it annotates
+        return own[-1]
+    return next((meta for each in get_args(kind) if (meta := _meta(each))), None)
 
 
 def _set(kind: Any) -> Any:  # noqa: ANN401  # any annotation
-    """Return a type without ``None``."""
     if hasattr(kind, "__metadata__") or NoneType not in get_args(kind):
         return kind
     return cast("Any", Union)[tuple(each for each in get_args(kind) if each is not NoneType)]

@@ -13,8 +13,7 @@ class ContentServiceError(Exception):
 class StoreUnavailable(ContentServiceError):
     """The store cannot be reached, or does not answer in time; the outcome of the last write may be unknown.
 
-    A retry may succeed. A fault that retries do not fix, such as a missing table, is another error of this module. A
-    settlement may be repeated: its claim prevents a double effect.
+    A retry may succeed, and a settlement may be repeated: its claim prevents a double effect.
     """
 
 

@@ -11,6 +11,7 @@ _DELIVERY_ID: Final = re.compile(r"[!-~]{1,255}")
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: A UUIDv7 behind a prefix: its first 48 bits are milliseconds since the epoch (RFC 9562, section 5.7).
 _TIMED: Final = re.compile(r"[a-z]+_([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
+_BEGUN: Final = re.compile(r"(?:[a-z]+_)?([0-9a-f]{1,8})(?:-([0-9a-f]{0,4})(?:-.*)?)?", re.ASCII)
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 #: Neither part may be ``.`` or ``..``.
 _FULL_NAME: Final = re.compile(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9_.-]{1,100}", re.ASCII)
@@ -23,7 +24,7 @@ _NOT_SLUG: Final = re.compile(r"[^a-z0-9]+")
 def repository_id(text: str) -> int | None:
     """Read a repository id: ASCII digits without a leading zero, at most :data:`MAX_REPOSITORY_ID`; else ``None``.
 
-    ``int()`` alone would also accept ``1_0``, ``+1``, Arabic digits, and numbers that overflow a database.
+    ``int()`` alone would also accept ``1_0``, ``+1`` and Arabic digits.
     """
     if _REPOSITORY_ID.fullmatch(text) is None:
         return None
@@ -37,7 +38,6 @@ def is_delivery_id(text: str) -> bool:
 
 
 def is_own_id(text: str) -> bool:
-    """Check the form of an id that this service generated."""
     return _OWN_ID.fullmatch(text) is not None
 
 
@@ -47,13 +47,20 @@ def minted_ms(text: str) -> int | None:
     return None if timed is None else int(timed[1] + timed[2], 16)
 
 
+def minted_between(beginning: str) -> tuple[int, int] | None:
+    """Return the first and the last time at which ids with this beginning are generated, in milliseconds."""
+    begun = _BEGUN.fullmatch(beginning)
+    if begun is None:
+        return None
+    digits = begun[1] + (begun[2] or "")
+    return int(f"{digits:0<12}", 16), int(f"{digits:f<12}", 16)
+
+
 def is_slug(text: str) -> bool:
-    """Check the form of a slug: 1 to 64 of ``a-z0-9-``, no hyphen at either end."""
     return _SLUG.fullmatch(text) is not None
 
 
 def is_full_name(text: str, *, nested: bool = False) -> bool:
-    """Check the form of a repository's name: ``owner/name``; ``nested``: the owner may be ``group/subgroup``."""
     if not nested:
         return _FULL_NAME.fullmatch(text) is not None
     *groups, name = text.split("/")

@@ -12,6 +12,7 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.events.wire import event_body
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.received import Received
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
@@ -20,7 +21,10 @@ from contentsvc_core.workflows.context import how_many_fit
 
 UNKNOWN_LOG: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook log not found")
 _MINUTE: Final = timedelta(minutes=1)
-#: The fields of a whole entry that a listed entry lacks.
+#: The most rows of a repository in a minute that have facts: they explain a fault, and a flood needs no more.
+DESCRIBED: Final = 8
+#: The number of rows whose place the facts take: facts have at most 1 KiB, and a row at least 256 bytes.
+FACTS_COST: Final = 4
 _PAYLOAD: Final = frozenset({"detail", "left_out"})
 
 
@@ -37,6 +41,27 @@ class Direction(Enum):
 
     INCOMING = "incoming"
     OUTGOING = "outgoing"
+
+
+class LogOutcome(Enum):
+    """The outcome of a delivery."""
+
+    PROCESSED = "processed"
+    FILTERED = "filtered"
+    IGNORED = "ignored"
+    DUPLICATE = "duplicate"
+    PING = "ping"
+    REFUSED = "refused"
+
+
+#: How the titles of successful deliveries begin, by outcome; a refused one has the status ``failed``.
+TITLES: Final[Mapping[LogOutcome, str]] = {
+    LogOutcome.PROCESSED: "Processed ",
+    LogOutcome.FILTERED: "Filtered ",
+    LogOutcome.IGNORED: "Ignored ",
+    LogOutcome.DUPLICATE: "Duplicate ",
+    LogOutcome.PING: "Webhook ping ",
+}
 
 
 class LogLine(Value, frozen=True, kw_only=True):
@@ -59,7 +84,18 @@ class LogLine(Value, frozen=True, kw_only=True):
     error_message: str | None = None
     #: Why the outcome came about, for operators; not part of the specified shape.
     reason: str | None = None
+    #: The facts of a refused delivery, if they were stored; not part of the specified shape.
+    received: Received | None = None
     created_at: datetime
+
+    @property
+    def outcome(self) -> LogOutcome | None:
+        """Return the outcome of the delivery; ``None``: the entry is a call or a message of the service."""
+        if self.direction is Direction.OUTGOING:
+            return None
+        if self.status is LogStatus.FAILED:
+            return LogOutcome.REFUSED
+        return next((each for each, start in TITLES.items() if self.title.startswith(start)), None)
 
 
 @final
@@ -85,23 +121,31 @@ class LogEntry(LogLine, frozen=True, kw_only=True):
 
 
 @final
+class ResultingPost(Value, frozen=True):
+    id: str
+    title: str
+
+
+@final
 class ListedEntry(LogLine, frozen=True, kw_only=True):
     """The list form of an entry, with a summary in place of the payload."""
 
     #: The event of a processed delivery; ``None``: the entry has no event.
     event: EventSummary | None = None
+    #: The first post of the delivery's runs; ``None``: the runs wrote no post, or it was deleted.
+    post: ResultingPost | None = None
 
 
-def listed_entry(entry: LogEntry) -> ListedEntry:
-    """Return the list form of an entry."""
+def listed_entry(entry: LogEntry, post: ResultingPost | None = None) -> ListedEntry:
     parts = asdict(entry, recurse=False, filter=lambda attribute, _: attribute.name not in _PAYLOAD)
-    return ListedEntry(**parts, event=EventSummary.of(entry.detail) if isinstance(entry.detail, Event) else None)
+    event = EventSummary.of(entry.detail) if isinstance(entry.detail, Event) else None
+    return ListedEntry(**parts, event=event, post=post)
 
 
 def left_out(sizes: Sequence[int], room: int) -> set[int]:
     """Return the positions of the payloads that do not fit into ``room`` bytes together; one payload always fits.
 
-    The smallest ones fit first: one large payload must not displace all others of a page. A size of 0 means no payload.
+    The smallest ones fit first: one large payload must not displace all others of a page.
     """
     smallest_first = sorted((position for position, size in enumerate(sizes) if size), key=sizes.__getitem__)
     return set(smallest_first[how_many_fit((sizes[position] for position in smallest_first), room) :])
@@ -116,7 +160,6 @@ def log_body(entry: LogEntry) -> dict[str, Any]:
 
 
 def line_body(entry: LogLine) -> dict[str, Any]:
-    """Return the fields of a log entry without a payload."""
     return {
         "id": entry.id,
         "referenceId": entry.reference_id,
@@ -135,16 +178,14 @@ def line_body(entry: LogLine) -> dict[str, Any]:
 class LogQuery:
     """A filter of log entries."""
 
-    #: Only entries of these integrations, by id; removed integrations still have entries. Empty: all.
     integration_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
-    #: Only entries with these statuses; empty: all.
     statuses: tuple[LogStatus, ...] = field(converter=tuple, factory=tuple)
 
 
 def read_log_query(parameters: Mapping[str, str]) -> LogQuery | Refusal:
     """Read the comma lists ``integrationId`` and ``status``; an empty list means all.
 
-    An unknown integration is valid, since entries outlive integrations. A text that cannot be an id is invalid.
+    An unknown integration is valid, since entries outlive integrations.
     """
     statuses = choices("status", parameters.get("status", ""), LogStatus)
     if isinstance(statuses, Refusal):
@@ -168,6 +209,8 @@ class FailureBudget:
 
     #: Rows a minute.
     limit: int
+    #: Rows of the minute that have the facts of their deliveries.
+    described: int = 0
     #: The beginning of the minute; ``None``: there was no failure.
     since: datetime | None = None
     written: int = 0
@@ -178,10 +221,17 @@ class FailureBudget:
         """Request one row; return the new budget, and whether the row may be written."""
         # A clock that was stepped back begins a new minute, too: else the budget could stay spent for hours.
         fresh = self.since is None or not timedelta() <= now - self.since < _MINUTE
-        budget = evolve(self, since=now, written=0) if fresh else self
+        budget = evolve(self, since=now, written=0, described=0) if fresh else self
         if budget.written < self.limit:
             return evolve(budget, written=budget.written + 1), True
         return evolve(budget, left_out=budget.left_out + 1), False
+
+    def describe(self) -> "FailureBudget | None":
+        """Return the budget after the row that was granted last gets facts; ``None``: facts are not stored."""
+        written = self.written + FACTS_COST
+        if self.described >= DESCRIBED or written > self.limit:
+            return None
+        return evolve(self, written=written, described=self.described + 1)
 
     def told(self, count: int) -> "FailureBudget":
         """Return the budget after a row has counted ``count`` omitted failures."""

@@ -8,11 +8,8 @@ from importlib import import_module
 def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """Return the ``__getattr__`` of a package whose names live in its modules.
 
-    A short command starts several times faster when a package imports only the modules that are used.
-
-    Args:
-        package: The package's full name.
-        homes: Names, separated by spaces, by their module inside the package.
+    A short command starts several times faster when a package imports only the modules that are used. ``homes`` has
+    names, separated by spaces, by their module.
     """
     home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 

@@ -1,12 +1,16 @@
-"""Organizations and their integrations."""
-
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final, Protocol, final
+from typing import Annotated, Any, Final, Protocol, Self, final
+from zoneinfo import ZoneInfo
 
+import msgspec
 from attrs import field, frozen
+from msgspec import Meta
 
+from contentsvc_core.commands import Command
 from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.zones import DEFAULT_ZONE
 
 #: The plans' retention periods, in days (specification 8.2).
 RETENTION_DAYS: Final = (7, 30)
@@ -31,7 +35,39 @@ class Organization:
     retention_days: int = field(default=30, validator=_a_plan)
     #: ``None``: the defaults.
     house_style: HouseStyle | None = None
+    #: The time zone of its schedules, and of the days and dates that people read.
+    time_zone: ZoneInfo = DEFAULT_ZONE
     created_at: datetime
+
+
+@final
+class OrganizationBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An organization."""
+
+    id: str
+    slug: str
+    name: str
+    retention_days: Annotated[int, Meta(description="How long webhook logs are kept, in days.")]
+    time_zone: Annotated[str, Meta(description="IANA name of the time zone of schedules and of days.")]
+    created_at: str
+
+    @classmethod
+    def of(cls, organization: Organization) -> Self:
+        return cls(
+            id=organization.id,
+            slug=organization.slug,
+            name=organization.name,
+            retention_days=organization.retention_days,
+            time_zone=organization.time_zone.key,
+            created_at=iso_ms(organization.created_at),
+        )
+
+
+@final
+class ChangeOrganization(Command, frozen=True, kw_only=True):
+    """The fields to change."""
+
+    time_zone: Annotated[str, Meta(max_length=100, description="IANA name of the time zone, such as Europe/Berlin.")]
 
 
 @final
@@ -72,8 +108,6 @@ class Disabled:
 
 
 class _Named(Protocol):
-    """A trigger, a schedule, or a row of one."""
-
     @property
     def id(self) -> str: ...
 
@@ -97,7 +131,6 @@ class Removed:
 
 
 def removed_body(removed: Removed) -> dict[str, Any]:
-    """Return the wire form: the ids of disabled triggers and schedules (decisions, ``/v1``)."""
     return {
         "disabledSchedules": [each.id for each in removed.disabled_schedules],
         "disabledEvents": [each.id for each in removed.disabled_events],
@@ -110,5 +143,4 @@ def webhook_path(integration: Integration, repository_id: int) -> str:
 
 
 def webhook_url(base_url: str, integration: Integration, repository_id: int) -> str:
-    """Return the whole address of the webhook; ``base_url`` has no trailing slash."""
     return f"{base_url}{webhook_path(integration, repository_id)}"

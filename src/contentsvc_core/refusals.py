@@ -23,7 +23,6 @@ class RefusalKind(Enum):
     QUERY = auto()
     #: The values are valid, but do not fit the organization: for example, an unknown repository.
     UNSUITABLE = auto()
-    #: The organization has no such resource.
     NOT_FOUND = auto()
     #: Another resource is the same, or has the same name.
     DUPLICATE = auto()
@@ -31,13 +30,9 @@ class RefusalKind(Enum):
     LIMIT = auto()
     #: The present state of a resource does not allow it.
     CONFLICT = auto()
-    #: The integration is disabled.
     DISABLED = auto()
-    #: The resource has changed since the client read it.
     STALE = auto()
-    #: The code host refused.
     HOST_REFUSED = auto()
-    #: The code host accepts no more requests for a time.
     HOST_BUSY = auto()
     #: The code host does not answer, or its answer is not valid.
     HOST_UNREACHABLE = auto()
@@ -46,14 +41,11 @@ class RefusalKind(Enum):
 @final
 @frozen
 class Refusal:
-    """The refusal of a request; nothing was changed."""
-
     kind: RefusalKind
     #: For people. :data:`FIELD` is the placeholder for the field's name.
     reason: str
     #: The field at fault, by its attribute in the core; ``None``: no field in particular.
     field: str | None = None
-    #: Further data for clients, in the wire form.
     details: Mapping[str, Any] = attrs.field(factory=dict[str, Any], hash=False, kw_only=True)
     #: The time until another attempt may succeed, in seconds.
     retry_after_s: int | None = attrs.field(default=None, kw_only=True)

@@ -46,12 +46,10 @@ def delivery_ids() -> st.SearchStrategy[str]:
 
 
 def instants() -> st.SearchStrategy[Any]:
-    """Points in time with whole milliseconds, 1970 to 2100."""
     return st.integers(0, 4_102_444_800_000).map(from_ms)
 
 
 def addresses() -> st.SearchStrategy[Address]:
-    """Addresses of webhooks."""
     ids = st.from_regex(r"[A-Za-z0-9_-]{1,20}", fullmatch=True)
     return st.builds(
         address,
@@ -63,7 +61,6 @@ def addresses() -> st.SearchStrategy[Address]:
 
 
 def commits() -> st.SearchStrategy[Commit]:
-    """Commits with any text in them."""
     return st.builds(
         Commit,
         id=st.text("0123456789abcdef", min_size=40, max_size=40),
@@ -86,7 +83,6 @@ def _paths() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 def pushes() -> st.SearchStrategy[Push]:
-    """Pushes, normalized."""
     return st.builds(
         Push,
         ref=foreign_text(max_size=60),
@@ -97,7 +93,6 @@ def pushes() -> st.SearchStrategy[Push]:
 
 
 def releases() -> st.SearchStrategy[Release]:
-    """Releases, normalized."""
     return st.builds(
         Release,
         action=st.sampled_from(["published", "prereleased", "created"]) | foreign_text().map(_word),

@@ -1,7 +1,7 @@
 """Helpers for tests of services that use the core: signed deliveries, a manual clock, repeatable ids.
 
-They are shipped for other services' tests as well as our own. None of them replaces a port by other rules: the memory
-store is an adapter under the same contract suite as every other.
+None of them replaces a port by other rules: the memory store is an adapter under the same contract suite as every
+other.
 """
 
 import json
@@ -9,13 +9,17 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import count
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
+
+from attrs import evolve
 
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 
-#: The default start of a :class:`ManualClock`.
+if TYPE_CHECKING:
+    from contentsvc_core.workflows.triggers import Trigger
+
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -27,7 +31,6 @@ class ManualClock:
         self._now = whole_ms(now)
 
     def now(self) -> datetime:
-        """Return the time."""
         return self._now
 
     def advance(self, by: timedelta) -> None:
@@ -37,29 +40,26 @@ class ManualClock:
 
 @final
 class CountingIds:
-    """Repeatable ids: a counter."""
-
     def __init__(self) -> None:
         self._numbers = count(1)
 
-    def mint(self, prefix: str) -> str:
-        """Return the next id, in the shape of a UUID."""
+    def new_id(self, prefix: str) -> str:
         number = next(self._numbers)
         return f"{prefix}00000000-0000-7000-8000-{number:012d}"
 
     def token(self, length: int) -> str:
-        """Return the next token: digits, padded with zeros."""
         return f"{next(self._numbers):0{length}d}"
 
 
 @final
 class PlainSteps:
-    """Steps without durable results, for workflows in tests without an engine."""
-
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        """Run a step."""
         _ = name
         return await step()
+
+
+def switched(*, enabled: bool) -> "Callable[[Trigger], Trigger]":
+    return lambda trigger: evolve(trigger, enabled=enabled)
 
 
 def address(
@@ -68,7 +68,6 @@ def address(
     integration_id: str = "int_1",
     repository_id: int = 1,
 ) -> Address:
-    """Return an address."""
     return Address(
         provider=provider, organization_id=organization_id, integration_id=integration_id, repository_id=repository_id
     )
@@ -145,7 +144,6 @@ def release_body(
     prerelease: bool = False,
     published_at: str | None = "2026-01-01T12:00:00Z",
 ) -> dict[str, Any]:
-    """Return a release in the code host's native form."""
     return {
         "action": action,
         "release": {

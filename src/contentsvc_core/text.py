@@ -41,21 +41,21 @@ def _can_be_encoded(text: str) -> bool:
 def compatible(text: str) -> str:
     """Return the compatibility form (NFKC) of ``text``, without the marks beyond ``MARKS_LIMIT`` in a row.
 
-    Takes time in proportion to the length of ``text``. A text without such a row gets the form of the standard.
+    Takes time in proportion to the length of ``text``.
     """
     if text.isascii():
         return text
     return normalize("NFKC", _MAYBE_MARKS.sub(_bounded_marks, text))
 
 
-def _bounded_marks(found: re.Match[str]) -> str:
-    kept: list[str] = []
+def _bounded_marks(match: re.Match[str]) -> str:
+    chars: list[str] = []
     marks = 0
-    for char in found[0]:
+    for char in match[0]:
         marks = marks + 1 if combining(char) or char in _INTO_MARKS else 0
         if marks <= MARKS_LIMIT:
-            kept.append(char)
-    return "".join(kept)
+            chars.append(char)
+    return "".join(chars)
 
 
 def has_controls(text: str) -> bool:
@@ -64,7 +64,7 @@ def has_controls(text: str) -> bool:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return ``text`` as one line of at most ``limit`` characters, without control characters, for a title or a log.
+    """Return ``text`` as one line of at most ``limit`` characters, without control characters.
 
     A longer text is cut, with ``…`` as its last character.
     """
@@ -77,8 +77,7 @@ def one_line(text: str, limit: int) -> str:
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text
-    # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves space for runs of
-    # spaces.
+    # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves room for spaces.
     text = text[: 8 * limit]
     if (printable := text.replace("\n", " ")).isprintable():
         # Most other texts: several lines, or spaces too many.

@@ -1,7 +1,7 @@
 """Points in time: aware UTC ``datetime`` values with whole milliseconds, and their two written forms.
 
-The wire form is ISO 8601 with exactly three decimals and ``Z`` (specification 2.1). The stored form is an integer
-of milliseconds since the Unix epoch, which both databases compare exactly.
+The wire form is ISO 8601 with exactly three decimals and ``Z`` (specification 2.1). The stored form is an integer of
+milliseconds, which both databases compare exactly.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,11 +11,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def whole_ms(at: datetime) -> datetime:
-    """Return ``at`` in UTC, cut to whole milliseconds.
-
-    Raises:
-        ValueError: ``at`` has no time zone.
-    """
+    """Return ``at`` in UTC, cut to whole milliseconds; without a time zone, raise ``ValueError``."""
     if at.tzinfo is None:
         message = f"a point in time needs a time zone: {at!r}"
         raise ValueError(message)
@@ -35,12 +31,10 @@ def read_iso(text: str) -> datetime | None:
 
 
 def to_ms(at: datetime) -> int:
-    """Return ``at`` as milliseconds since the Unix epoch."""
     return (at - _EPOCH) // _MILLISECOND
 
 
 def from_ms(ms: int) -> datetime:
-    """Return the point in time ``ms`` milliseconds after the Unix epoch."""
     return _EPOCH + ms * _MILLISECOND
 
 

@@ -17,8 +17,6 @@ def _attributes(cls: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
 
 @final
 class _Attributes:
-    """The attributes of a class, in attrs' description."""
-
     def __get__(self, _value: object, owner: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
         return _attributes(owner)
 
@@ -26,8 +24,7 @@ class _Attributes:
 class Value(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A frozen value that each delivery creates; it takes part in no reference cycle.
 
-    :func:`attrs.evolve`, :func:`attrs.asdict` and :func:`attrs.fields` treat it as an attrs class, so other code does
-    not depend on its implementation.
+    attrs treats it as its own class.
     """
 
     __attrs_attrs__: ClassVar[Any] = _Attributes()

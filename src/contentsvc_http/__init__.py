@@ -1,1 +1,0 @@
-"""The HTTP driver, on Litestar."""

@@ -18,7 +18,6 @@ _MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 
 
 def agent_routes(app: Application) -> list[HTTPRouteHandler]:
-    """Return the routes; none without the packages of the extra."""
     if not is_installed():
         return []
     ours = origin_of(app.base_url)

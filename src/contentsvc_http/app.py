@@ -14,9 +14,10 @@ from litestar.types import ASGIApp, ControllerRouterHandler
 
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ROOT
-from contentsvc_core.ports import Aside
-from contentsvc_core.usecases.receive import at_once
+from contentsvc_core.ports import Offload
+from contentsvc_core.usecases.receive import run_inline
 from contentsvc_http.agents import agent_routes
+from contentsvc_http.body_budget import CAPACITY, CAPACITY_ELSEWHERE, Bodies, BodyBudget
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
@@ -27,60 +28,45 @@ from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.heads import Heads
 from contentsvc_http.health import health_routes, status_route
-from contentsvc_http.intake import ROOM, ROOM_ELSEWHERE, Bodies, Intake
-from contentsvc_http.logs import Answered, RequestLog, Requests
+from contentsvc_http.logs import AnswerObserver, RequestLog, Requests
 from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
+from contentsvc_http.routing import FreshOptions
 from contentsvc_http.v1.routes import api_routes
 from contentsvc_http.webhooks import Webhooks
 
-#: The maximum size of a body of ``/v1``, in bytes.
 _MAX_API_BODY = 1024 * 1024
 
 
 @final
 @frozen(kw_only=True)
 class Front:
-    """The public part: the receiver, ``/v1``, pages and agents."""
-
     receiver: Receiving
-    #: The use cases.
     app: Application
     limits: RateLimits
     #: Whether ``/v1`` answers as clients of the hosted product expect it.
     hosted: bool = False
-    #: ``None``: there is no dashboard.
     dashboard: Dashboard | None = None
-    #: ``None``: no public changelogs.
     public: PublicReading | None = None
-    #: Whether agents are served.
     agents: bool = False
     #: Where the answers to large deliveries are written.
-    aside: Aside = at_once
-    #: The budget for large bodies, in bytes.
-    room: int = ROOM
+    offload: Offload = run_inline
+    capacity: int = CAPACITY
 
 
 @final
 @frozen(kw_only=True)
 class Services:
-    """The parts of the application."""
-
     #: ``None``: the process has the role ``worker`` and serves its operator only.
     front: Front | None
     #: Returns the reason why the process is not ready, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]
-    #: Routes for the operator only.
     for_operators: Sequence[HTTPRouteHandler] = ()
-    #: Called for each answered request.
-    answered: Answered | None = None
+    answered: AnswerObserver | None = None
 
 
 @final
-class _Application(Litestar):
-    """Litestar without the plugins that it adds when pydantic is installed.
-
-    Only the agents' protocol uses pydantic. Importing it at each start took a third of a second.
-    """
+class _Application(FreshOptions, Litestar):
+    """Litestar without the plugins that it adds when pydantic is installed: importing it took a third of a second."""
 
     @staticmethod
     def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
@@ -88,17 +74,15 @@ class _Application(Litestar):
 
 
 def create_app(services: Services) -> ASGIApp:
-    """Return the ASGI application with its receiver."""
     requests = Requests(services.answered)
     served = create_application(services, requests)
     front = services.front
     if front is None:
         return served
-    return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)
+    return Webhooks(front.receiver, served, offload=front.offload, budget=BodyBudget(front.capacity), requests=requests)
 
 
 def create_application(services: Services, requests: Requests) -> ASGIApp:
-    """Return the ASGI application behind the receiver."""
     running = version("contentsvc")
     front = services.front
     application = _Application(
@@ -115,12 +99,11 @@ def create_application(services: Services, requests: Requests) -> ASGIApp:
         template_config=None if front is None or front.dashboard is None else template_config(),
     )
     # Outside of all other middleware: the log itself answers when the server stops during a request.
-    bodies = Bodies(application, Intake(ROOM_ELSEWHERE, of="requests"))
+    bodies = Bodies(application, BodyBudget(CAPACITY_ELSEWHERE, of="requests"))
     return RateLimitHeaders(RequestLog(Heads(bodies), requests))
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Answer an exception outside of all routes; below the public changelogs, the answer is a page."""
     return (refuse_page if request.scope["path"].startswith(f"{ROOT}/") else refuse)(request, exc)
 
 

@@ -13,17 +13,12 @@ from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.errors import Refused
 
 _LOG: Final = structlog.get_logger("contentsvc.http")
-#: The key of the API key in a request's state.
 _KEY: Final = "contentsvc.key"
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
 async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, scope: Scope | None) -> ApiKey:
-    """Return the request's API key, which has the scope; ``None``: the scope is checked later.
-
-    Raises:
-        Refused: 401 or 403.
-    """
+    """Return the request's API key, which has the scope; ``None``: the scope is checked later."""
     if "Authorization" not in request.headers:
         raise Refused(401, {"error": "Missing API key"}, _CHALLENGE)
     key = await presented_key(request, authenticator)

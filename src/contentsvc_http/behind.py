@@ -23,13 +23,9 @@ class Behind:
         *,
         on_failed: Callable[[], None],
     ) -> None:
-        """Create the application. It is closed.
+        """``opened`` opens the application, and closes it in the end; ``probes`` answers health checks before.
 
-        Args:
-            opened: Opens the application, and closes it in the end.
-            probes: Answers health checks until a request or :meth:`load` opens the application.
-            requests: Logs and counts the requests that are refused here.
-            on_failed: Called when the application cannot be opened; :meth:`close` raises the reason.
+        ``on_failed`` is called when the application cannot be opened; :meth:`close` raises the reason.
         """
         self._opened = opened
         self._probes = probes
@@ -40,7 +36,6 @@ class Behind:
         self._task: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         if self._task is None and self._probes.serves(scope):
             await self._probes(scope, receive, send)
             return

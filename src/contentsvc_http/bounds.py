@@ -11,8 +11,6 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Bounds:
-    """The limits of a connection."""
-
     #: The size of a head, in bytes. Others: Apache 8 KiB a line, nginx 32 KiB, Node 16 KiB.
     head: int = 64 * 1024
     #: The number of header fields. A field costs far more memory than its bytes. Apache allows 100, proxies add some.
@@ -26,7 +24,7 @@ class Bounds:
     #: The time limit for receiving a head, and for the client to read a piece of an answer, in seconds. The next check
     #: closes the connection.
     slow_s: float = 27.0
-    #: The time limit for a head and its body together. Routes that read a body have shorter limits (intake.py).
+    #: The time limit for a head and its body together. Routes that read a body have shorter limits (body_budget.py).
     slow_body_s: float = 28.0
     #: The time in seconds and the number of bytes for which the rest of a body is read and dropped after the last
     #: answer. A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is
@@ -66,7 +64,6 @@ class End:
     more: tuple[bytes, ...] = ()
 
     def answer(self) -> bytes:
-        """Return the whole answer."""
         body = msgspec.json.encode({"error": self.error})
         head = [
             b"HTTP/1.1 " + self.status,
@@ -95,7 +92,6 @@ SILENT: Final = End(Cause.SLOW, lingers=False)
 ANSWERED: Final = End()
 #: The application has answered and continues; the rest of the body exceeds the limit for reading on.
 DRAINED: Final = End(lingers=False)
-#: The default limits.
 BOUNDS: Final = Bounds()
 
 

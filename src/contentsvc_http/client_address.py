@@ -10,7 +10,6 @@ _FORWARDED_FOR: Final = b"x-forwarded-for"
 #: A household or a server gets at least this prefix: its 2^64 addresses count as one client.
 _IPV6_PREFIX: Final = 64
 _IPV6_BITS: Final = 128
-#: Headers that proxies add.
 _BY_PROXIES: Final = frozenset(
     {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
 )
@@ -27,20 +26,14 @@ class Proxies:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read addresses and networks, separated by commas.
-
-        Raises:
-            ValueError: An address or network is invalid; the message names it.
-        """
+        """Read addresses and networks, separated by commas; the message of the ``ValueError`` names an invalid one."""
         return cls([ip_network(part) for each in text.split(",") if (part := each.strip())])
 
     def client(self, connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the address for counting a request's sender: IPv4 in full, IPv6 by its first 64 bits.
 
         Each proxy appends the address of its client to ``X-Forwarded-For``. From the right, the first address that is
-        not a trusted proxy is the client. The client itself may have written the addresses left of it.
-
-        ``connected`` is the address of the connection, if it has one. Names of headers are in lower case.
+        not a trusted proxy is the client, which may have written the addresses left of it.
         """
         address = None if connected is None else _address(connected)
         if address is None:
@@ -62,9 +55,7 @@ class Proxies:
 def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Check whether a request comes from this machine and not through a proxy, as far as its headers show.
 
-    A proxy on this machine is local as well, but its clients are not. A proxy that adds no header is not detected.
-
-    ``connected`` is the address of the connection, if it has one. Names of headers are in lower case.
+    A proxy on this machine that adds no header is not detected.
     """
     address = None if connected is None else _address(connected)
     return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)
@@ -73,8 +64,7 @@ def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> b
 def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Check whether the ``Host`` of a request is ``localhost`` or a loopback address.
 
-    Another host comes from a site whose name points at this machine (DNS rebinding), or from a proxy that forwards the
-    ``Host`` of its clients.
+    Another host comes from a site whose name points at this machine (DNS rebinding), or from a proxy.
     """
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1:
@@ -93,7 +83,6 @@ def _forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """Read an address; some proxies append its port."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

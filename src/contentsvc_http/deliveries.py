@@ -19,19 +19,11 @@ Told: TypeAlias = Callable[[Outcome | Exception], object]
 
 
 class Receiving(Protocol):
-    """Receives deliveries: :class:`~contentsvc_core.usecases.receive.Receiver`, or :class:`Deliveries`."""
+    async def preflight(self, delivery: Delivery) -> Rejected | None: ...
 
-    async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Return the refusal of a delivery by its headers alone; ``None``: read the body."""
-        ...
+    async def receive(self, delivery: Delivery) -> Outcome: ...
 
-    async def receive(self, delivery: Delivery) -> Outcome:
-        """Decide a delivery and make the decision durable."""
-        ...
-
-    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that a delivery is refused whose body was not read whole."""
-        ...
+    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None: ...
 
 
 @final
@@ -63,19 +55,11 @@ class Passage:
 
 
 class Observer(Protocol):
-    """What counts, times or traces deliveries."""
+    def ended(self, passages: Sequence[Passage]) -> None: ...
 
-    def ended(self, passages: Sequence[Passage]) -> None:
-        """Record the deliveries that ended in one turn of the event loop."""
-        ...
+    def settling(self, more: int) -> None: ...
 
-    def settling(self, more: int) -> None:
-        """Change the number of settlements that are being written; negative: they have ended."""
-        ...
-
-    def unread(self, exc: Exception) -> None:
-        """Record that an endpoint could not be read."""
-        ...
+    def unread(self, exc: Exception) -> None: ...
 
 
 @final
@@ -85,11 +69,7 @@ class Deliveries:
     def __init__(
         self, receiver: Receiver, *, queue: DeliveryQueue | None = None, observers: Sequence[Observer] = ()
     ) -> None:
-        """Create the driver.
-
-        Without ``queue``, the callbacks of the receiver's store, a task awaits each need. Each observer gets every
-        delivery.
-        """
+        """Without ``queue``, the callbacks of the receiver's store, a task awaits each need."""
         self._receiver: Final = receiver
         self._queue: Final = queue
         self._observers: Final = observers
@@ -102,12 +82,6 @@ class Deliveries:
         return Passage(delivery, told, self._receiver.steps(delivery))
 
     async def receive(self, delivery: Delivery) -> Outcome:
-        """Receive a delivery.
-
-        Raises:
-            StoreUnavailable: As the receiver.
-            ReceivingFailed: As the receiver.
-        """
         ended: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def told(end: Outcome | Exception) -> None:
@@ -122,7 +96,6 @@ class Deliveries:
         return await ended
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Return the refusal of a delivery by its headers alone; ``None``: read the body."""
         passage = Passage(delivery, None, None)
         try:
             refused = await self._receiver.preflight(delivery)
@@ -134,20 +107,15 @@ class Deliveries:
         return refused
 
     async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that a delivery is refused whose body was not read whole."""
         await self._receiver.refuse(delivery, fault, error)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start a task for work that has to be awaited."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def go(self, passage: Passage, met: object = None) -> None:
-        """Advance a passage up to the first step that has to be awaited.
-
-        ``met`` is the result of its last need. The passage may have ended when this returns.
-        """
+        """Advance a passage up to the first step that has to be awaited. ``met`` is the result of its last need."""
         steps, queue = passage.steps, self._queue
         assert steps is not None
         while True:
@@ -169,8 +137,8 @@ class Deliveries:
                 except Exception as exc:  # noqa: BLE001  # too much waits, or a fault of the store's
                     self._settled(passage, exc)
                 return
-            if queue is not None and isinstance(need, Lookup) and need.recall:
-                met = queue.recall(need.address, need.at)
+            if queue is not None and isinstance(need, Lookup) and need.allow_cached:
+                met = queue.cached(need.address, need.at)
                 if met is not None:
                     continue
             self.spawn(self._meet(passage, need))

@@ -20,7 +20,6 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.hosted import describe
 from contentsvc_http.webhooks_document import WEBHOOK_PATH, WEBHOOK_SCHEMAS, webhook_operations
 
-#: Name of the security scheme of ``/v1`` in the document.
 _KEY: Final = "apiKey"
 _ASSETS: Final = "/schema/assets"
 _SNAKE: Final = re.compile(r"_([a-z])")
@@ -38,20 +37,15 @@ _POLICY: Final = (
 )
 _NO_PAGE: Final = "default-src 'none'; frame-ancestors 'none'"
 _GUARD: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
-#: Paths that need no API key.
 _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
 #: Schema description of the framework's own 400 response. ``/v1`` validates by itself, so this response never occurs.
 _FRAMEWORKS: Final = "Validation Exception"
-#: Turns the framework's document into the one that is served.
 _Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
-    """Return the OpenAPI settings: the document at ``/schema/openapi.json``, and a page at ``/schema``.
-
-    With ``hosted``, the response bodies are described for clients of the hosted product.
-    """
+    """Return the OpenAPI settings: the document at ``/schema/openapi.json``, and a page at ``/schema``."""
     documented = _hosted if hosted else _as_specified
     page = _Page(documented)
 
@@ -84,7 +78,6 @@ def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
 
 
 def _plain_not_found(response: Response[Any]) -> Response[Any]:
-    """Return this service's 404 for an unknown path below ``/schema``, instead of the framework's own page."""
     if response.status_code == _NOT_FOUND:
         return Response({"error": "Not Found"}, status_code=_NOT_FOUND, media_type="application/json")
     return response
@@ -94,8 +87,8 @@ def asset_route() -> HTTPRouteHandler:
     """Return the route of the page's assets: files of Swagger UI, read from the package that ships them."""
     # Located without an import: only the files are needed.
     package = find_spec("swagger_ui")
-    assert package is not None  # it is a dependency
-    assert package.origin is not None  # and a plain package
+    assert package is not None
+    assert package.origin is not None
     folder = Path(package.origin).with_name("static")
 
     @get(f"{_ASSETS}/{{name:str}}", include_in_schema=False, name="assets")
@@ -154,7 +147,6 @@ def _hashes(tag: str, page: bytes) -> str:
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with the receiver, camel-case path parameters, and the security of each operation."""
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     for path, item in document["paths"].items():
         told = dict(item)

@@ -24,14 +24,12 @@ class Refused(Exception):
     """Ends a request with an error response that the client can act on."""
 
     def __init__(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
-        """Create a refusal; ``body`` has the key ``error``."""
         super().__init__(body["error"])
         self.status = status
         self.body = body
         self.headers = dict(headers or {})
 
 
-#: Response to a request that is still running when the server stops.
 STOPPING: Final = Refused(
     503,
     {"error": UNAVAILABLE},
@@ -39,7 +37,6 @@ STOPPING: Final = Refused(
 )
 
 
-#: The status of a refusal, by its kind.
 _STATUS: Final = {
     RefusalKind.INVALID: 400,
     RefusalKind.QUERY: 400,
@@ -59,7 +56,6 @@ _Value = TypeVar("_Value")
 
 
 def refused(refusal: Refusal) -> Refused:
-    """Return the error response to a refusal."""
     message = refusal.message()
     body: dict[str, Any] = {"error": f"Invalid request: {message}" if refusal.kind is RefusalKind.INVALID else message}
     if refusal.details:
@@ -69,11 +65,7 @@ def refused(refusal: Refusal) -> Refused:
 
 
 def accepted(value: _Value | Refusal) -> _Value:
-    """Return the result of a use case.
-
-    Raises:
-        Refused: The use case refused.
-    """
+    """Return the result of a use case, or raise its refusal as :class:`Refused`."""
     if isinstance(value, Refusal):
         raise refused(value)
     return value
@@ -85,7 +77,6 @@ def refuse_request(fault: str) -> NoReturn:
 
 
 def refuse(_request: "Request[Any, Any, Any]", exc: Exception) -> "Response[Mapping[str, Any]]":
-    """Return the response to an exception (exception handler of the framework)."""
     from litestar import Response  # noqa: PLC0415  # the receiver answers before the framework is imported
 
     refused = refusal(exc)
@@ -117,7 +108,6 @@ def refusal(exc: Exception) -> Refused:
 
 
 def _of_framework(exc: Exception) -> Refused | None:
-    """Return the answer to an exception of the framework, which raises none before it is imported."""
     if "litestar.exceptions" not in sys.modules:
         return None
     from litestar.exceptions import HTTPException  # noqa: PLC0415  # as above

@@ -1,7 +1,4 @@
-"""A delivery on a connection, from its head to its answer.
-
-Without ASGI: the answer is a single packet.
-"""
+"""A delivery on a connection, from its head to its answer. Without ASGI: the answer is a single packet."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
@@ -12,17 +9,14 @@ from contentsvc_core.webhooks.delivery import Address
 from contentsvc_http.asgi import HTTPScope, Send
 
 if TYPE_CHECKING:
-    from contentsvc_http.intake import Reservation
+    from contentsvc_http.body_budget import Reservation
 
 _NO_CONTENT: Final = 204
-#: Closes the connection after its answer.
 _CLOSE: Final = (b"connection", b"close")
 
 
 @final
 class _NoEvent:
-    """Replaces the event that an ASGI application awaits."""
-
     def set(self) -> None:
         pass
 
@@ -39,9 +33,10 @@ class Exchange:
         "headers",
         "keep_alive",
         "path",
-        "place",
+        "peer",
         "protocol",
         "request_id",
+        "reservation",
         "response_complete",
     )
     #: Attributes that uvicorn reads from a cycle.
@@ -59,29 +54,25 @@ class Exchange:
         *,
         keep_alive: bool,
     ) -> None:
-        """Create the exchange of a delivery whose head has arrived.
-
-        Names of headers are in lower case. With ``keep_alive``, the connection stays open afterwards.
-        """
+        """Create the exchange of a delivery whose head has arrived. Names of headers are in lower case."""
         #: ``None``: answered or dropped. Without this, both objects would be a reference cycle.
         self.protocol: ExchangingHttp | None = protocol
+        self.peer = protocol.client and protocol.client[0]
         self.address = address
         self.path = path
         self.headers = headers
-        #: The part of the body that has arrived.
         self.content = b""
         self.keep_alive = keep_alive
         self.response_complete = self.disconnected = False
         self.request_id = ""
         self.began_s = 0.0
         #: ``None``: not begun, or answered already.
-        self.place: Reservation | None = None
+        self.reservation: Reservation | None = None
 
     def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Send a whole answer as one packet, and start the next pipelined request.
 
-        ``status`` is one with a body. Names of headers are in lower case and values valid, without ``content-length``
-        and ``date``.
+        ``status`` is one with a body. Names of headers are in lower case, without ``content-length`` and ``date``.
         """
         protocol = self.protocol
         if protocol is None:
@@ -101,19 +92,11 @@ class Exchange:
 
 
 class Taking(Protocol):
-    """Receives deliveries from connections (:class:`~contentsvc_http.webhooks.Webhooks`)."""
+    def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None: ...
 
-    def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
-        """Return the hook address and the path of a delivery that :meth:`take` can receive once it has arrived."""
-        ...
+    def take(self, exchange: Exchange) -> None: ...
 
-    def take(self, exchange: Exchange) -> None:
-        """Receive a delivery that has arrived whole, and answer it."""
-        ...
-
-    def stop(self, exchange: Exchange) -> None:
-        """Answer a delivery when the server stops waiting for it."""
-        ...
+    def stop(self, exchange: Exchange) -> None: ...
 
 
 class ExchangingHttp(HttpToolsProtocol):
@@ -121,11 +104,9 @@ class ExchangingHttp(HttpToolsProtocol):
 
     #: ``None``: the application handles all requests.
     webhooks: Taking | None = None
-    #: The delivery whose body is being parsed.
     delivered: Exchange | None = None
     #: The delivery that is being received, and not answered yet.
     _taken: Exchange | None = None
-    #: An answer that waits until the client reads.
     _unwritten: tuple[Exchange, bytes] | None = None
 
     def on_message_begin(self) -> None:
@@ -135,7 +116,6 @@ class ExchangingHttp(HttpToolsProtocol):
         self.expect_100_continue = False
 
     def begin_exchange(self) -> bool:
-        """Begin an exchange if the head belongs to a delivery; return whether it does."""
         assert self.parser is not None
         if self.webhooks is None or self.parser.get_method() != b"POST":
             return False
@@ -147,7 +127,6 @@ class ExchangingHttp(HttpToolsProtocol):
         return True
 
     def begin_cycle(self) -> None:
-        """Begin a request for the application."""
         scope = {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
@@ -176,7 +155,6 @@ class ExchangingHttp(HttpToolsProtocol):
             self.pipeline.appendleft((cast("Any", exchange), cast("Any", None)))
 
     def _start_asgi_task(self, cycle: object, app: object) -> None:
-        """Start the next request after earlier answers."""
         if isinstance(cycle, Exchange):
             self._taken = cycle
             cast("Taking", self.webhooks).take(cycle)
@@ -200,12 +178,10 @@ class ExchangingHttp(HttpToolsProtocol):
         self.on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Drop the waiting answer."""
         super().connection_lost(exc)
         self.resume_writing()
 
     def resume_writing(self) -> None:
-        """Write the waiting answer."""
         super().resume_writing()
         if self._unwritten is not None:
             (exchange, answer), self._unwritten = self._unwritten, None
@@ -220,9 +196,9 @@ class ExchangingHttp(HttpToolsProtocol):
 async def send_answer(
     scope: HTTPScope, send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes
 ) -> None:
-    """Send a whole answer as one packet, by one system call: that call is most of the cost of sending.
+    """Send a whole answer by one system call: that call is most of the cost of sending.
 
-    Names of headers are in lower case and values valid, without ``content-length`` and ``date``.
+    Names of headers are in lower case, without ``content-length`` and ``date``.
     """
     cycle = _cycle_of(send)
     if status != _NO_CONTENT:

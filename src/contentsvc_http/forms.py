@@ -1,5 +1,3 @@
-"""Forms as browsers send them."""
-
 import asyncio
 import re
 from collections import defaultdict
@@ -27,12 +25,9 @@ _NAME: Final = re.compile(rb'[; ]name="([^"]*)"')
 @final
 @frozen
 class Form:
-    """The fields of a form."""
-
     values: Mapping[str, Sequence[str]]
 
     def text(self, name: str) -> str:
-        """Return a field without surrounding space; empty: the form has no such field."""
         return self.raw(name).strip()
 
     def raw(self, name: str) -> str:
@@ -42,11 +37,9 @@ class Form:
         return found[-1].replace("\r\n", "\n") if found else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return all values of a field, without empty ones."""
         return tuple(text for each in self.values.get(name, ()) if (text := each.strip()))
 
     def is_on(self, name: str) -> bool:
-        """Check whether a box was ticked."""
         return bool(self.values.get(name))
 
 
@@ -56,11 +49,7 @@ def by_field(faults: Mapping[str, str] | None) -> Mapping[str, str]:
 
 
 async def read_form(request: Request[Any, Any, Any]) -> Form:
-    """Read a request's form.
-
-    Raises:
-        Refused: 400 or 415: the body is no form.
-    """
+    """Read a request's form; refuse a body that is no form with 400 or 415."""
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _TYPE:
         raise Refused(415, {"error": f"Unsupported content type: a form is sent as {_TYPE}"})
     body = await request.body()
@@ -76,11 +65,7 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
 
 
 async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
-    """Read a request's form with one file (RFC 7578).
-
-    Raises:
-        Refused: 400 or 415: the body is no such form.
-    """
+    """Read a request's form with one file (RFC 7578); refuse another body with 400 or 415."""
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _UPLOAD:
         raise Refused(415, {"error": f"Unsupported content type: a file is sent as {_UPLOAD}"})
     found = _BOUNDARY.search(request.headers.get("Content-Type", ""))
@@ -88,7 +73,6 @@ async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
         raise Refused(400, {"error": "Invalid form"})
     values: dict[str, list[str]] = {}
     content = b""
-    # The first part precedes the first boundary, and the last one follows the last.
     for part in (b"\r\n" + await request.body()).split(f"\r\n--{found[1]}".encode())[1:-1]:
         head, _, body = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
         name = _NAME.search(head)

@@ -12,10 +12,7 @@ from contentsvc_http.responses import ErrorBody, StatusBody
 
 
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
-    """Return the routes that a process of any role serves.
-
-    ``why_not_ready`` returns why the process cannot do its work now, or ``None``.
-    """
+    """Return the routes that a process of any role serves."""
 
     @get(LIVE, name="live", summary="Check liveness: the process responds", tags=["health"])
     async def live() -> dict[str, str]:
@@ -38,8 +35,6 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
 
 
 def status_route(version: str) -> HTTPRouteHandler:
-    """Return the route of the public status."""
-
     @get(
         "/v1/status",
         name="status",

@@ -22,18 +22,15 @@ from contentsvc_core.text import one_line
 from contentsvc_http.asgi import ASGIApp, Message, Receive, Scope, Send
 from contentsvc_http.errors import STOPPING
 
-#: Maximum length of a logged path, in characters.
 _PATH_LENGTH: Final = 500
-#: Header of the request id, in requests and responses.
 REQUEST_ID_HEADER: Final = b"x-request-id"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NAME: Final = "contentsvc.http"
 _LOG: Final = structlog.get_logger(_NAME)
 _LOGGER: Final = logging.getLogger(_NAME)
-#: Id of the current request.
 _serving: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 #: Counts a request by its method, its route and its status; 0: there was no answer.
-Answered: TypeAlias = Callable[[str, str | None, int], None]
+AnswerObserver: TypeAlias = Callable[[str, str | None, int], None]
 
 
 @contextmanager
@@ -49,8 +46,7 @@ def serving(request_id: str) -> Generator[None]:
 def configure_logging(*, level: str, style: str, worker: int | None = None) -> None:
     """Configure logging of this service and its libraries to standard error.
 
-    ``level`` is ``debug``, ``info``, ``warning`` or ``error``; ``style`` is ``json``, ``console``, or ``auto``: console
-    on a terminal. The number ``worker`` of this process, if there are several, is added to each line.
+    ``style`` ``auto`` is the console format on a terminal. The number ``worker`` of this process is added to each line.
     """
 
     def named(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -108,9 +104,8 @@ def _with_request_id(_logger: object, _method: str, line: MutableMapping[str, An
 class _JsonLines(logging.StreamHandler[TextIO]):
     """Handler for JSON lines that formats request lines by itself.
 
-    Most lines are request lines, all of one format. The structlog processors would produce the same text in twenty
-    times the time. Request lines of one turn of the event loop are written together at its end, or before any other
-    line, so that all lines stay in order.
+    Most lines are request lines; the structlog processors would take twenty times the time. Request lines of one turn
+    of the event loop are written together at its end, or before any other line, so that all lines stay in order.
     """
 
     def __init__(self, stream: TextIO, *, worker: int | None) -> None:
@@ -124,7 +119,6 @@ class _JsonLines(logging.StreamHandler[TextIO]):
         self._second_text = ""
 
     def request(self, request_id: str, method: str, path: str, status: int, ms: float) -> None:
-        """Queue the line of a request; it is written at the end of this turn of the event loop."""
         second, ns = divmod(time.time_ns(), 1_000_000_000)
         if second != self._second:
             self._second = second
@@ -140,7 +134,6 @@ class _JsonLines(logging.StreamHandler[TextIO]):
             asyncio.get_running_loop().call_soon(self._at_the_end_of_the_turn)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write another line at once, after the request lines before it."""
         try:
             self._write_waiting()
         except (OSError, ValueError):
@@ -149,7 +142,6 @@ class _JsonLines(logging.StreamHandler[TextIO]):
         super().emit(record)
 
     def flush(self) -> None:
-        """Write all queued lines; also called when the process ends."""
         self.acquire()
         try:
             self._write_waiting()
@@ -195,8 +187,7 @@ class Requests:
     A line has the path, and never a header, query or body, which may contain secrets.
     """
 
-    def __init__(self, answered: Answered | None = None) -> None:
-        """Create the log; ``answered`` is called for each request."""
+    def __init__(self, answered: AnswerObserver | None = None) -> None:
         self._answered = answered
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
@@ -215,8 +206,7 @@ class Requests:
     def end(self, method: str, route: str | None, request_id: str, path: str, status: int, began_s: float) -> None:
         """Log and count a request.
 
-        ``route`` is the template of the route, ``None`` if none matched. ``path`` is the path as received: mounted
-        applications may change it in the scope. ``status`` 0 means that there was no response. ``began_s`` is a time of
+        ``path`` is the path as received: mounted applications may change it in the scope. ``began_s`` is a time of
         :func:`time.perf_counter`.
         """
         ms = round((time.perf_counter() - began_s) * 1000, 1)
@@ -234,7 +224,6 @@ class RequestLog:
         self._requests = requests or Requests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,7 +1,6 @@
 """Prometheus metrics: totals over all organizations, without labels that a client or tenant can choose.
 
-Imported only if metrics are on: the import is slow, and it decides whether the numbers of several processes are added
-up (``PROMETHEUS_MULTIPROC_DIR``).
+Imported only if metrics are on: the import is slow.
 """
 
 from collections import Counter as Counted
@@ -29,8 +28,6 @@ _OTHER: Final = "other"
 
 @final
 class Metrics:
-    """The metrics of this process."""
-
     def __init__(self, registry: CollectorRegistry) -> None:
         self._deliveries = Counter(
             "contentsvc_deliveries",
@@ -121,11 +118,7 @@ class Metrics:
         self._by_request: dict[tuple[str, str, int], Counter] = {}
 
     def ended(self, passages: Sequence[Passage]) -> None:
-        """Count and time deliveries and their settlements.
-
-        A request that is refused before it becomes a delivery counts only as a request: a malformed address, or a body
-        that exceeds its announced length.
-        """
+        """Count and time deliveries and their settlements; a malformed request counts only as a request."""
         counted = Counted[tuple[str, str, str, int]]()
         for passage in passages:
             counted[(passage.delivery.address.provider, *_ending(passage.end))] += 1
@@ -143,16 +136,13 @@ class Metrics:
             counter.inc(number)
 
     def settling(self, more: int) -> None:
-        """Count the settlements that are being written or wait."""
         self._under_way += more
 
     def unread(self, exc: Exception) -> None:
-        """Count an endpoint that could not be read."""
         if isinstance(exc, StoreUnavailable):
             self.unavailable("endpoint")
 
     def answered(self, method: str, route: str | None, status: int) -> None:
-        """Count a request; ``status`` 0 means no response."""
         # Unknown paths share one label.
         route = route or _OTHER
         key = (method if method in _METHODS else _OTHER, route, status)
@@ -162,49 +152,34 @@ class Metrics:
         counter.inc()
 
     def refused(self, cause: Cause, dropped: int) -> None:
-        """Count a refused connection or dropped trailers of ``dropped`` bytes."""
         self._refused[cause].inc()
         if dropped:
             self._trailer_bytes.inc(dropped)
 
     def sample(self) -> None:
-        """Update the gauge of settlements in progress."""
         self._settling.set(self._under_way)
 
-    def settled(self) -> list[tuple[float, float]]:
-        """Return the histogram of settlement times: (upper bound in seconds, cumulative count), ascending."""
-        samples = [sample for metric in self.settle_seconds.collect() for sample in metric.samples]
-        counted = [(float(each.labels["le"]), each.value) for each in samples if each.name.endswith("_bucket")]
-        return sorted(counted)
-
     def unavailable(self, operation: str) -> None:
-        """Count a database failure."""
         self._unavailable.labels(operation).inc()
 
     def run_ended(self, status: RunStatus) -> None:
-        """Count a run that ended."""
         self._ended.labels(status.value).inc()
 
     def sent(self, result: AttemptResult) -> None:
-        """Count an attempt to send a webhook."""
         self._sent.labels(result.name.lower()).inc()
 
 
 @final
 class MeasuredWorkflow:
-    """Counts runs in progress."""
-
     def __init__(self, workflow: Workflow, metrics: Metrics) -> None:
         self._workflow = workflow
         self._metrics = metrics
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
-        """Perform a run."""
         with self._metrics.performing.track_inprogress():
             await self._workflow.perform(run, steps)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Schedule a retry of the run, or end it."""
         await self._workflow.failed(run, exc)
 
 

@@ -1,5 +1,3 @@
-"""The route of the page ``/metrics``."""
-
 from typing import Any, Final
 
 from litestar import Request, Response, get
@@ -13,12 +11,7 @@ _NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other 
 
 
 def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
-    """Return the route of the metrics page.
-
-    Args:
-        scrape: Collects the metrics.
-        local: Serve only clients on this machine that do not come through a proxy.
-    """
+    """Return the route of the metrics page; ``local`` serves only clients on this machine without a proxy."""
 
     # Not in the OpenAPI document: the page is for operators, not part of the public interface.
     @get("/metrics", name="metrics", include_in_schema=False)

@@ -15,7 +15,6 @@ _READY: Final = {"status": "ready"}
 
 
 def not_ready(reason: str) -> dict[str, str]:
-    """Return the body of the answer of a process that is not ready."""
     return {"error": f"Not ready: {reason}"}
 
 
@@ -24,27 +23,18 @@ class Probes:
     """An ASGI application that answers health checks as the routes do (``health.py``)."""
 
     def __init__(self, why_not_ready: Callable[[], Awaitable[str | None]], requests: Requests) -> None:
-        """Create the application.
-
-        Args:
-            why_not_ready: Returns the reason why the process cannot do its work now, or ``None``.
-            requests: Logs and counts the requests.
-        """
         self._why_not_ready = why_not_ready
         self._logged: ASGIApp = RequestLog(self._answer, requests)
 
     @staticmethod
     def serves(scope: Scope) -> bool:
-        """Check whether a request is a health check."""
         return scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in {LIVE, READY}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a health check."""
         await self._logged(scope, receive, send)
 
     async def _answer(self, scope: Scope, _receive: Receive, send: Send) -> None:
         path: str = scope["path"]
-        # Metrics name the route.
         scope["path_template"] = path
         reason = None if path == LIVE else await self._why_not_ready()
         if reason is None:

@@ -42,8 +42,6 @@ class WorkersFailed(ContentServiceError):
 @final
 @frozen(kw_only=True)
 class Listener:
-    """The role and the address of all processes."""
-
     role: Role
     host: str
     port: int
@@ -52,10 +50,7 @@ class Listener:
 @final
 @frozen(kw_only=True)
 class Task:
-    """The argument of a process, as JSON."""
-
     place: Listener
-    #: The number of the process, from 1.
     number: int
     of: int
     #: The file descriptor of the process's end of the channel. The process ends when the other end is closed.
@@ -68,11 +63,9 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
     A process that ends by itself is restarted: at once, and after a growing pause if it ends again and again. If this
     process is killed, the processes end by themselves as on SIGTERM.
 
-    ``on_ready`` is called once, when all processes are ready; ``on_stopping`` after a signal.
-
     Raises:
-        WorkersFailed: Before all were ready, a process reported an error or ended too often; or later no process gets
-            ready any more.
+            WorkersFailed: Before all were ready, a process reported an error or ended too often; or later no process
+            gets ready any more.
     """
     # The metrics library adds up the counters of several processes through files in a folder.
     with tempfile.TemporaryDirectory(prefix="contentsvc-metrics-") as metrics, _signals() as signals:
@@ -102,7 +95,6 @@ class _Worker:
     running: _Running | None = None
     #: The time of its next start, by the monotonic clock.
     due_at: float = field(factory=time.monotonic)
-    #: The number of quick ends in a row.
     quick: int = 0
     #: The number of ends in a row before it was ready.
     stillborn: int = 0
@@ -114,8 +106,6 @@ class _Worker:
 
 @final
 class _Supervisor:
-    """Waits for messages and ends of processes, and for signals."""
-
     def __init__(
         self, place: Listener, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]
     ) -> None:
@@ -142,7 +132,6 @@ class _Supervisor:
                 self._hear(key.data)
 
     def stop(self) -> None:
-        """Stop the running processes, and kill the ones that take too long."""
         running = [(worker.number, worker.running) for worker in self._workers if worker.running is not None]
         for _, each in running:
             each.process.terminate()
@@ -196,7 +185,6 @@ class _Supervisor:
                 self._on_ready()
 
     def _ended(self, worker: _Worker, running: _Running) -> None:
-        """Schedule the restart of a process that ended by itself."""
         code = running.process.wait()
         _forget_gauges(running.process.pid, self._metrics)
         now = time.monotonic()
@@ -232,7 +220,6 @@ def _forget_gauges(pid: int, folder: str) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Generator[socket.socket]:
-    """Return a socket that becomes readable on SIGTERM or SIGINT."""
     ours, its = socket.socketpair()
     with ours, its:
         its.settimeout(0)

@@ -63,7 +63,6 @@ class BoundedHttp(ExchangingHttp):
     When a connection ends, the requests that were parsed are answered first and in order; the refusal comes last.
     """
 
-    #: The number of parsed heads.
     _heads = 0
     #: The number of bytes of an incomplete head.
     _head_size = 0
@@ -71,11 +70,8 @@ class BoundedHttp(ExchangingHttp):
     _in_body = False
     #: The number of parsed bytes of bodies and of chunk framing.
     _framed = 0
-    #: The number of other bytes since the head.
     _beside = 0
-    #: The reason why a callback stopped the parser.
     _stopped: End | None = None
-    #: The reason why parsing has ended.
     _end: End | None = None
     #: The number of dropped bytes: of a body after its answer, or of any kind after parsing has ended.
     _discarded = 0
@@ -95,11 +91,7 @@ class BoundedHttp(ExchangingHttp):
         counting: Counting = uncounted,
         webhooks: Taking | None = None,
     ) -> None:
-        """Create the protocol of one connection.
-
-        ``counting`` counts dropped trailers and refused connections. ``webhooks`` receives small deliveries; without
-        it, the application handles all requests.
-        """
+        """``counting`` counts dropped trailers and refused connections; ``webhooks`` receives small deliveries."""
         super().__init__(config, server_state, app_state, _loop)
         self.webhooks = webhooks
         # No route uses WebSockets.
@@ -109,7 +101,6 @@ class BoundedHttp(ExchangingHttp):
         self._counting = counting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # uvicorn's own narrowing
-        """Begin to watch a connection, or refuse it."""
         super().connection_made(transport)
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             # A refused connection is not counted: the existing ones are still answered.
@@ -134,7 +125,6 @@ class BoundedHttp(ExchangingHttp):
             self._drop()
 
     def data_received(self, data: bytes) -> None:
-        """Parse data within the limits."""
         if self.timeout_keep_alive_task is not None:
             self._unset_keepalive_if_required()
         if self._end is not None:
@@ -223,7 +213,6 @@ class BoundedHttp(ExchangingHttp):
         self._beside = 0
 
     def _hand_over(self, exchange: Exchange) -> None:
-        """Pass a delivery whose body is incomplete to the application."""
         self.delivered = None
         self.begin_cycle()
         if exchange.content:
@@ -231,11 +220,9 @@ class BoundedHttp(ExchangingHttp):
             self.on_body(exchange.content)
 
     def on_chunk_header(self) -> None:
-        """Count the framing of a chunk."""
         self._framed += _CHUNK_FRAME
 
     def on_body(self, body: bytes) -> None:
-        """Append a part of a body."""
         self._framed += len(body)
         if self.delivered is not None:
             self.delivered.content += body
@@ -252,7 +239,6 @@ class BoundedHttp(ExchangingHttp):
             self._stop(DRAINED)
 
     def on_message_complete(self) -> None:
-        """End a body, and expect the next head."""
         self._in_body = False
         self._discarded = 0
         if self.delivered is not None:
@@ -289,12 +275,10 @@ class BoundedHttp(ExchangingHttp):
             cycle.on_response = _nothing
 
     def _stop(self, end: End) -> NoReturn:
-        """Stop the parser from inside one of its callbacks."""
         self._stopped = end
         raise _Stop
 
     def _finish(self, end: End) -> None:
-        """Stop parsing, and end the connection after the pending answers."""
         if self.delivered is not None:
             self._hand_over(self.delivered)
         if end.cause is not None:
@@ -320,7 +304,6 @@ class BoundedHttp(ExchangingHttp):
         self._in_body = False
 
     def _refuse(self, end: End) -> None:
-        """Write the last answer, if any, and close the connection."""
         self._end = end
         if end.status:
             self.transport.write(end.answer())
@@ -378,7 +361,6 @@ _logged_at_s = 0.0
 
 
 def _log_full() -> None:
-    """Log refused connections, at most once a second."""
     global _logged_at_s  # noqa: PLW0603  # of a process, as the connections are
     now = monotonic()
     if now - _logged_at_s >= 1.0:

@@ -18,7 +18,6 @@ from contentsvc_http.auth import presented_key
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import Refused
 
-#: Key of the rate limit verdict in a request's state.
 _VERDICT: Final = "contentsvc.verdict"
 _DOCUMENTED: Final = {
     "RateLimit-Limit": "Maximum number of requests in 60 seconds.",
@@ -43,10 +42,7 @@ class RateLimitedBody(TypedDict):
 
 @final
 class RateLimits:
-    """Applies the core's table of rate limits to the routes."""
-
     def __init__(self, limiter: RateLimiter, authenticator: Authenticator, proxies: Proxies) -> None:
-        """Create rate limits that count per API key, or per client address without a key."""
         self._limiter = limiter
         self._authenticator = authenticator
         self._proxies = proxies
@@ -72,8 +68,6 @@ class RateLimits:
         return Bucket.of_address(rate, self._proxies.client(connected and connected[0], scope["headers"]))
 
     def _limiting(self, app: ASGIApp) -> ASGIApp:
-        """Return a middleware that checks the limit: after routing, before the body is read."""
-
         async def limiting(scope: Scope, receive: Receive, send: Send) -> None:
             rate = rate_of(scope["method"], scope["path_template"]) if scope["type"] == "http" else None
             if rate is not None:
@@ -100,11 +94,9 @@ class RateLimitHeaders:
     """Outermost ASGI middleware that adds the rate limit headers to every response of a limited operation."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Wrap ``app``."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -121,8 +113,6 @@ class RateLimitHeaders:
 
 
 def _documenting(operation_class: type[Operation]) -> type[Operation]:
-    """Return a factory for ``operation_class`` that adds the rate limit headers to every response."""
-
     def documented(**parts: object) -> Operation:
         operation = cast("Callable[..., Operation]", operation_class)(**parts)
         responses = operation.responses or {}

@@ -1,6 +1,6 @@
-"""Response schemas that several routes share, for the OpenAPI document."""
+from typing import TypedDict, final
 
-from typing import Any, TypedDict, final
+from contentsvc_core.content.posts import PostBody
 
 
 @final
@@ -8,21 +8,6 @@ class ErrorBody(TypedDict):
     """The body of every error (specification 7). Some errors have further fields."""
 
     error: str
-
-
-@final
-class PostBody(TypedDict):
-    """A post (specification 2.1)."""
-
-    id: str
-    title: str
-    content: str
-    markdown: str
-    contentType: str
-    sourceMetadata: dict[str, Any] | None
-    status: str
-    createdAt: str
-    updatedAt: str
 
 
 @final

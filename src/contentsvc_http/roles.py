@@ -1,5 +1,3 @@
-"""The roles of a serving process."""
-
 from enum import StrEnum
 from typing import final
 
@@ -16,10 +14,8 @@ class Role(StrEnum):
 
     @property
     def receives(self) -> bool:
-        """Return whether the role serves webhooks and ``/v1``."""
         return self is not Role.WORKER
 
     @property
     def works(self) -> bool:
-        """Return whether the role performs runs."""
         return self is not Role.RECEIVER

@@ -1,17 +1,30 @@
-"""Routers of the application's parts."""
-
-from typing import final
+from typing import Final, final
 
 from litestar import Router
+from litestar.types.internal_types import RouteHandlerMapItem
+
+_OPTIONS: Final = "OPTIONS"
+
+
+class FreshOptions(Router):
+    """A router that makes the ``OPTIONS`` handler of a path for all methods of the path.
+
+    The framework makes this handler with the first method of a path, and keeps it when other methods are added: its
+    ``Allow`` header lacks them. Without the old handler, the framework makes a new one.
+    """
+
+    @property
+    def route_handler_method_map(self) -> dict[str, RouteHandlerMapItem]:
+        """Return the handlers by path and method, without those for ``OPTIONS``."""
+        found = super().route_handler_method_map
+        for handlers in found.values():
+            handlers.pop(_OPTIONS, None)
+        return found
 
 
 @final
-class OwnRouter(Router):
-    """A router that the application registers without a copy.
-
-    The framework copies a router deeply, with all that its handlers hold, because a router may have two owners. These
-    routers have one, and each start would pay for the copy.
-    """
+class OwnRouter(FreshOptions):
+    """A router that the application registers without a copy: copying all that its handlers hold slows each start."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> "OwnRouter":
         return self

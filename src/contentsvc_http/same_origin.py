@@ -11,7 +11,6 @@ _USUAL_PORTS: Final = {"http": 80, "https": 443}
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of a URL, as browsers write it."""
     parts = urlsplit(url.lower())
     usual = parts.port is not None and parts.port == _USUAL_PORTS.get(parts.scheme)
     return f"{parts.scheme}://{parts.netloc.removesuffix(f':{parts.port}') if usual else parts.netloc}"
@@ -20,8 +19,8 @@ def origin_of(url: str) -> str:
 def is_foreign(request: Request[Any, Any, Any], base_url: str) -> bool:
     """Check whether a browser reports that another site's page has sent the request.
 
-    Browsers send ``Sec-Fetch-Site`` to ``https`` and loopback addresses only, and ``Origin`` to all. An own origin
-    equals the origin of ``base_url``, or names the request's host. Other programs send neither header.
+    Browsers send ``Sec-Fetch-Site`` to ``https`` and loopback addresses only, and ``Origin`` to all. Other programs
+    send neither header.
     """
     if request.headers.get("Sec-Fetch-Site", "").strip().lower() in _CROSS_SITE:
         return True

@@ -20,22 +20,15 @@ from contentsvc_http.metrics import Metrics
 _FRESH_S: Final = 2.0
 #: Timeout of the database query of a scrape, in seconds. Prometheus waits 10 seconds for a scrape.
 _WITHIN_S: Final = 1.0
-#: Interval between updates of a process's gauges, in seconds.
 _SAMPLE_EVERY_S: Final = 5.0
 
 
 class UnendedRuns(Protocol):
-    """The runs in the database that have not ended."""
+    @property
+    def pending(self) -> int: ...
 
     @property
-    def pending(self) -> int:
-        """Number of pending runs."""
-        ...
-
-    @property
-    def running(self) -> int:
-        """Number of running runs."""
-        ...
+    def running(self) -> int: ...
 
     @property
     def oldest_due_s(self) -> float:
@@ -50,11 +43,7 @@ class Scrape:
     def __init__(
         self, version: str, backlog: Callable[[], Awaitable[UnendedRuns]], connections: Callable[[], tuple[int, int]]
     ) -> None:
-        """Create the metrics.
-
-        ``backlog`` reads the backlog from the database, and may raise any exception. ``connections`` returns the number
-        of database connections in use, and their maximum.
-        """
+        """``backlog`` may raise any exception; ``connections`` returns the number in use, and the maximum."""
         # The creation times of counters are a third of the page, and no alert uses them.
         disable_created_metrics()
         shown = self._shown = CollectorRegistry()
@@ -73,7 +62,6 @@ class Scrape:
         self._asked_at = 0.0
 
     async def page(self, accept: str) -> tuple[bytes, str]:
-        """Return the page in an accepted format, and its content type."""
         self.sample()
         self._database.backlog = await self._ask()
         encode, content_type = choose_encoder(accept)
@@ -88,7 +76,6 @@ class Scrape:
         self.metrics.sample()
 
     async def keep_sampling(self) -> None:
-        """Update the gauges periodically, until cancelled."""
         while True:
             self.sample()
             await asyncio.sleep(_SAMPLE_EVERY_S)

@@ -62,17 +62,15 @@ def serve(
     """Serve until SIGTERM or SIGINT; then finish accepted work within 10 seconds.
 
     Args:
-        settings: The settings.
-        role: The role of the process.
-        bound: A bound socket; it listens at the latest when the process is ready.
-        on_ready: Called when the process does all of its work.
-        on_stopping: Called after the last request, before the rest is closed.
+            bound: A bound socket; it listens at the latest when the process is ready.
+            on_ready: Called when the process does all of its work.
+            on_stopping: Called after the last request, before the rest is closed.
 
     Raises:
-        StoreUnavailable: The database cannot be opened.
-        SchemaMismatch: The schema does not fit this version.
-        UnusableKey: No usable key is configured.
-        SecretUnreadable: The key does not open the stored secrets.
+            StoreUnavailable: The database cannot be opened.
+            SchemaMismatch: The schema does not fit this version.
+            UnusableKey: No usable key is configured.
+            SecretUnreadable: The key does not open the stored secrets.
     """
     stop = _Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -92,21 +90,19 @@ class _Stop:
     def requested(self, _number: int, _frame: object) -> None:
         """Cancel the start; do nothing after the start.
 
-        After the start uvicorn handles signals. When it is done it raises them again, and then there is nothing left to
-        stop. A second signal is ignored, because it would interrupt the orderly stop.
+        After the start uvicorn handles signals, and raises them again when it is done. A second signal is ignored,
+        because it would interrupt the orderly stop.
         """
         if self._starting is not None and not self._early:
             self._starting.get_loop().call_soon_threadsafe(self._starting.cancel)
         self._early = True
 
     def starting(self, task: "asyncio.Task[None]") -> None:
-        """Cancel ``task`` on a signal, or at once if a signal has come already."""
         self._starting = task
         if self._early:
             task.cancel()
 
     def started(self) -> None:
-        """Stop handling signals: uvicorn handles them from now on."""
         self._starting = None
 
 
@@ -144,7 +140,7 @@ async def _serve(
         config = uvicorn.Config(
             behind if webhooks is None else webhooks,
             # uvicorn calls this like a class.
-            http=cast("Any", partial(BoundedHttp, counting=reception.watch.counting, webhooks=webhooks)),
+            http=cast("Any", partial(BoundedHttp, counting=reception.instrumentation.counting, webhooks=webhooks)),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -168,7 +164,6 @@ async def _serve(
 
 @contextlib.asynccontextmanager
 async def _opened(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[ASGIApp]:
-    """Import and open the application behind the receiver; deliveries are answered meanwhile."""
     module = await asyncio.to_thread(import_module, "contentsvc_http.wiring.process")
     async with module.open_application(settings, role, reception) as application:
         yield application
@@ -191,7 +186,6 @@ class Collector:
     """Collects garbage by memory: rarely, and when the process has grown."""
 
     def __init__(self, growth: int = _GROWTH) -> None:
-        """Create the collector; ``growth`` is the allowed growth of the process in bytes."""
         self._growth = growth
         self._most = 0
 
@@ -270,7 +264,6 @@ class _Server(uvicorn.Server):
                 connection.stop()
 
     def stop(self) -> None:
-        """Stop serving."""
         self.should_exit = True
         self._asked_to_stop.set()
 

@@ -39,9 +39,7 @@ def _with_public_apis(given: Mapping[str, str]) -> Mapping[str, str]:
 class Settings:
     """All settings. Only the functions that load and examine them read the environment."""
 
-    #: The database URL.
     database_url: str = field(default="sqlite+aiosqlite:///contentsvc.db", validator=checks.database_url)
-    #: The maximum number of PostgreSQL connections of a process.
     database_pool_size: int = field(default=10, validator=checks.positive)
     #: The public base URL, which code hosts use; webhook addresses begin with it.
     base_url: str = field(
@@ -64,7 +62,6 @@ class Settings:
     )
     #: The maximum number of refused deliveries per minute in a repository's log.
     failed_log_rows_per_minute: int = field(default=1000, validator=checks.positive)
-    #: ``auto``: console format on a terminal, else JSON.
     log_format: str = field(default="auto", validator=checks.one_of("auto", "json", "console"))
     log_level: str = field(
         default="info", converter=str.lower, validator=checks.one_of("debug", "info", "warning", "error")
@@ -111,7 +108,6 @@ class Settings:
 
     @property
     def database_file(self) -> Path:
-        """Return the SQLite file; without meaning for PostgreSQL."""
         return Path(make_url(self.database_url).database or "")
 
     @property
@@ -174,11 +170,7 @@ class Settings:
 
 
 def load_settings() -> Settings:
-    """Read the settings from the environment.
-
-    Raises:
-        InvalidSetting: A setting is invalid.
-    """
+    """Read the settings from the environment, or raise :class:`InvalidSetting`."""
     return _read(without=())
 
 
@@ -189,11 +181,8 @@ class Examined:
 
     #: Invalid settings have their defaults here.
     settings: Settings
-    #: The faults, by variable.
     faults: Mapping[str, str]
-    #: The variables that are set and valid.
     given: tuple[str, ...]
-    #: The variables with our prefix that do not exist.
     unknown: tuple[str, ...]
 
 
@@ -236,7 +225,6 @@ def _read(*, without: Collection[str]) -> Settings:
 
 
 def _variables() -> dict[str, object]:
-    """Return the variables of all settings, and their types."""
     named: dict[str, object] = {}
     for each in attrs.fields(Settings):
         named |= (

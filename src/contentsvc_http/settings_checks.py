@@ -1,5 +1,3 @@
-"""The validators of the settings, and their error messages."""
-
 import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -40,7 +38,6 @@ class InvalidSetting(ContentServiceError):
 
 
 def database_url(_settings: object, _attribute: object, value: str) -> None:
-    """Check the URL of a SQLite file or of a PostgreSQL database."""
     # No message repeats the URL, which may hold a password.
     try:
         url = make_url(value)
@@ -75,7 +72,6 @@ def _postgresql_fault(url: URL) -> str | None:
 
 
 def base_url(_settings: object, _attribute: object, value: str) -> None:
-    """Check the URL of a website."""
     try:
         parts = urlsplit(value)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
@@ -89,7 +85,6 @@ def base_url(_settings: object, _attribute: object, value: str) -> None:
 
 
 def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) -> None:
-    """Check the addresses of APIs; each may be empty."""
     # No message repeats the address: which may contain a token.
     for slug, url in value.items():
         try:
@@ -108,7 +103,6 @@ def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) ->
 
 
 def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
-    """Check addresses and networks."""
     if not value:
         return
     from contentsvc_http.client_address import Proxies  # noqa: PLC0415  # most commands start without it
@@ -121,7 +115,6 @@ def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
 
 
 def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-    """Check hosts."""
     if not value:
         return
     from contentsvc_core.content.site_addresses import read_site_hosts  # noqa: PLC0415  # most commands start without
@@ -134,7 +127,6 @@ def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> No
 
 
 def smtp_url(_settings: object, _attribute: object, value: str) -> None:
-    """Check the URL of an SMTP server, or an empty value."""
     if not value:
         return
     from contentsvc_core.outgoing.smtp import SmtpServer  # noqa: PLC0415  # most commands start without it
@@ -148,7 +140,6 @@ def smtp_url(_settings: object, _attribute: object, value: str) -> None:
 
 
 def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
-    """Check the sender address, which an SMTP server requires."""
     if settings.smtp_url and not value:
         message = "CONTENTSVC_MAIL_FROM must be the address that mails come from, as CONTENTSVC_SMTP_URL is set"
         raise InvalidSetting(message)
@@ -162,7 +153,6 @@ def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
 
 
 def writer_url(_settings: object, _attribute: object, value: str) -> None:
-    """Check the URL before ``/chat/completions``, or an empty value."""
     # No message repeats the URL, which may contain a key.
     try:
         parts = urlsplit(value)
@@ -179,7 +169,6 @@ def writer_url(_settings: object, _attribute: object, value: str) -> None:
 
 
 def writer_model(settings: _Settings, _attribute: object, value: str) -> None:
-    """Check the name of a model, which a writer URL requires."""
     if settings.writer_url and not value:
         message = "CONTENTSVC_WRITER_MODEL must name the model that is asked at CONTENTSVC_WRITER_URL"
         raise InvalidSetting(message)
@@ -189,15 +178,12 @@ def writer_model(settings: _Settings, _attribute: object, value: str) -> None:
 
 
 def header_value(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-    """Check that a value fits into a header."""
     if not re.fullmatch(r"[!-~]*", value):
         message = f"{variable(attribute.name)} must be visible ASCII characters without spaces"
         raise InvalidSetting(message)
 
 
 def between(least: int, most: int, why: str) -> Callable[[object, "Attribute[Any]", int], None]:
-    """Return the check of a range."""
-
     def check(_settings: object, attribute: "Attribute[Any]", value: int) -> None:
         if not least <= value <= most:
             message = f"{variable(attribute.name)} must be {least} to {most}, not {value}{why}"
@@ -207,15 +193,12 @@ def between(least: int, most: int, why: str) -> Callable[[object, "Attribute[Any
 
 
 def positive(_settings: object, attribute: "Attribute[Any]", value: float) -> None:
-    """Check that a number is above 0."""
     if value <= 0:
         message = f"{variable(attribute.name)} must be above 0, not {value}"
         raise InvalidSetting(message)
 
 
 def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
-    """Return the check of a choice."""
-
     def check(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
         if value not in choices:
             message = f"{variable(attribute.name)} must be one of {', '.join(choices)}, not '{value}'"
@@ -241,10 +224,8 @@ def _is_installed(package: str) -> bool:
 
 
 def api_variable(slug: str) -> str:
-    """Return the environment variable with the address of a provider's API."""
     return variable(f"{slug}_api_url")
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of a setting."""
     return f"{ENV_PREFIX}{name.upper()}"

@@ -22,11 +22,7 @@ class CannotListen(ContentServiceError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 means any free port.
-
-    Raises:
-        CannotListen: The port is in use, or the address does not belong to this machine.
-    """
+    """Return a listening socket; port 0 means any free port."""
     listening = _bound(host, port)
     try:
         listening.listen(_BACKLOG)
@@ -37,11 +33,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """Return a socket that reserves a port for :func:`share` without listening; port 0 means any free port.
-
-    Raises:
-        CannotListen: The port is in use, or the address does not belong to this machine.
-    """
+    """Return a socket that reserves a port for :func:`share` without listening; port 0 means any free port."""
     deadline = time.monotonic() + _LEFT_WITHIN_S
     while True:
         try:
@@ -60,11 +52,7 @@ def reserve(host: str, port: int) -> socket.socket:
 
 
 def share(host: str, port: int) -> socket.socket:
-    """Return a socket on a reserved port. The kernel distributes connections among the listening sockets.
-
-    Raises:
-        CannotListen: Another program has the port.
-    """
+    """Return a socket on a reserved port. The kernel distributes connections among the listening sockets."""
     return _bound(host, port, shared=True)
 
 

@@ -5,11 +5,9 @@ import sys
 
 
 def import_structlog() -> None:
-    """Import structlog without rich.
+    """Import structlog without rich, which it would import for tracebacks with the values of variables.
 
-    If rich is installed, structlog imports it for tracebacks with the values of variables. The service uses plain ones,
-    because those values are keys and bodies. Without rich, a server starts with about 6 % less processor time and 5 MB
-    less.
+    The service uses plain ones, because those values are keys and bodies. A server starts with 6 % less processor time.
     """
     if "rich" in sys.modules:
         return

@@ -11,7 +11,6 @@ from typing import Any, Final, final
 
 from litestar import Request, Response
 
-#: By file extension.
 _MEDIA_TYPES: Final = {
     "css": "text/css",
     "js": "text/javascript",
@@ -20,23 +19,16 @@ _MEDIA_TYPES: Final = {
 }
 #: The cache time of an address with a digest, in seconds: a year, the longest that caches honour.
 _LONG_S: Final = 365 * 86_400
-#: The cache time of an address without a digest, in seconds.
 _SHORT_S: Final = 3_600
 #: Refuses gzip in an Accept-Encoding header (RFC 9110, section 12.5.3).
 _NO_GZIP: Final = re.compile(r"gzip\s*;\s*q=0(\.0*)?\s*(,|$)")
-#: The name of the font in stylesheets.
 FONT: Final = "manrope.ttf"
 
 
 @final
 class StaticFiles:
-    """The files of one set of pages, in memory."""
-
     def __init__(self, place: str, contents: Mapping[str, bytes]) -> None:
-        """Create the files.
-
-        ``place`` is the path prefix. A stylesheet's ``url("name")`` becomes the address of the file with that name.
-        """
+        """Create the files. A stylesheet's ``url("name")`` becomes the address of the file with that name."""
         self._place = place
         self._contents: dict[str, bytes] = {}
         self._digests: dict[str, str] = {}
@@ -50,7 +42,6 @@ class StaticFiles:
             self._digests[name] = sha256(content).hexdigest()[:16]
 
     def address(self, name: str) -> str:
-        """Return the address of a file; it changes with the file's content."""
         return f"{self._place}/{name}?v={self._digests[name]}"
 
     def answer(self, name: str, request: Request[Any, Any, Any]) -> Response[bytes] | None:
@@ -74,8 +65,8 @@ class StaticFiles:
 def package_file(package: str, *path: str) -> bytes:
     """Return a file of a dependency; the package is located, not imported."""
     spec = find_spec(package)
-    assert spec is not None  # it is a dependency
-    assert spec.origin is not None  # and a plain package
+    assert spec is not None
+    assert spec.origin is not None
     return Path(spec.origin).parent.joinpath(*path).read_bytes()
 
 

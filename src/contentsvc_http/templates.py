@@ -1,5 +1,3 @@
-"""The environment of the page templates."""
-
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 

@@ -1,7 +1,4 @@
-"""OpenTelemetry spans of deliveries and runs: ids and outcomes, without secrets, bodies and free text.
-
-Imported only if traces are on; the packages are the extra ``contentsvc[otel]``.
-"""
+"""OpenTelemetry spans of deliveries and runs: ids and outcomes, without secrets, bodies and free text."""
 
 import asyncio
 import threading
@@ -43,11 +40,7 @@ class Traces:
     """Creates spans and exports them by OTLP over HTTP, configured by the standard variables ``OTEL_*``."""
 
     def __init__(self, version: str) -> None:
-        """Start the export.
-
-        Raises:
-            ValueError: One of the standard variables is invalid.
-        """
+        """Start the export; an invalid standard variable is a ``ValueError``."""
         ours = Resource.create({"service.name": "contentsvc", "service.version": version})
         self._provider: Final = TracerProvider(
             # The operator's attributes override ours.
@@ -83,7 +76,6 @@ class DeliveryTraces:
         self._tracer = tracer
 
     def ended(self, passages: Sequence[Passage]) -> None:
-        """Create the spans of ended deliveries."""
         # Spans have wall-clock times, deliveries have monotonic ones.
         epoch_s = time() - perf_counter()
         for passage in passages:
@@ -129,17 +121,13 @@ def _ns(at_s: float) -> int:
 
 @final
 class TracedWorkflow:
-    """Creates a span for each execution of a run.
-
-    It links to the delivery by id, because the delivery's span has ended.
-    """
+    """Creates a span for each execution of a run; it links to the delivery by id, whose span has ended."""
 
     def __init__(self, workflow: Workflow, tracer: Tracer) -> None:
         self._workflow = workflow
         self._tracer = tracer
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
-        """Perform a run."""
         attributes = {
             "contentsvc.run_id": run.id,
             "contentsvc.organization_id": run.organization_id,
@@ -161,7 +149,6 @@ class TracedWorkflow:
             await self._workflow.perform(run, steps)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Schedule a retry of the run, or end it."""
         await self._workflow.failed(run, exc)
 
 
@@ -171,7 +158,6 @@ def _failing(span: Span) -> Generator[None]:
     try:
         yield
     except RunGone:
-        # Not a failure: another process has taken the run.
         raise
     except Exception as exc:
         span.set_status(Status(StatusCode.ERROR, type(exc).__name__))
@@ -199,7 +185,6 @@ def _describe(span: Span, delivery: Delivery, outcome: Outcome) -> None:
 
 
 def _delivered(cause: Cause) -> dict[str, str | int]:
-    """Return the attributes that link a run to its delivery."""
     if not isinstance(cause, Delivered):
         return {}
     return {

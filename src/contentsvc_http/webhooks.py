@@ -1,31 +1,31 @@
 """The webhook receiver (specification 4.1): drivers of :class:`~contentsvc_http.deliveries.Deliveries`.
 
-The connection's protocol receives small deliveries that arrive whole (docs/decisions/0056). All others, and all
-deliveries behind another server, go through the ASGI application. Both lead to the same decisions and answers.
+The connection's protocol receives small deliveries that arrive whole (docs/decisions/0056); all others go through the
+ASGI application. Both lead to the same decisions and answers.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from time import perf_counter
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, cast, final
 
 import msgspec
 from httptools import HttpParserInvalidURLError, parse_url
+from msgspec.structs import replace
 
-from contentsvc_core.ports import Aside
+from contentsvc_core.ports import Offload
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import locate
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected, answer_json
 from contentsvc_http.asgi import ASGIApp, HTTPScope, Receive, Scope, Send
+from contentsvc_http.body_budget import BodyBudget
 from contentsvc_http.deliveries import Deliveries, Receiving
 from contentsvc_http.errors import STOPPING, Refused, refusal
 from contentsvc_http.exchange import Exchange, send_answer
-from contentsvc_http.intake import Intake
 from contentsvc_http.logs import REQUEST_ID_HEADER, Requests, serving
 
-#: The route's name in metrics.
 _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
 _START: Final = ["api", "webhooks"]
 _PARTS: Final = 6
@@ -35,7 +35,7 @@ _MARK: Final = b"/webhooks/"
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = ((b"content-type", b"application/json"),)
 _JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
-#: The refusals of an intake that are logged, by status. A disconnected sender is not logged.
+#: The refusals of an budget that are logged, by status. A disconnected sender is not logged.
 _LOGGED: Final = {fault.status: fault for fault in (Fault.BODY_LATE, Fault.BODY_TOO_LARGE, Fault.UNAVAILABLE)}
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
 #: Longer paths, in characters, are not cached.
@@ -59,26 +59,22 @@ class Webhooks:
         receiver: Receiving,
         elsewhere: ASGIApp,
         *,
-        aside: Aside,
-        intake: Intake | None = None,
+        offload: Offload,
+        budget: BodyBudget | None = None,
         requests: Requests | None = None,
     ) -> None:
-        """Create the application.
-
-        ``elsewhere`` is the application for all other addresses. ``aside`` encodes the answers to large deliveries.
-        """
+        """``elsewhere`` serves all other addresses; ``offload`` encodes the answers to large deliveries."""
         self._receiver = receiver
         self._deliveries = receiver if isinstance(receiver, Deliveries) else None
         self._elsewhere = elsewhere
-        self._aside = aside
-        self._intake = intake or Intake()
+        self._offload = offload
+        self._budget = budget or BodyBudget()
         self._requests = requests or Requests()
 
     def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
         """Return the hook address and the path of a request target; ``None``: the request goes through ASGI.
 
-        Only a small body with a Content-Length and without ``Expect`` is received here. For others, the headers are
-        checked before the body is read. An encoded body is refused anyway.
+        Only a small body with a Content-Length and without ``Expect`` is received here.
         """
         if self._deliveries is None or _MARK not in target or b"%" in target or len(target) > _USUAL_LENGTH:
             return None
@@ -88,25 +84,24 @@ class Webhooks:
         return _target_again(target)
 
     def take(self, exchange: Exchange) -> None:
-        """Receive a delivery that has arrived whole, and answer it."""
         deliveries = self._deliveries
         assert deliveries is not None
         exchange.began_s = perf_counter()
         exchange.request_id = self._requests.id_of(exchange.headers)
         address, content = exchange.address, exchange.content
-        delivery = Delivery(address=address, headers=tuple(exchange.headers), body=content)
-        exchange.place = self._intake.place(owner=address.integration_id)
+        delivery = Delivery(address=address, headers=tuple(exchange.headers), body=content, peer=exchange.peer)
+        exchange.reservation = self._budget.reserve(owner=address.integration_id)
         try:
-            exchange.place.take(content)
+            exchange.reservation.take(content)
         except Refused as refused:
             deliveries.spawn(self._refused(exchange, delivery, refused))
             return
         deliveries.go(deliveries.passage(delivery, partial(self._ended, exchange)))
 
     def stop(self, exchange: Exchange) -> None:
-        """Answer a delivery whose grace period at a stop has ended.
+        """Answer a delivery whose grace period at a stop has ended; the sender has to repeat the delivery.
 
-        Its settlement may still become durable. The answer asks the sender to repeat the delivery.
+        Its settlement may still become durable.
         """
         self._answer_exchange(exchange, _refusing(STOPPING))
 
@@ -126,17 +121,15 @@ class Webhooks:
         self._answer_exchange(exchange, answer)
 
     def _answer_exchange(self, exchange: Exchange, answer: _Answer) -> None:
-        if exchange.place is None:
-            # Answered already.
+        if exchange.reservation is None:
             return
-        exchange.place.leave()
-        exchange.place = None
+        exchange.reservation.leave()
+        exchange.reservation = None
         request_id = exchange.request_id
         self._requests.end("POST", _TEMPLATE, request_id, exchange.path, answer.status, exchange.began_s)
         exchange.answer(answer.status, (*answer.headers, (REQUEST_ID_HEADER, request_id.encode())), answer.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
         if scope["type"] != "http":
             await self._elsewhere(scope, receive, send)
             return
@@ -175,37 +168,36 @@ class Webhooks:
             return _refusing(refusal(exc))
 
     async def _received_or_refused(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
-        headers = tuple(scope["headers"])
+        # Optional in ASGI.
+        client: tuple[str, int] | None = cast("Any", scope).get("client")
+        head = Delivery(address=address, headers=tuple(scope["headers"]), body=b"", peer=client and client[0])
         try:
-            return await self._received(address, headers, receive)
+            return await self._received(head, receive)
         except Refused as refused:
             # The body's memory is free again.
             if (fault := _LOGGED.get(refused.status)) is not None:
-                delivery = Delivery(address=address, headers=headers, body=b"")
-                await self._receiver.refuse(delivery, fault, str(refused))
+                await self._receiver.refuse(head, fault, str(refused))
             raise
 
-    async def _received(self, address: Address, headers: tuple[tuple[bytes, bytes], ...], receive: Receive) -> _Answer:
-        refused = await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
+    async def _received(self, head: Delivery, receive: Receive) -> _Answer:
+        refused = await self._receiver.preflight(head)
         if refused is not None:
             return _rejecting(refused)
-        with self._intake.place(_announced(dict(headers)), address.integration_id) as place:
-            body = await place.read(receive)
-            outcome = await self._receiver.receive(Delivery(address=address, headers=headers, body=body))
+        with self._budget.reserve(_announced(dict(head.headers)), head.address.integration_id) as reservation:
+            body = await reservation.read(receive)
+            outcome = await self._receiver.receive(replace(head, body=body))
             # The answer to a large delivery repeats its commits.
             encode = partial(answer_json, outcome)
-            written = encode() if len(body) <= LARGE_BODY else await self._aside(encode)
+            written = encode() if len(body) <= LARGE_BODY else await self._offload(encode)
         return _Answer(outcome.status, written, _JSON)
 
 
 def _announced(named: Mapping[bytes, bytes]) -> int:
-    """Return the announced length in bytes; 0: none, or an impossible one."""
     length = named.get(b"content-length", b"")
     return int(length) if length.isdigit() and len(length) <= _LENGTH_DIGITS else 0
 
 
 def _address_of(path: str) -> Address | Rejected | None:
-    """Return the hook address of a path; ``None``: the path has another form."""
     # As in all routes: repeated slashes count as one, and a trailing slash is ignored.
     parts = [part for part in path.split("/") if part]
     return locate(*parts[2:]) if len(parts) == _PARTS and parts[:2] == _START else None

@@ -20,7 +20,6 @@ _ERRORS: Final = {
     500: "Server error. Nothing was stored.",
     503: "The service is overloaded, or its database is unavailable. Send the delivery again.",
 }
-#: Schemas that only the receiver uses.
 WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
     "AnswerBody": {
         "title": "AnswerBody",
@@ -36,7 +35,6 @@ WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
 
 
 def webhook_operations() -> dict[str, Any]:
-    """Return the operations at :data:`WEBHOOK_PATH`."""
     return {
         "post": {
             "tags": ["webhooks"],
@@ -75,7 +73,6 @@ def _headers_of(provider: Provider) -> Sequence[dict[str, Any]]:
 
 
 def _proof(scheme: Scheme) -> dict[str, Any]:
-    """Return the header that proves the sender, for all providers of a scheme."""
     slugs = ", ".join(f"`{provider.slug}`" for provider in PROVIDERS if provider.scheme == scheme)
     form = {} if scheme.pattern is None else {"pattern": scheme.pattern}
     return _header(scheme.header, f"{scheme.description} Required of {slugs}.", form, required=False)

@@ -1,22 +1,24 @@
-"""Displayed words for values of the wire."""
-
 from collections.abc import Mapping, Sequence
 from typing import Final
+from zoneinfo import ZoneInfo
 
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.posts import PostStatus, by_content_type
 from contentsvc_core.content.queries import PostOrder
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.text import one_line
+from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import Trigger
 
-CONTENT: Final[Mapping[ContentType, str]] = {
-    ContentType.CHANGELOG: "Changelog",
-    ContentType.BLOG_POST: "Blog post",
-    ContentType.LINKEDIN_POST: "LinkedIn post",
-    ContentType.TWITTER_POST: "Post for X",
-    ContentType.INVESTOR_UPDATE: "Investor update",
-}
+CONTENT: Final = by_content_type(
+    changelog="Changelog",
+    blog_post="Blog post",
+    linkedin_post="LinkedIn post",
+    twitter_post="Post for X",
+    investor_update="Investor update",
+)
+#: What a trigger or a schedule publishes, by the status of its posts.
+PUBLISHES: Final[Mapping[PostStatus, str]] = {PostStatus.DRAFT: "drafts", PostStatus.PUBLISHED: "at once"}
 ORDERS: Final[Mapping[PostOrder, str]] = {
     PostOrder.CREATED_AT: "when it was written",
     PostOrder.OCCURRED_AT: "when it happened",
@@ -29,6 +31,12 @@ LOOKBACKS: Final[Mapping[Lookback, str]] = {
     Lookback.LAST_30_DAYS: "the last 30 days",
 }
 EVENTS: Final[Mapping[str, str]] = {"push": "Pushes", "release": "Releases"}
+BATCHES: Final[Mapping[Batch, str]] = {
+    Batch.NONE: "One post for each event",
+    Batch.DAILY: "One post a day",
+    Batch.WEEKLY: "One post a week",
+}
+_FILTERS: Final = {"branches": "branches", "tags": "tags", "paths": "files", "scopes": "scopes"}
 #: 0 is Sunday, as in crontab.
 WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _LAST_EVERYWHERE: Final = 28
@@ -37,14 +45,24 @@ _LINE_LENGTH: Final = 200
 
 
 def events_of(trigger: Trigger) -> str:
-    """Return the events of a trigger, as text."""
     names = [EVENTS.get(kind, kind) for kind in trigger.event_types or EVENTS]
     return " and ".join(names).capitalize()
 
 
-def times_of(cron: Cron) -> str:
-    """Return the times of a schedule, as text."""
-    at = f"at {cron.hour:02d}:{cron.minute:02d} UTC"
+def filters_of(trigger: Trigger) -> list[str]:
+    options = trigger.options
+    told = [
+        f"{label}: {', '.join(getattr(options, name))}" for name, label in _FILTERS.items() if getattr(options, name)
+    ]
+    if not options.pre_releases:
+        told.append("no pre-releases")
+    if options.batch is not Batch.NONE:
+        told.append(BATCHES[options.batch].lower())
+    return told
+
+
+def times_of(cron: Cron, zone: ZoneInfo) -> str:
+    at = f"at {cron.hour:02d}:{cron.minute:02d} {zone.key}"
     match cron.frequency:
         case Frequency.DAILY:
             return f"Every day {at}"
@@ -58,7 +76,6 @@ def times_of(cron: Cron) -> str:
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Return the first name, and the number of further ones."""
     if not names:
         return "nothing"
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

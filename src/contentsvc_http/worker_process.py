@@ -49,7 +49,6 @@ def main(task: Task) -> None:
 
 
 def _end_with(channel: socket.socket) -> None:
-    """Raise SIGTERM when the other end of the channel is closed."""
     with contextlib.suppress(OSError):
         while channel.recv(1):
             pass

@@ -8,7 +8,7 @@ import structlog
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
 from contentsvc_core.errors import Overloaded, StoreUnavailable, Unstorable
-from contentsvc_core.shapes import NotOfShape, read_shape, storable_json
+from contentsvc_core.schemas import InvalidStruct, decode_struct, storable_json
 from contentsvc_core.text import one_line
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
@@ -26,16 +26,13 @@ async def call(
 ) -> ToolAnswer:
     """Call a tool. Checks happen in the order of ``/v1``: key, rate limit, scope, arguments.
 
-    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid.
-
-    Raises:
-        Refused: The call failed. Server faults are logged.
+    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid. Server faults are logged.
     """
     try:
         return await _done(app, await caller(), tool, arguments or {})
     except ToolRefused:
         raise
-    except NotOfShape as exc:
+    except InvalidStruct as exc:
         raise ToolRefused(one_line(f"Invalid arguments of {tool.name}: {exc}", _FAULT_LENGTH)) from None
     except StoreUnavailable as exc:
         _LOG.warning("store unavailable", reason=str(exc))
@@ -74,4 +71,4 @@ async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Map
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:
     # Some models send null for absent arguments.
     given = {name: value for name, value in arguments.items() if value is not None}
-    return read_shape(storable_json(given), tool.takes)
+    return decode_struct(storable_json(given), tool.takes)

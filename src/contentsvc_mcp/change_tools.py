@@ -1,14 +1,12 @@
-"""Tools that edit, publish and unpublish posts."""
-
 from typing import Annotated, Final, TypedDict, final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.access.rates import rate_of
+from contentsvc_core.access.rates import CREATING_POSTS, rate_of
 from contentsvc_core.application import Application
-from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, PostChange, read_post_change
-from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.content.editing import MARKDOWN_LIMIT, SUMMARY_LIMIT, TITLE_LIMIT, ChangePost, CreatePost
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.refusals import RefusalKind
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.context_tools import Notice
@@ -21,9 +19,17 @@ _CHANGED: Final = "The post has changed since you read it. Call read_post for it
 SeenVersion = Annotated[str, Meta(min_length=1, max_length=64, description="The 'version' of the post that you read.")]
 
 
-class EditPost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``edit_post``."""
+class WritePost(Struct, forbid_unknown_fields=True, rename="camel"):
+    title: Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT, description="The title: plain text, one line.")]
+    markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LIMIT, description="The text, as Markdown.")]
+    content_type: Annotated[ContentType, Meta(description="The content type.")] = ContentType.CHANGELOG
+    summary: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=SUMMARY_LIMIT)] | None,
+        Meta(description="One line for feeds and link previews; null: the beginning of the text."),
+    ] = None
 
+
+class EditPost(Struct, forbid_unknown_fields=True, rename="camel"):
     post_id: PostId
     version: SeenVersion
     title: (
@@ -37,15 +43,11 @@ class EditPost(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class PublishPost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``publish_post``."""
-
     post_id: PostId
     version: SeenVersion
 
 
 class UnpublishPost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``unpublish_post``."""
-
     post_id: PostId
 
 
@@ -68,30 +70,41 @@ class ChangedPost(TypedDict):
     untrusted: TitleBody
 
 
+async def _create(app: Application, key: ApiKey, wanted: WritePost) -> ToolAnswer:
+    made = CreatePost(
+        title=wanted.title, markdown=wanted.markdown, content_type=wanted.content_type, summary=wanted.summary
+    )
+    return _answer(accepted(await app.post_editor.create(key.organization_id, made, author=key.prefix)))
+
+
 async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> ToolAnswer:
     if wanted.title is UNSET and wanted.markdown is UNSET:
         message = "Nothing to change: give title, markdown or both"
         raise ToolRefused(message)
-    change = read_post_change(
-        title=None if wanted.title is UNSET else wanted.title,
-        markdown=None if wanted.markdown is UNSET else wanted.markdown,
-    )
-    return await _changed(app, key, wanted.post_id, accepted(change), wanted.version)
+    change = ChangePost(title=wanted.title, markdown=wanted.markdown)
+    return await _changed(app, key, wanted.post_id, change, wanted.version)
 
 
 async def _publish(app: Application, key: ApiKey, wanted: PublishPost) -> ToolAnswer:
-    return await _changed(app, key, wanted.post_id, PostChange(status=PostStatus.PUBLISHED), wanted.version)
+    return await _changed(app, key, wanted.post_id, ChangePost(status=PostStatus.PUBLISHED), wanted.version)
 
 
 async def _unpublish(app: Application, key: ApiKey, wanted: UnpublishPost) -> ToolAnswer:
-    return await _changed(app, key, wanted.post_id, PostChange(status=PostStatus.DRAFT), None)
+    return await _changed(app, key, wanted.post_id, ChangePost(status=PostStatus.DRAFT), None)
 
 
-async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChange, version: str | None) -> ToolAnswer:
+async def _changed(app: Application, key: ApiKey, post_id: str, change: Struct, version: str | None) -> ToolAnswer:
     changed = await app.post_editor.change(
-        key.organization_id, post_id, change, if_=lambda seen: version is None or version_of(seen) == version
+        key.organization_id,
+        post_id,
+        change,
+        if_=lambda seen: version is None or version_of(seen) == version,
+        author=key.prefix,
     )
-    post = accepted(changed, {RefusalKind.NOT_FOUND: NO_SUCH_POST, RefusalKind.STALE: _CHANGED})
+    return _answer(accepted(changed, {RefusalKind.NOT_FOUND: NO_SUCH_POST, RefusalKind.STALE: _CHANGED}))
+
+
+def _answer(post: Post) -> ToolAnswer:
     facts = {
         "id": post.id,
         "status": post.status.value,
@@ -103,12 +116,26 @@ async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChan
 
 CHANGE_TOOLS: Final = (
     Tool(
+        name="create_post",
+        title="Create a post",
+        description=(
+            "Create a draft with a text that you and your user have written. Readers do not see it until it is "
+            "published. To have a post written from commits and releases, use generate_post."
+        ),
+        takes=WritePost,
+        gives=ChangedPost,
+        scope=Scope.WRITE,
+        rate=CREATING_POSTS,
+        is_idempotent=False,
+        work=_create,
+    ),
+    Tool(
         name="edit_post",
         title="Edit a post",
         description=(
             "Replace the title, the complete Markdown of a post, or both. Absent fields stay unchanged. Read the post "
             "first and send its version: if the post has changed since, the edit is refused. Readers of a published "
-            "post see the new text at once. The old text is not kept."
+            "post see the new text at once. Your user can restore the old text in the dashboard."
         ),
         takes=EditPost,
         gives=ChangedPost,

@@ -1,5 +1,3 @@
-"""Tools that search and read context records."""
-
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
@@ -9,9 +7,9 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.application import Application
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.terms import QUERY_LIMIT
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search
-from contentsvc_core.search.terms import QUERY_LIMIT
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import is_custom_id
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
@@ -42,8 +40,6 @@ NextOffset = Annotated[int | None, Meta(description="Send it as 'offset' to read
 
 
 class SearchContext(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``search_context``."""
-
     query: Query = ""
     repository: Annotated[str, Meta(max_length=201, description="Only this repository: owner/name.")] = ""
     event_types: Annotated[
@@ -55,8 +51,6 @@ class SearchContext(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ReadContext(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``read_context``."""
-
     custom_id: Annotated[
         str, Meta(min_length=1, max_length=400, description="The customId of the record, from search_context.")
     ]
@@ -72,8 +66,6 @@ class HitsBody(TypedDict):
 
 @final
 class SearchedContext(TypedDict):
-    """Answer of ``search_context``."""
-
     notice: Notice
     next: Next
     behind: Behind
@@ -92,8 +84,6 @@ class RecordBody(TypedDict):
 
 @final
 class ContextPart(TypedDict):
-    """Answer of ``read_context``."""
-
     notice: Notice
     offset: int
     nextOffset: NextOffset
@@ -102,11 +92,7 @@ class ContextPart(TypedDict):
 
 
 def read_before(text: str) -> Cursor | None:
-    """Return the cursor of a list; ``None`` for the start.
-
-    Raises:
-        Refused: The cursor is invalid.
-    """
+    """Return the cursor of a list; ``None`` for the start. Raise ``Refused`` for an invalid cursor."""
     place = read_cursor(text) if text else None
     if text and place is None:
         raise ToolRefused(NO_SUCH_PLACE)

@@ -8,13 +8,13 @@ from msgspec import Meta, Struct
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.lists.cursors import Cursor, written_cursor
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.search.excerpts import record_hit_body
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.trail import Led
+from contentsvc_core.usecases.trail import RecordTrail
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
@@ -29,8 +29,6 @@ _UNKNOWN: Final = (
 
 
 class ListDeliveries(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``list_deliveries``."""
-
     statuses: Annotated[
         list[LogStatus], Meta(max_length=3, description="Only deliveries with these statuses; empty: all.")
     ] = []
@@ -49,8 +47,6 @@ class ListDeliveries(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ReadDelivery(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``read_delivery``."""
-
     id: Annotated[
         str,
         Meta(
@@ -87,8 +83,6 @@ class EntriesBody(TypedDict):
 
 @final
 class ListedDeliveries(TypedDict):
-    """Answer of ``list_deliveries``."""
-
     notice: Notice
     next: Next
     untrusted: EntriesBody
@@ -128,8 +122,6 @@ class TrailBody(TypedDict):
 
 @final
 class DeliveryTrail(TypedDict):
-    """Answer of ``read_delivery``."""
-
     notice: Notice
     isProcessed: Annotated[bool, Meta(description="Whether the delivery was processed.")]
     isUnderWay: Annotated[bool, Meta(description="Whether a run is still pending or running. If so, look again later.")]
@@ -141,7 +133,7 @@ async def _list(app: Application, key: ApiKey, wanted: ListDeliveries) -> ToolAn
     search = LogSearch(statuses=wanted.statuses, event=wanted.event, text=wanted.text.strip())
     mine, before = key.organization_id, read_before(wanted.before)
     found = await app.shares.lists(
-        mine, lambda: app.stores.insights.log(mine, search, limit=wanted.limit + 1, before=before)
+        mine, lambda: app.stores.read_model.log(mine, search, limit=wanted.limit + 1, before=before)
     )
     shown = found[: wanted.limit]
     return ToolAnswer(
@@ -155,11 +147,11 @@ async def _read(app: Application, key: ApiKey, wanted: ReadDelivery) -> ToolAnsw
 
 
 async def _trail(app: Application, key: ApiKey, wanted: ReadDelivery) -> ToolAnswer:
-    entries = await app.trails.entries(key.organization_id, wanted.id.strip())
+    entries = await app.delivery_trails.entries(key.organization_id, wanted.id.strip())
     if not entries:
         raise ToolRefused(_UNKNOWN)
     processed = next((entry for entry in entries if entry.event is not None), None)
-    led = None if processed is None else await app.trails.led(processed)
+    led = None if processed is None else await app.delivery_trails.record_trail(processed)
     record = None if led is None else await app.stores.contexts.record(key.organization_id, led.custom_id)
     hit = None if record is None else await asyncio.to_thread(lambda: record_hit_body(record, ()))
     return ToolAnswer(
@@ -192,7 +184,7 @@ def _entry_body(entry: ListedEntry) -> dict[str, Any]:
     }
 
 
-def _run_bodies(led: Led | None) -> list[dict[str, Any]]:
+def _run_bodies(led: RecordTrail | None) -> list[dict[str, Any]]:
     return [_run_body(*run) for run in (() if led is None else led.runs)]
 
 

@@ -1,7 +1,4 @@
-"""Stateless MCP over HTTP (Streamable HTTP): one request message, one response.
-
-There are no sessions and no server-sent streams, so every node can answer every message.
-"""
+"""Stateless MCP over HTTP (Streamable HTTP): one request message, one response, on any node."""
 
 import asyncio
 from collections.abc import Iterable
@@ -19,8 +16,6 @@ _KEPT_BACK: Final = frozenset({b"authorization", b"cookie"})
 @final
 @frozen(kw_only=True)
 class Exchanged:
-    """An HTTP response."""
-
     status: int
     #: Header names are in lower case.
     headers: tuple[tuple[str, str], ...] = field(converter=tuple)
@@ -28,10 +23,7 @@ class Exchanged:
 
 
 async def exchange(server: Server[Any], headers: Iterable[tuple[bytes, bytes]], body: bytes) -> Exchanged:
-    """Return the response to a message sent by ``POST``.
-
-    Names of headers are in lower case; ``body`` is complete.
-    """
+    """Return the response to a message sent by ``POST``. Names of headers are in lower case; ``body`` is complete."""
     scope: dict[str, Any] = {
         "type": "http",
         "asgi": {"version": "3.0"},

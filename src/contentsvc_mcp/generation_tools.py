@@ -1,5 +1,3 @@
-"""Tools that start and follow the writing of a post."""
-
 import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Final, TypedDict, final
@@ -37,8 +35,6 @@ class ListSources(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class GeneratePost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``generate_post``."""
-
     content_type: Annotated[ContentType, Meta(description="Content type of the post.")]
     lookback_window: Annotated[Lookback, Meta(description="Time window of the post, in UTC, up to now.")] = (
         DEFAULT_LOOKBACK
@@ -68,8 +64,6 @@ class GeneratePost(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ReadJob(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``read_job``."""
-
     job_id: Annotated[str, Meta(min_length=1, max_length=64, description="Id of the job, from generate_post.")]
     wait_seconds: Annotated[
         int, Meta(ge=0, le=_PATIENCE_S, description="Seconds to wait for the job to end; 0: do not wait.")
@@ -103,8 +97,6 @@ class SourcesBody(TypedDict):
 
 @final
 class Sources(TypedDict):
-    """Answer of ``list_sources``."""
-
     notice: Notice
     untrusted: SourcesBody
 
@@ -166,7 +158,6 @@ async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> Tool
 
 
 def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str, str]]:
-    """Return provider and full name of the repositories with these names, at any code host."""
     found: list[tuple[str, str]] = []
     for name in names:
         same = [(each.provider, each.full_name) for each in connected if each.full_name.lower() == name.strip().lower()]

@@ -1,5 +1,3 @@
-"""Tools that find and read posts."""
-
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
@@ -44,8 +42,6 @@ Version = Annotated[
 
 
 class SearchPosts(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``search_posts``."""
-
     query: Query = ""
     statuses: Statuses = []
     content_types: ContentTypes = []
@@ -55,8 +51,6 @@ class SearchPosts(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ListPosts(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``list_posts``."""
-
     statuses: Statuses = []
     content_types: ContentTypes = []
     sort: Annotated[Literal["asc", "desc"], Meta(description="Order by creation; desc: newest first.")] = "desc"
@@ -65,8 +59,6 @@ class ListPosts(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ReadPost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of ``read_post``."""
-
     post_id: PostId
     offset: Offset = 0
 
@@ -93,8 +85,6 @@ class PostHitsBody(TypedDict):
 
 @final
 class SearchedPosts(TypedDict):
-    """Answer of ``search_posts``."""
-
     notice: Notice
     next: Next
     behind: Behind
@@ -134,8 +124,6 @@ class PaginationBody(TypedDict):
 
 @final
 class ListedPosts(TypedDict):
-    """Answer of ``list_posts``."""
-
     notice: Notice
     pagination: PaginationBody
     untrusted: PostLinesBody
@@ -152,8 +140,6 @@ class PostTextBody(TypedDict):
 
 @final
 class PostPart(TypedDict):
-    """Answer of ``read_post``."""
-
     notice: Notice
     id: str
     contentType: str

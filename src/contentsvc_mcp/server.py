@@ -11,7 +11,7 @@ from mcp.server.lowlevel import Server
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
-from contentsvc_core.shapes import schema_of
+from contentsvc_core.schemas import schema_of
 from contentsvc_core.text import one_line
 from contentsvc_mcp.calling import call
 from contentsvc_mcp.toolbox import Tool, ToolRefused
@@ -20,10 +20,7 @@ from contentsvc_mcp.untrusted import structured, texts
 
 
 def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
-    """Return the MCP server for one caller.
-
-    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid.
-    """
+    """Return the MCP server for one caller; ``caller`` returns the current API key, or ``None`` if it is invalid."""
 
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
@@ -61,7 +58,6 @@ def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]
 
 @cache
 def described(tool: Tool) -> types.Tool:
-    """Return the protocol's description of a tool."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -78,7 +74,6 @@ def described(tool: Tool) -> types.Tool:
 
 
 def _told(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema without title and description, which the tool itself has."""
     return {name: part for name, part in schema.items() if name not in {"title", "description"}}
 
 

@@ -1,5 +1,3 @@
-"""The data types of the MCP tools: tool, answer, refusal."""
-
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar, final
 
@@ -17,8 +15,6 @@ _Value = TypeVar("_Value")
 @final
 @frozen(kw_only=True)
 class ToolAnswer:
-    """The result of a tool call."""
-
     #: Trusted values of this service: ids, numbers, times, states.
     facts: Mapping[str, Any]
     #: Values that contain text written by others; ``None`` without such values.
@@ -30,15 +26,7 @@ class ToolRefused(Exception):
 
 
 def accepted(value: _Value | Refusal, words: Mapping[RefusalKind, str] | None = None) -> _Value:
-    """Return the result of a use case.
-
-    Args:
-        value: The result, or the refusal.
-        words: The tool's own messages, by the kind of refusal.
-
-    Raises:
-        ToolRefused: The use case refused.
-    """
+    """Return the result of a use case; ``words`` has the tool's own messages, by the kind of refusal."""
     if isinstance(value, Refusal):
         # The details say more to a model than the reason.
         message = (words or {}).get(value.kind) or value.details.get("message") or value.message()
@@ -49,8 +37,6 @@ def accepted(value: _Value | Refusal, words: Mapping[RefusalKind, str] | None = 
 @final
 @frozen(kw_only=True)
 class Tool:
-    """An MCP tool."""
-
     name: str
     title: str
     #: What the tool does and when to use it.

@@ -1,7 +1,7 @@
 """Untrusted text in answers: separated from trusted values, and limited in size.
 
-A commit message may say "ignore your instructions". A structured answer has all untrusted text under ``untrusted``.
-A text answer has it between two lines with a random mark that its authors cannot know.
+A structured answer has all untrusted text under ``untrusted``. A text answer has it between two lines with a random
+mark that its authors cannot know.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,17 +25,13 @@ _TEXT: Final = 500
 
 
 def structured(answer: ToolAnswer) -> dict[str, Any]:
-    """Return an answer as one JSON object."""
     if answer.untrusted is None:
         return dict(answer.facts)
     return {"notice": NOTICE, **answer.facts, "untrusted": answer.untrusted}
 
 
 def texts(answer: ToolAnswer, token: Callable[[int], str]) -> tuple[str, ...]:
-    """Return an answer as texts for a model: trusted values, then untrusted ones between marks.
-
-    ``token`` returns a random string of a given length.
-    """
+    """Return an answer as texts for a model: trusted values, then untrusted ones between marks of ``token``."""
     own = _json(dict(answer.facts))
     if answer.untrusted is None:
         return (own,)

@@ -9,7 +9,7 @@ from attrs import evolve
 from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, limits_end
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core.hosts import Hook, HostAnswer, HostDelivery, HostFault, HostRefusal, RemoteRepository, missed
+from contentsvc_core.code_hosts import Hook, HostAnswer, HostDelivery, HostFault, HostRefusal, RemoteRepository, missed
 
 HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242", secret="whsec_first")
 

@@ -9,8 +9,8 @@ from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, Cod
 
 from contentsvc_adapters.codehosts.pull_requests import AUTHORS, BATCH, REST_CALLS
 from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core.code_hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import BODY_LENGTH, NamedPullRequests, PullRequest
-from contentsvc_core.hosts import HostFault, HostPullRequests, HostRefusal
 
 _SHA = "b" * 40
 _LAMP = HostPull(

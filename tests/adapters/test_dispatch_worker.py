@@ -9,7 +9,7 @@ from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.outgoing.sender import HttpWebhookSender
 from contentsvc_adapters.outgoing.worker import CONCURRENCY, PER_ENDPOINT, PER_ORGANIZATION, DispatchWorker
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core import Dispatcher, EndpointEditor, Operator, Organization
+from contentsvc_core import CreateEndpoint, Dispatcher, EndpointEditor, Operator, Organization
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
@@ -69,7 +69,7 @@ class Office:
         self.base = f"http://127.0.0.1:{receivers.port}"
 
     async def endpoint(self, path: str, *, messages: int) -> str:
-        made = await self.editor.create(self.organization.id, url=f"{self.base}{path}")
+        made = await self.editor.create(self.organization.id, CreateEndpoint(url=f"{self.base}{path}"))
         assert isinstance(made, NewSecret)
         for _ in range(messages):
             assert isinstance(await self.editor.test(self.organization.id, made.endpoint.id), str)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from contentsvc_adapters.sql.joint import Joint
+from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 
 
@@ -32,7 +32,7 @@ class Store:
 
 async def test_what_is_asked_at_the_same_time_is_asked_together() -> None:
     store = Store()
-    joint: Joint[int, int] = Joint(store.double)
+    joint: Batcher[int, int] = Batcher(store.double)
 
     assert await asyncio.gather(*(joint(number) for number in (3, 1, 2))) == [6, 2, 4]
     assert await joint(4) == 8
@@ -42,7 +42,7 @@ async def test_what_is_asked_at_the_same_time_is_asked_together() -> None:
 
 async def test_what_comes_while_one_is_under_way_waits_for_the_next() -> None:
     store = Store()
-    joint: Joint[int, int] = Joint(store.double)
+    joint: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
     first = asyncio.create_task(joint(1))
     while not store.asked:
@@ -57,7 +57,7 @@ async def test_what_comes_while_one_is_under_way_waits_for_the_next() -> None:
 
 async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
     store = Store()
-    joint: Joint[int, int] = Joint(store.double)
+    joint: Batcher[int, int] = Batcher(store.double)
 
     answers = await asyncio.gather(*(joint(number) for number in (1, 13, 2)), return_exceptions=True)
 
@@ -68,7 +68,7 @@ async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
 
 async def test_while_the_store_is_away_everybody_is_told_at_once() -> None:
     store = Store()
-    joint: Joint[int, int] = Joint(store.double)
+    joint: Batcher[int, int] = Batcher(store.double)
     store.away = True
 
     answers = await asyncio.gather(*(joint(number) for number in (1, 2)), return_exceptions=True)
@@ -81,7 +81,7 @@ async def test_while_the_store_is_away_everybody_is_told_at_once() -> None:
 
 async def test_whoever_goes_away_is_not_asked_for_and_keeps_nobody_waiting() -> None:
     store = Store()
-    joint: Joint[int, int] = Joint(store.double)
+    joint: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
     first = asyncio.create_task(joint(1))
     while not store.asked:

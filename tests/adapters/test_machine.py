@@ -19,7 +19,7 @@ def test_the_clock_gives_aware_utc_times_in_whole_milliseconds() -> None:
 
 def test_minted_ids_are_uuids_of_version_7_in_order_and_fit_into_a_path() -> None:
     ids = RandomIds()
-    minted = [ids.mint("log_") for _ in range(5000)]
+    minted = [ids.new_id("log_") for _ in range(5000)]
 
     assert minted == sorted(minted)
     assert len(set(minted)) == 5000

@@ -139,6 +139,7 @@ def test_missing_cells_are_added_while_there_are_no_more_cells_than_characters()
     assert RENDERER.html(several).count("<td>") <= len(several)
 
 
+@pytest.mark.slow("writes or reads very large texts")
 def test_tables_that_write_their_cells_out_are_whole() -> None:
     row = "|" + "a|" * 40
     markdown = "\n".join([row, "|" + "-|" * 40, *[row] * 500]) + "\n"

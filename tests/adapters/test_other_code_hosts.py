@@ -11,8 +11,7 @@ from contentsvc_adapters.codehosts.clients import HostClient, client_of
 from contentsvc_adapters.codehosts.gitlab import GitlabClient
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import PROVIDERS
-from contentsvc_core.content.pull_requests import NamedPullRequests
-from contentsvc_core.hosts import (
+from contentsvc_core.code_hosts import (
     Hook,
     HostAnswer,
     HostDeliveries,
@@ -22,6 +21,7 @@ from contentsvc_core.hosts import (
     RemoteRepository,
     WantedCommits,
 )
+from contentsvc_core.content.pull_requests import NamedPullRequests
 
 TOKEN = "glpat-secret-token"
 HOOK = Hook(url="https://contentsvc.example/api/webhooks/gitlab/org_1/int_1/4242", secret="whsec_first")

@@ -9,7 +9,7 @@ from typing import final
 
 import pytest
 
-from contentsvc_adapters.sql.settling.lane import BatchItem
+from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.journal import LogEntry, LogStatus

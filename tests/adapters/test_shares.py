@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from contentsvc_adapters.aside import (
+from contentsvc_adapters.offload import (
     HEAVY_PLACES,
     LIST_PLACES,
     PER_ORGANIZATION,

@@ -9,7 +9,7 @@ from typing import Any, final
 import pytest
 from tests.adapters.test_sites import refused
 
-from contentsvc_adapters.sites.names import AT_ONCE, SystemNames
+from contentsvc_adapters.sites.names import CONCURRENCY, SystemNames
 from contentsvc_adapters.sites.reader import HttpSiteReader
 from contentsvc_core.ports.brands import NotRead, SiteFault
 
@@ -47,7 +47,7 @@ async def test_silent_name_servers_are_a_matter_of_sites_alone(monkeypatch: pyte
         dead.let_go.set()
 
     assert all(isinstance(each, NotRead) and each.fault is SiteFault.PASSING for each in found)
-    assert len([host for host in dead.asked if host.endswith(".example")]) == AT_ONCE
+    assert len([host for host in dead.asked if host.endswith(".example")]) == CONCURRENCY
 
 
 async def test_a_question_counts_until_it_is_answered_though_nobody_waits_any_more(
@@ -57,7 +57,7 @@ async def test_a_question_counts_until_it_is_answered_though_nobody_waits_any_mo
     names = SystemNames()
     hasty, patient = HttpSiteReader(resolve=names, total_s=0.05), HttpSiteReader(resolve=names)
     try:
-        for number in range(AT_ONCE):
+        for number in range(CONCURRENCY):
             refused(await hasty.read(f"http://site{number}.example/"), "took longer", fault=SiteFault.PASSING)
         # Immediately, without a query.
         refused(await patient.read("http://late.example/"), "looked up", fault=SiteFault.PASSING)
@@ -80,6 +80,7 @@ print(asyncio.run(HttpSiteReader(total_s=0.05).read("http://acme.example/")).err
 """
 
 
+@pytest.mark.slow("starts a process")
 async def test_no_stop_waits_for_a_name_server() -> None:
     async with asyncio.timeout(30):
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", _STOPPED, stdout=asyncio.subprocess.PIPE)

@@ -40,7 +40,7 @@ async def test_each_message_stands_alone(acme: Caller) -> None:
             "MCP-Protocol-Version": "2025-06-18",
         },
     )
-    assert len(answer.json()["result"]["tools"]) == 13
+    assert len(answer.json()["result"]["tools"]) == 14
     assert answer.headers["x-request-id"]
 
 
@@ -56,6 +56,7 @@ async def test_a_use_of_the_key_is_noted(acme: Caller) -> None:
     assert key.last_used_at == acme.world.clock.now()
 
 
+@pytest.mark.slow("starts a server")
 async def test_switched_off_or_not_installed_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     off = await ApiWorld(Settings(mcp="off")).caller()
     monkeypatch.setattr(agents, "is_installed", lambda: False)

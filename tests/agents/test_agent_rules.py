@@ -26,6 +26,7 @@ CALLS: Final[dict[str, dict[str, Any]]] = {
     "list_sources": {},
     "generate_post": {"contentType": "changelog", "repositories": ["acme/lighthouse"]},
     "read_job": {"jobId": "JOB"},
+    "create_post": {"title": "Taken over", "markdown": "x"},
     "edit_post": {"postId": "POST", "version": "VERSION", "title": "Taken over"},
     "publish_post": {"postId": "POST", "version": "VERSION"},
     "unpublish_post": {"postId": "POST"},

@@ -41,7 +41,7 @@ def test_the_hints_say_what_the_scopes_do() -> None:
         "publish_post",
         "unpublish_post",
     }
-    assert {name for name, hint in hints.items() if not hint["idempotentHint"]} == {"generate_post"}
+    assert {name for name, hint in hints.items() if not hint["idempotentHint"]} == {"generate_post", "create_post"}
 
 
 def _is_bounded(schema: dict[str, Any]) -> bool:

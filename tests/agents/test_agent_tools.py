@@ -63,6 +63,7 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
         {"postId": "post_x", "version": "x", "title": "a\nb"},
         "title must be one line without control characters",
     ),
+    ("create_post", {"title": "a\nb", "markdown": "x"}, "title must be one line without control characters"),
     (
         "generate_post",
         {"contentType": "poem"},
@@ -234,6 +235,18 @@ async def test_from_asking_for_a_post_to_publishing_it(busy: Caller) -> None:
         assert (await agent("search_posts", query="lamp", statuses=["published"]))["untrusted"]["posts"] == []
     post = (await busy("GET", f"/v1/posts/{draft['id']}")).json()["post"]
     assert post["content"] == "<p>It is <strong>on</strong>.</p>\n"
+
+
+async def test_a_draft_is_created(busy: Caller) -> None:
+    async with agent_of(busy) as agent:
+        made = await agent("create_post", title="A lamp", markdown="Brighter.", summary="Light")
+        assert (made["status"], made["untrusted"]) == ("draft", {"title": "A lamp"})
+        edited = await agent("edit_post", postId=made["id"], version=made["version"], markdown="Darker.")
+    post = await busy.world.stores.posts.post(busy.organization.id, edited["id"])
+    assert post is not None
+    assert (post.markdown, post.summary, post.is_by_hand) == ("Darker.", "Light", True)
+    versions = await busy.world.stores.posts.versions(busy.organization.id, post.id)
+    assert {each.author for each in versions} == {busy.record.prefix}
 
 
 async def test_a_job_is_waited_for(busy: Caller) -> None:

@@ -52,7 +52,7 @@ async def over_stdio(at: Place, mode: str) -> AsyncGenerator[Agent]:
 async def test_several_agents_at_once_over_http(at: Place, mode: str) -> None:
     async def found() -> list[str]:
         async with over_http(at, mode) as agent:
-            assert len(await agent.tools()) == 13
+            assert len(await agent.tools()) == 14
             answers = await asyncio.gather(*(agent("search_context", query="lamp") for _ in range(4)))
         return [hit["deliveryId"] for answer in answers for hit in answer["untrusted"]["context"]]
 
@@ -61,7 +61,7 @@ async def test_several_agents_at_once_over_http(at: Place, mode: str) -> None:
 
 async def test_an_agent_that_starts_the_command(at: Place) -> None:
     async with over_stdio(at, "legacy") as agent:
-        assert len(await agent.tools()) == 13
+        assert len(await agent.tools()) == 14
         hits = (await agent("search_context", query="dusk"))["untrusted"]["context"]
         assert [hit["deliveryId"] for hit in hits] == ["d-1"]
         assert await agent.refusal("read_post", postId="x" * 65) == (

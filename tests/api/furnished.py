@@ -10,6 +10,10 @@ from contentsvc_core.content.brand import BrandIdentity
 _ENDPOINT_PATHS: Final = tuple(
     f"/v1/webhook-endpoints/{{endpointId}}{operation}" for operation in ("", "/rotate-secret", "/test")
 )
+_POST_PATHS: Final = tuple(
+    f"/v1/posts/{{postId}}{operation}"
+    for operation in ("", "/versions", "/versions/{number}", "/versions/{number}/restore")
+)
 _CHANGELOG_PATHS: Final = tuple(
     f"/v1/changelogs/{{changelogId}}{operation}" for operation in ("", "/exposure", "/images/{kind}")
 )
@@ -57,15 +61,17 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     world.clock.advance(timedelta(seconds=1))
     post = (await caller("GET", "/v1/posts?status=draft,published")).json()["posts"][0]
     entry = (await caller("GET", "/v1/webhook-logs")).json()["logs"][0]
+    run = (await caller("GET", "/v1/runs")).json()["runs"][0]
     return {
-        "/v1/posts/{postId}": post["id"],
+        **dict.fromkeys(_POST_PATHS, str(post["id"])),
         "/v1/posts/generate/{jobId}": job["job"]["id"],
         "/v1/brand-identities/{brandIdentityId}": brand,
         "/v1/brand-identities/generate/{jobId}": reading["job"]["id"],
         "/v1/integrations/{integrationId}": caller.connection.integration.id,
         "/v1/schedules/{scheduleId}": schedule["schedule"]["id"],
         "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
-        "/v1/webhook-logs/{logId}/replay": entry["id"],
+        **dict.fromkeys(("/v1/webhook-logs/{logId}", "/v1/webhook-logs/{logId}/replay"), entry["id"]),
+        **dict.fromkeys(("/v1/runs/{runId}", "/v1/runs/{runId}/cancel", "/v1/runs/{runId}/retry"), run["id"]),
         "/v1/context/{customId}": f"codehost:{caller.repository_id}:d-1",
         **dict.fromkeys(_CHANGELOG_PATHS, str(changelog["changelog"]["id"])),
         **dict.fromkeys(_ENDPOINT_PATHS, str(endpoint["webhookEndpoint"]["id"])),
@@ -82,7 +88,7 @@ async def _brand(world: ApiWorld, caller: Caller) -> str:
     now = world.clock.now()
     for name in ("Lighthouse", "Keeper"):
         brand = BrandIdentity(
-            id=world.ids.mint("brand_"),
+            id=world.ids.new_id("brand_"),
             organization_id=caller.organization.id,
             name=name,
             website_url="https://acme.example/",

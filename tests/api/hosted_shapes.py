@@ -318,6 +318,6 @@ def check(operation: str, status: int, body: object) -> None:
         expected, shape = SUCCESSES[operation]
         assert status == expected
         convert(body, shape)
-    else:
-        # An operation that the hosted product does not have.
+    elif operation not in {"GET /v1/organization", "PATCH /v1/organization"}:
+        # An operation that the hosted product does not have; two of them return the organization itself.
         convert(body, Answer)

@@ -26,7 +26,7 @@ async def made(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandI
     now = world.clock.now()
     brand = await world.stores.brands.add(
         BrandIdentity(
-            id=world.ids.mint("brand_"),
+            id=world.ids.new_id("brand_"),
             organization_id=acme.organization.id,
             name=name,
             website_url="https://acme.example",

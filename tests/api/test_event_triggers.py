@@ -239,3 +239,49 @@ async def test_a_trigger_is_not_switched_on_for_an_identity_that_is_gone(
     assert (refused.status_code, refused.json()) == (400, {"error": "Unknown brand identity: 'brand_gone'"})
     # By name, or by the default's.
     assert (await acme("PATCH", path, {"enabled": True, "outputConfig": None})).status_code == 200
+
+
+async def test_a_trigger_may_have_filters_and_a_batch(acme: Caller) -> None:
+    options = {
+        "allRepositories": True,
+        "branches": ["release/*", "!release/0.x"],
+        "tags": ["pkg@*"],
+        "paths": ["pkg/**"],
+        "scopes": ["api"],
+        "preReleases": False,
+        "batch": "daily",
+    }
+    answer = await acme("POST", PATH, {**options, "outputType": "blog_post"})
+
+    assert answer.status_code == 201, answer.text
+    trigger = answer.json()["eventTrigger"]
+    assert {name: trigger[name] for name in options} == options
+    assert (trigger["sourceType"], trigger["targets"]) == ("any_webhook", {"repositoryIds": []})
+    path = f"{PATH}/{trigger['id']}"
+    assert (await acme("GET", f"{PATH}?repositoryIds=1")).json()["eventTriggers"] == [trigger]
+    assert (await acme("PATCH", path, {**options, "sourceType": "any_webhook"})).json()["eventTrigger"] == trigger
+    # Options that are not set are not shown.
+    plain: dict[str, Any] = {name: [] for name in ("branches", "tags", "paths", "scopes")}
+    plain |= {"preReleases": True, "batch": "none", "targets": {"repositoryIds": ["1"]}}
+    changed = (await acme("PATCH", path, plain)).json()["eventTrigger"]
+    assert changed == {name: value for name, value in trigger.items() if name not in options} | {
+        "sourceType": "codehost_webhook",
+        "targets": {"repositoryIds": ["1"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({}, "Invalid request: Object missing required field `targets`"),
+        ({"allRepositories": True, "targets": {"repositoryIds": ["1"]}}, "together with all repositories"),
+        ({"allRepositories": True, "paths": ["/src"]}, "paths has the pattern '/src'"),
+        ({"allRepositories": True, "batch": "hourly"}, "batch: 'hourly' is not one of daily, none, weekly"),
+        ({"allRepositories": True, "scopes": "api"}, "scopes: Expected `array`, got `str`"),
+    ],
+)
+async def test_a_faulty_option_is_refused_by_its_name(acme: Caller, fields: dict[str, Any], error: str) -> None:
+    refused = await acme("POST", PATH, fields)
+
+    assert refused.status_code == 400
+    assert error in refused.json()["error"]

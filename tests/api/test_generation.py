@@ -6,6 +6,7 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core import Scope, StoreUnavailable
+from contentsvc_core.organizations import Organization
 from contentsvc_http.settings import Settings
 
 PATH = "/v1/posts/generate"
@@ -169,8 +170,12 @@ async def test_what_was_done_is_not_lost_with_the_organization_that_is_told_besi
     acme = await world.caller()
     await acme("GET", "/v1/posts")
 
-    async def away(_organization_id: str) -> None:
-        raise StoreUnavailable("gone")  # noqa: EM101
+    read = world.stores.directory.organization_of
+
+    async def away(organization_id: str) -> Organization | None:
+        if await world.stores.ledger.runs(organization_id):
+            raise StoreUnavailable("gone")  # noqa: EM101
+        return await read(organization_id)
 
     monkeypatch.setattr(world.stores.directory, "organization_of", away)
     started = await acme("POST", PATH, {"contentType": "changelog"})

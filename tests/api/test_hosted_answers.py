@@ -15,7 +15,8 @@ from tests.api import hosted_shapes
 from tests.api.tour import Heard, tour
 from tests.api.world import SEALER, ApiWorld, Caller
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core.ports import Stores
 from contentsvc_http.settings import Settings
 
 #: Statuses that the tour hears of some operation.
@@ -33,7 +34,10 @@ def _url(database: str, folder: Path) -> Generator[str]:
 
 
 @asynccontextmanager
-async def _stores(database: str, folder: Path) -> AsyncGenerator[SqlStores]:
+async def _stores(database: str, folder: Path) -> AsyncGenerator[Stores | None]:
+    if database == "memory":
+        yield None
+        return
     with _url(database, folder) as url:
         stores = sql_stores(Database(url), SEALER)
         try:
@@ -42,13 +46,16 @@ async def _stores(database: str, folder: Path) -> AsyncGenerator[SqlStores]:
             await stores.close()
 
 
+@pytest.mark.slow("asks for every operation")
 @pytest.mark.parametrize(
     ("hosted", "database"),
     [
-        ("on", "postgresql"),
-        pytest.param("on", "sqlite", marks=_EVERY_OPERATION),
-        pytest.param("off", "postgresql", marks=_EVERY_OPERATION),
-        pytest.param("off", "sqlite", marks=_EVERY_OPERATION),
+        ("on", "memory"),
+        *(
+            pytest.param(hosted, database, marks=_EVERY_OPERATION)
+            for hosted in ("on", "off")
+            for database in ("postgresql", "sqlite")
+        ),
     ],
 )
 async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_path: Path) -> None:

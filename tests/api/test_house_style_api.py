@@ -7,8 +7,8 @@ from tests.api.world import ApiWorld, Caller
 from tests.core.test_house_style import WHOLE
 
 from contentsvc_core import Scope
+from contentsvc_core.content.style_bodies import HeadingsBody, HouseStyleBody
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS
-from contentsvc_http.v1.shapes_house_style import HeadingsBody, HouseStyleBody
 
 PATH = "/v1/house-style"
 SCHEDULE = {

@@ -85,10 +85,11 @@ async def test_what_is_changed_is_rendered_anew_and_has_another_tag(acme: Caller
         ({"title": 1}, "Invalid request: title: Expected `str`, got `int`"),
         ({"markdown": ""}, "Invalid request: markdown: Expected `str` of length >= 1"),
         ({"markdown": "x" * 100_001}, "Invalid request: markdown: Expected `str` of length <= 100000"),
-        (
+        pytest.param(
             # Each 22 characters become 540 of HTML.
             {"markdown": f"{'>' * 20}\n\n" * 4_000},
             f"Invalid request: {CONTENT_TOO_LONG.message()}",
+            marks=pytest.mark.slow("writes or reads very large texts"),
         ),
         ({"status": "gone"}, "Invalid request: status: 'gone' is not one of draft, published"),
         ({"title": "x", "content": "<p>"}, "Invalid request: Object contains unknown field `content`"),

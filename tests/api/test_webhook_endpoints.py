@@ -63,6 +63,7 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
         "id": endpoint["id"],
         "url": URL,
         "description": "Deploys",
+        "format": "standard",
         "eventTypes": ["post.published", "run.failed"],
         "enabled": False,
         "disabledReason": None,
@@ -92,7 +93,7 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
         ({"url": "https://localhost/"}, "url must be the address of a public site"),
         (
             {"url": URL, "eventTypes": ["post.deleted"]},
-            "'post.deleted' is not one of post.created, post.published, run.",
+            "'post.deleted' is not one of draft.waiting, endpoint.",
         ),
         ({"url": URL, "description": "a\u0007b"}, "description must be one line"),
         ({"url": URL, "secret": "whsec_mine"}, "secret"),
@@ -205,3 +206,22 @@ async def test_an_endpoint_that_is_off_is_not_tried(acme: Caller) -> None:
 
     assert refused.status_code == 409
     assert "disabled" in refused.json()["error"]
+
+
+async def test_the_host_chooses_the_format_and_only_standard_messages_have_a_secret(acme: Caller) -> None:
+    chat = await made(acme, url="https://hooks.slack.com/services/T0/B0/x")
+    own = f"{PATH}/{chat['webhookEndpoint']['id']}"
+
+    assert (chat["webhookEndpoint"]["format"], chat["secret"]) == ("slack", None)
+    refused = await acme("PATCH", own, {"format": "standard"})
+    assert (refused.status_code, refused.json()["error"].partition(":")[0]) == (400, "Invalid request")
+    assert "format must be slack, or none" in refused.json()["error"]
+    rotated = await acme("POST", f"{own}/rotate-secret")
+    assert rotated.status_code == 409
+    assert "standard format" in rotated.json()["error"]
+    moved = await acme("PATCH", own, {"url": "https://acme.example/chat", "format": "teams"})
+    assert moved.json()["webhookEndpoint"]["format"] == "teams"
+    assert (await acme("PATCH", own, {"format": None})).json()["webhookEndpoint"]["format"] == "standard"
+    mail = await acme("POST", PATH, {"url": "mailto:ops@acme.example"})
+    assert mail.status_code == 400
+    assert "CONTENTSVC_SMTP_URL" in mail.json()["error"]

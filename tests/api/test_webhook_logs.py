@@ -10,6 +10,8 @@ from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core import Organization
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.causes import Delivered
 
 PATH = "/v1/webhook-logs"
@@ -221,3 +223,46 @@ async def test_the_payloads_of_a_page_are_bounded_and_each_is_there_on_a_page_of
     (alone,) = await logs(acme, limit=1, page=3)
     assert alone["referenceId"] == "d-0"
     assert len(alone["payload"]["data"]["commits"][0]["message"]) > 2_600_000
+
+
+async def test_one_entry_is_explained(acme: Caller) -> None:
+    at = Address(
+        provider="codehost",
+        organization_id=acme.organization.id,
+        integration_id=acme.connection.integration.id,
+        repository_id=acme.repository_id,
+    )
+    forged = signed(push_body("x", repository_id=acme.repository_id), at=at, secret="wrong")
+    await acme.world.receiver.receive(evolve(forged, peer="192.0.2.7"))
+    (listed,) = await logs(acme)
+
+    answer = await acme("GET", f"{PATH}/{listed['id']}")
+
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    assert told["log"] == listed
+    explained = told["explanation"]
+    assert (explained["outcome"], explained["reason"]) == ("refused", "Invalid webhook signature")
+    assert explained["similar"] == {"number": 0, "since": listed["createdAt"]}
+    assert (explained["diagnosis"]["cause"], explained["diagnosis"]["remedy"]) == ("wrongSecret", "rotateSecret")
+    received = explained["received"]
+    assert (received["source"], received["size"]) == ("192.0.2.7", len(forged.body))
+    assert (received["signature"], received["signatureLength"], received["match"]) == ("present", 71, None)
+    assert "X-Hub-Signature-256" not in received["headers"]
+    assert (await acme("GET", f"{PATH}/log_unknown")).status_code == 404
+
+
+async def test_a_filter_is_replayed_once_for_a_request(acme: Caller) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    acme.world.clock.advance(timedelta(seconds=1))
+    (listed,) = await logs(acme)
+
+    done = await acme("POST", f"{PATH}/replay", {"requestId": "r-1", "outcomes": ["processed"]})
+    again = await acme("POST", f"{PATH}/replay", {"requestId": "r-1", "outcomes": ["processed"]})
+
+    assert (done.status_code, again.status_code) == (202, 202)
+    assert done.json()["replayed"] == [listed["id"]]
+    assert (again.json()["replayed"], again.json()["repeated"]) == ([], [listed["id"]])
+    assert done.json()["next"] is None
+    wrong = await acme("POST", f"{PATH}/replay", {"requestId": "r-2", "integrationId": "no id"})
+    assert (wrong.status_code, "integrationId" in wrong.text) == (400, True)

@@ -135,6 +135,26 @@ async def _posts(tourist: _Tourist, post: str) -> None:
     await ask(change, 400, {}, ids=mine)
     await ask(change, 412, {"title": "A lens"}, ids=mine, headers=stale)
     await tourist.refused(change, taking={"title": "A lens"}, unknown=unknown)
+    own = {"title": "A lens", "markdown": "Clear.", "summary": "Clear", "labels": ["new"]}
+    made = {"postId": (await ask("POST /v1/posts", 201, own))["post"]["id"]}
+    await ask("POST /v1/posts", 400, {**own, "title": ""})
+    await tourist.refused("POST /v1/posts", taking=own)
+    await ask(change, 200, {"markdown": "Clearer."}, ids=made)
+    versions, version = "GET /v1/posts/{postId}/versions", "GET /v1/posts/{postId}/versions/{number}"
+    restore = "POST /v1/posts/{postId}/versions/{number}/restore"
+    await ask(versions, 200, ids=made)
+    await tourist.refused(versions, unknown=unknown)
+    await ask(version, 200, ids={**made, "number": "2"})
+    await tourist.refused(version, unknown={**made, "number": "9"})
+    await ask(restore, 200, ids={**made, "number": "1"})
+    await ask(restore, 412, ids={**made, "number": "1"}, headers=stale)
+    await ask(restore, 400, ids={**made, "number": "1"}, headers={"If-Match": "stale"})
+    await tourist.refused(restore, unknown={**made, "number": "9"})
+    bulk = {"action": "delete", "ids": [made["postId"], "post_unknown"]}
+    await ask("POST /v1/posts/bulk", 200, bulk)
+    await ask("POST /v1/posts/bulk", 200, {"action": "publish", "filter": {"label": "new"}})
+    await ask("POST /v1/posts/bulk", 400, {"action": "publish"})
+    await tourist.refused("POST /v1/posts/bulk", taking=bulk)
     generate, follow = "POST /v1/posts/generate", "GET /v1/posts/generate/{jobId}"
     for kind in ("changelog", "linkedin_post"):
         job = (await ask(generate, 202, {"contentType": kind}))["job"]
@@ -229,6 +249,10 @@ async def _event_triggers(tourist: _Tourist, targets: dict[str, Any], speaking: 
     other = {"sourceType": "github_webhook", "targets": targets, "outputType": "linkedin_post"}
     second = {"triggerId": (await ask(create, 201, other))["eventTrigger"]["id"]}
     await ask("GET /v1/event-triggers", 200)
+    await ask("PATCH /v1/organization", 200, {"timeZone": "Europe/Berlin"})
+    await ask("PATCH /v1/organization", 400, {"timeZone": "Europe/Berlni"})
+    await ask("PATCH /v1/organization", 200, {"timeZone": "UTC"})
+    await tourist.refused("PATCH /v1/organization", taking={"timeZone": "UTC"})
     await ask("GET /v1/house-style", 200)
     await ask("PUT /v1/house-style", 200, {"houseStyle": {"audience": "public"}})
     await tourist.refused("GET /v1/event-triggers")
@@ -282,11 +306,32 @@ async def _ours(tourist: _Tourist, known: Mapping[str, str]) -> None:
     await ask("DELETE /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)
     await ask("GET /v1/webhook-logs", 200)
     await ask("GET /v1/webhook-logs", 400, query="?page=99")
+    await ask("GET /v1/webhook-logs/{logId}", 200, ids={"logId": known["/v1/webhook-logs/{logId}/replay"]})
+    await ask("GET /v1/webhook-logs/{logId}", 404, ids={"logId": "log_unknown"})
+    await ask("POST /v1/webhook-logs/replay", 202, {"requestId": "tour", "outcomes": ["processed"]})
+    await ask("POST /v1/webhook-logs/replay", 400, {"requestId": ""})
     await ask("POST /v1/webhook-logs/{logId}/replay", 202, ids={"logId": known["/v1/webhook-logs/{logId}/replay"]})
+    await ask("GET /v1/webhook-logs/{logId}", 200, ids={"logId": known["/v1/webhook-logs/{logId}"]})
+    await ask("GET /v1/organization", 200)
+    await _runs(tourist)
     await ask("GET /v1/context", 200, query="?q=lamp")
     await ask("GET /v1/context/{customId}", 200, ids={"customId": known["/v1/context/{customId}"]})
     await ask("GET /v1/event-triggers", 200)
     await _changelogs(tourist)
+
+
+async def _runs(tourist: _Tourist) -> None:
+    ask, one = tourist.ask, "/v1/runs/{runId}"
+    job = (await ask("POST /v1/posts/generate", 202, {"contentType": "changelog"}))["job"]
+    mine = {"runId": job["workflowRunId"]}
+    (pending,) = (await ask("GET /v1/runs", 200, query="?limit=1&status=pending"))["runs"]
+    await ask("GET /v1/runs", 400, query="?status=poem")
+    await ask("GET /v1/runs", 400, query="?before=poem")
+    assert (await ask(f"GET {one}", 200, ids=mine))["run"] == pending
+    assert (await ask(f"POST {one}/cancel", 200, ids=mine))["run"]["status"] == "cancelled"
+    await ask(f"POST {one}/cancel", 409, ids=mine)
+    assert (await ask(f"POST {one}/retry", 200, ids=mine))["run"]["status"] == "pending"
+    await ask(f"POST {one}/retry", 409, ids=mine)
 
 
 async def _changelogs(tourist: _Tourist) -> None:

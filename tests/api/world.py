@@ -13,9 +13,9 @@ from litestar.types import ASGIApp, Receive, Send
 from litestar.types import Scope as AsgiScope
 from tests.performing import performer_over
 
-from contentsvc_adapters.aside import OneAtATime
-from contentsvc_adapters.aside import shares as make_shares
 from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.offload import SingleThreadExecutor
+from contentsvc_adapters.offload import shares as make_shares
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, ApiKey, Connection, IssuedKey, Operator, Organization, Receiver, Scope
@@ -72,12 +72,12 @@ def _shared_app(settings: Settings) -> ASGIApp:
     """
     ports: dict[str, Any] = {port.name: _Forward("stores", port.name) for port in fields(MemoryStores)}
     stores = MemoryStores(**ports)
-    clock, ids, receiver, nudge, hosts = (
-        cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver", "nudge", "hosts")
+    clock, ids, receiver, notify, hosts = (
+        cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver", "notify", "hosts")
     )
     shares = Shares(heavy=_Forward("shares", "heavy"), lists=_Forward("shares", "lists"))
     pages = cast("Any", _Forward("rendered_pages"))
-    app = compose(settings, stores, clock=clock, ids=ids, nudge=nudge, hosts=hosts, shares=shares)
+    app = compose(settings, stores, clock=clock, ids=ids, notify=notify, hosts=hosts, shares=shares)
     front = front_of(settings, app, receiver, pages)
     return create_app(Services(front=front, why_not_ready=_ready))
 
@@ -147,7 +147,7 @@ class ApiWorld:
         self.nudged = 0
         self.hosts = hosts
         self.shares = make_shares()
-        self.rendered_pages = RenderedPages(OneAtATime("public pages"))
+        self.rendered_pages = RenderedPages(SingleThreadExecutor("public pages"))
         self._settings = settings or Settings()
         #: The use cases over the ports of this world.
         self.use_cases = compose(
@@ -155,7 +155,7 @@ class ApiWorld:
             self.stores,
             clock=self.clock,
             ids=self.ids,
-            nudge=self.nudge,
+            notify=self.notify,
             hosts=hosts,
             shares=self.shares,
         )
@@ -167,7 +167,7 @@ class ApiWorld:
         _answered.append(self)
         await _shared_app(self._settings)(scope, receive, send)
 
-    def nudge(self) -> None:
+    def notify(self) -> None:
         self.nudged += 1
 
     async def caller(self, name: str = "Acme", *scopes: Scope) -> Caller:

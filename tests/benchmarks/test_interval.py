@@ -22,6 +22,7 @@ def test_equal_samples_leave_nothing_open() -> None:
     assert bootstrap([7.0] * 9) == Interval(median=7.0, low=7.0, high=7.0)
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 def test_the_interval_holds_the_true_median_as_often_as_it_says() -> None:
     source = random.Random(11)  # noqa: S311  # samples, not secrets
     truth = 10.0

@@ -30,12 +30,14 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "posts": ("/posts", None),
     "post": ("/posts", r"/dashboard/posts/post_[^/]+$"),
     "edit-post": ("/posts", r"/dashboard/posts/post_[^/]+$"),
+    "new-post": ("/posts/new", None),
     "write-post": ("/posts/write", None),
     "schedule": ("/schedules", r"/dashboard/schedules/sch_[^/]+$"),
     "search": ("/search?query=fix", None),
     "record": ("/search?query=fix", r"/dashboard/context/[^/]+$"),
     "brands": ("/brands", None),
     "keys": ("/keys", None),
+    "organization": ("/organization", None),
     "changelog-settings": ("/changelog", None),
     "changelog-second": ("/changelog", r"/dashboard/changelogs/[^/]+$"),
     "house-style": ("/house-style", None),
@@ -96,6 +98,8 @@ def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: 
         looking.page.locator(".reading li").first.wait_for()
     if name in {"new-trigger", "new-schedule"}:
         looking.page.locator("summary", has_text="House style").click()
+    if name == "new-trigger":
+        looking.page.locator("summary", has_text="Filters").click()
     if name in {"house-style", "new-trigger", "new-schedule"}:
         # As there.
         looking.page.locator(".reading li").first.wait_for()

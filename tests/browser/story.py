@@ -18,11 +18,12 @@ from tests.stepped_clock import SteppedClock
 from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_cli.wiring import accepted, open_app
-from contentsvc_core import Scope
+from contentsvc_core import CreateEndpoint, Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.workflows.schedules import CreateSchedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
@@ -116,18 +117,21 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         accepted(
             await app.planner.create(
                 acme.id,
-                name="What was new this week",
-                cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
-                repository_ids=mine,
-                output_type=ContentType.CHANGELOG,
+                CreateSchedule(
+                    name="What was new this week",
+                    cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
+                    repository_ids=mine,
+                    output_type=ContentType.CHANGELOG,
+                ),
             )
         )
-        run_failed = (EventType.RUN_FAILED,)
         create = app.endpoint_editor.create
-        accepted(
-            await create(acme.id, url="https://chat.acme.example/hooks", description="Chat", event_types=run_failed)
+        chat = CreateEndpoint(
+            url="https://chat.acme.example/hooks", description="Chat", event_types=[EventType.RUN_FAILED]
         )
-        accepted(await create(acme.id, url="https://www.acme.example/changelog/rebuild", enabled=False))
+        accepted(await create(acme.id, chat))
+        site = CreateEndpoint(url="https://www.acme.example/changelog/rebuild", enabled=False)
+        accepted(await create(acme.id, site))
         shown = {
             "title": "Acme Lighthouses",
             "description": "What is new in lamps, towers and everything that keeps ships off the rocks.",

@@ -84,7 +84,7 @@ def write(
     """Store a post of an organization, written at a given time."""
     moment = datetime.fromisoformat(f"{at}+00:00")
     post = Post(
-        id=caller.world.ids.mint("post_"),
+        id=caller.world.ids.new_id("post_"),
         organization_id=caller.organization.id,
         title=title,
         content=SafeMarkdown().html(markdown),

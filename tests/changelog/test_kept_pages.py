@@ -16,7 +16,7 @@ from tests.api.world import SEALER, ApiWorld
 from tests.changelog.reader import publish
 from tests.statements import statements
 
-from contentsvc_adapters.aside import OneAtATime
+from contentsvc_adapters.offload import SingleThreadExecutor
 from contentsvc_adapters.sql import Database, rows, sql_stores
 from contentsvc_adapters.sql.schema import posts
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
@@ -100,8 +100,8 @@ async def test_what_was_rendered_is_neither_read_nor_rendered_again(
         assert (again.status_code, again.content) == (status, first.content if status == 200 else b"")
         assert [each for each, _ in read if "posts.content" in each] == []
         assert rendered == []
-        # The changelog, and its last change.
-        assert len([each for each, _ in read if "SELECT" in each]) == 2
+        # The changelog, its last change, and the time zone of its organization.
+        assert len([each for each, _ in read if "SELECT" in each]) == 3
 
 
 @pytest.mark.parametrize("where", _PATHS)
@@ -146,8 +146,8 @@ def reading(page: bytes, seen: list[bytes]) -> Callable[[], Awaitable[Callable[[
 
 async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -> None:
     seen: list[bytes] = []
-    aside = OneAtATime()
-    pages = RenderedPages(aside, room=25)
+    offload = SingleThreadExecutor()
+    pages = RenderedPages(offload, capacity=25)
 
     for key in (b"a", b"b", b"a", b"c", b"a", b"b"):
         assert await pages.page(key.decode(), reading(key * 10, seen)) == key * 10
@@ -158,12 +158,12 @@ async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -
         assert await pages.page("large", reading(b"l" * 26, seen)) == b"l" * 26
     assert await pages.page("a", reading(b"new", seen)) == b"a" * 10
     assert len(seen) == 6
-    aside.close()
+    offload.close()
 
 
 async def test_a_fault_is_told_to_all_that_ask_and_is_not_kept() -> None:
-    aside = OneAtATime()
-    pages = RenderedPages(aside)
+    offload = SingleThreadExecutor()
+    pages = RenderedPages(offload)
     begun = 0
 
     async def fails() -> Callable[[], bytes]:
@@ -177,12 +177,12 @@ async def test_a_fault_is_told_to_all_that_ask_and_is_not_kept() -> None:
     assert [type(answer) for answer in answers] == [LookupError] * 3
     assert begun == 1
     assert await pages.page("a", reading(b"a", [])) == b"a"
-    aside.close()
+    offload.close()
 
 
 async def test_a_client_that_goes_away_takes_the_page_from_nobody_else() -> None:
-    aside = OneAtATime()
-    pages = RenderedPages(aside)
+    offload = SingleThreadExecutor()
+    pages = RenderedPages(offload)
     seen: list[bytes] = []
     first = asyncio.create_task(pages.page("a", reading(b"a", seen)))
     await asyncio.sleep(0)
@@ -193,4 +193,4 @@ async def test_a_client_that_goes_away_takes_the_page_from_nobody_else() -> None
     assert await second == b"a"
     assert first.cancelled()
     assert seen == [b"a"]
-    aside.close()
+    offload.close()

@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -61,6 +62,21 @@ async def test_a_month_a_post_and_the_releases_have_pages_of_their_own(reader: R
     assert releases.heading == "Releases"
     assert "v2.0.0" in releases.text
     assert reader.posts[0].title not in releases.text
+
+
+async def test_days_and_months_are_those_of_the_organization(reader: Reader) -> None:
+    before = {each: await reader.get(each) for each in ("", "/2026-02", f"/{reader.posts[2].path}", "/feed.atom")}
+    directory, mine = reader.world.stores.directory, reader.acme.organization.id
+    await directory.set_time_zone(mine, ZoneInfo("Pacific/Kiritimati"), reader.world.clock.now())
+
+    tags = {each: {"if_none_match": answer.headers["ETag"]} for each, answer in before.items()}
+    after = {each: await reader.get(each, **tags[each]) for each in before}
+
+    assert [answer.status_code for answer in after.values()] == [200] * 4
+    assert "1 February 2026" in Seen(after[f"/{reader.posts[2].path}"]).text
+    assert "It shines" in Seen(after["/2026-02"]).text
+    assert "It shines" not in Seen(before["/2026-02"]).text
+    assert after["/feed.atom"].text == before["/feed.atom"].text
 
 
 async def test_other_posts_are_nowhere(reader: Reader) -> None:
@@ -285,6 +301,7 @@ async def test_a_slug_that_was_public_leads_to_the_present_one_while_it_is_on(pa
     assert (await made.get(where)).status_code == 200
 
 
+@pytest.mark.slow("writes or reads very large texts")
 async def test_posts_that_would_make_a_page_large_are_shown_with_their_beginning() -> None:
     made = await Reader.made()
     state = made.state

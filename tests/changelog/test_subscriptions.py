@@ -53,6 +53,7 @@ class Office:
             mailer = Mailer(
                 world.stores.mailbox,
                 world.stores.changelogs,
+                world.stores.directory,
                 SmtpSender(SmtpServer.read(mail.url), _SETTINGS.mail_from),
                 world.clock,
                 world.ids,
@@ -90,7 +91,7 @@ class Office:
         world, acme = self.reader.world, self.reader.acme
         now = world.clock.now()
         draft = Post(
-            id=world.ids.mint("post_"),
+            id=world.ids.new_id("post_"),
             organization_id=acme.organization.id,
             title=title,
             content=SafeMarkdown().html(markdown),

@@ -1,12 +1,14 @@
-"""`python -m tests.contracts.choose`: choose the contract tests that run on PostgreSQL in the first tier.
+"""`python -m tests.contracts.choose`: choose the contract tests that run on databases in the first tier.
 
-It runs the contracts on PostgreSQL, and records the statements that each test executes. The chosen tests execute each
-of these statements at least once. Their names are written to ``on_postgresql.txt``. Decision 0055 has the reasons.
+It runs the contracts on SQLite and on PostgreSQL, and records the statements that each test executes. The chosen tests
+execute each of these statements at least once. Their names are written to ``on_sqlite.txt`` and ``on_postgresql.txt``.
+Decisions 0055 and 0062 have the reasons.
 """
 
 import re
+import sqlite3
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -15,10 +17,10 @@ from sqlalchemy import Engine, event
 
 from contentsvc_adapters.sql.dialects.statements import Record, Statements
 
-#: The reason why another contract is in the second tier on PostgreSQL.
-REPEATS: Final = "repeats statements on PostgreSQL that the contracts in on_postgresql.txt execute"
-#: The names of the chosen tests, a line each: ``FILE::FUNCTION``.
-LIST: Final = Path(__file__).with_name("on_postgresql.txt")
+#: The reason why another contract is in the second tier on a database.
+REPEATS: Final = "repeats statements that other contracts execute on the same database in the first tier"
+#: The names of the chosen tests of a database, a line each: ``FILE::FUNCTION``.
+LISTS: Final = {name: Path(__file__).with_name(f"on_{name}.txt") for name in ("sqlite", "postgresql")}
 #: Added to the number of a test's statements: what the fixtures of a test cost, in statements.
 _FIXTURES: Final = 5
 #: Parameters, generated names, and lists of parameters, whose length depends on the values.
@@ -30,10 +32,11 @@ def name_of(item: pytest.Item) -> str:
     return f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
 
 
-def is_on_postgresql(item: pytest.Item) -> bool:
-    """Check whether the test is a contract that the stores of PostgreSQL repeat."""
+def database_of(item: pytest.Item) -> str | None:
+    """Return the database of a contract that several families of stores repeat."""
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and callspec.params.get("stores") == "postgresql"
+    family = None if callspec is None else callspec.params.get("stores")
+    return family if family in LISTS else None
 
 
 def _is_slow(item: pytest.Item) -> bool:
@@ -55,10 +58,10 @@ def chosen(statements: Mapping[str, set[str]]) -> Sequence[str]:
 
 @final
 class _Recorder:
-    """Records the statements of each test, without their values."""
+    """Records the statements of each test on each database, without their values."""
 
     def __init__(self) -> None:
-        self.statements: dict[str, set[str]] = {}
+        self.statements: dict[str, dict[str, set[str]]] = {database: {} for database in LISTS}
         self._now: set[str] = set()
         event.listen(Engine, "before_cursor_execute", self._see)
         fetch = Statements.fetch
@@ -67,15 +70,17 @@ class _Recorder:
             self._add(statement)
             return await fetch(executor, statement, arguments)
 
-        setattr(Statements, "fetch", seen)  # noqa: B010  # lanes execute past SQLAlchemy
+        # Lanes execute past SQLAlchemy.
+        setattr(Statements, "fetch", seen)  # noqa: B010
+        setattr(sqlite3, "connect", _connecting(self._add))  # noqa: B010
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if is_on_postgresql(item) and not _is_slow(item)]
+        items[:] = [item for item in items if database_of(item) and not _is_slow(item)]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        self._now = self.statements.setdefault(name_of(item), set())
+        self._now = self.statements[database_of(item) or ""].setdefault(name_of(item), set())
         return (yield)
 
     def _see(self, _connection: object, _cursor: object, statement: str, *_: object) -> None:
@@ -87,9 +92,30 @@ class _Recorder:
         self._now.add(statement)
 
 
+def _connecting(see: Callable[[str], None]) -> Callable[..., sqlite3.Connection]:
+    """Return a function that opens connections of SQLite whose statements are seen."""
+    connect = sqlite3.connect
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+            see(sql)
+            return super().execute(sql, *parameters)
+
+        def executemany(self, sql: str, parameters: Any) -> sqlite3.Cursor:
+            see(sql)
+            return super().executemany(sql, parameters)
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, factory: Any = Cursor) -> Any:
+            return super().cursor(factory)
+
+    return lambda *values, **options: connect(*values, **{"factory": Connection, **options})
+
+
 if __name__ == "__main__":
     recorder = _Recorder()
-    status = pytest.main(["-q", "--numprocesses=0", "-o", "timeout=0", str(LIST.parent)], plugins=[recorder])
+    status = pytest.main(["-q", "--numprocesses=0", "-o", "timeout=0", str(Path(__file__).parent)], plugins=[recorder])
     if status == pytest.ExitCode.OK:
-        LIST.write_text("".join(f"{name}\n" for name in chosen(recorder.statements)), "utf-8")
+        for database, statements in recorder.statements.items():
+            LISTS[database].write_text("".join(f"{name}\n" for name in chosen(statements)), "utf-8")
     sys.exit(status)

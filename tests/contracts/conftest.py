@@ -11,7 +11,7 @@ from attrs import frozen
 from contract_values import RotatingSealer, Stores, Tenant, tenant
 from sqlalchemy import Engine, event
 from tests import postgres, sqlite
-from tests.contracts.choose import LIST, REPEATS, is_on_postgresql, name_of
+from tests.contracts.choose import LISTS, REPEATS, database_of, name_of
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
@@ -19,10 +19,11 @@ from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Move the contracts that repeat statements on PostgreSQL to the second tier (decision 0055)."""
-    first = set(LIST.read_text("utf-8").splitlines())
+    """Move the contracts that repeat statements of their database to the second tier (decision 0062)."""
+    first = {database: set(names.read_text("utf-8").splitlines()) for database, names in LISTS.items()}
     for item in items:
-        if is_on_postgresql(item) and name_of(item) not in first:
+        database = database_of(item)
+        if database is not None and name_of(item) not in first[database]:
             item.add_marker(pytest.mark.slow(REPEATS))
 
 

@@ -13,6 +13,7 @@ from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import (
+    Alerts,
     ApiKeys,
     BrandIdentities,
     Changelogs,
@@ -21,15 +22,15 @@ from contentsvc_core.ports import (
     Directory,
     Executors,
     Hooks,
-    Insights,
     Jobs,
     Journal,
     Mailbox,
     Outbox,
     PostLibrary,
     RateLimitStore,
+    ReadModel,
     RunLedger,
-    RunMemory,
+    RunStateStore,
     Schedules,
     Search,
     Sessions,
@@ -87,19 +88,21 @@ class Stores(Protocol):
     @property
     def rate_limits(self) -> RateLimitStore: ...
     @property
-    def insights(self) -> Insights: ...
+    def read_model(self) -> ReadModel: ...
     @property
     def search(self) -> Search: ...
     @property
     def executors(self) -> Executors: ...
     @property
-    def run_memory(self) -> RunMemory: ...
+    def run_state(self) -> RunStateStore: ...
     @property
     def jobs(self) -> Jobs: ...
     @property
     def endpoints(self) -> WebhookEndpoints: ...
     @property
     def outbox(self) -> Outbox: ...
+    @property
+    def alerts(self) -> Alerts: ...
     @property
     def subscribers(self) -> Subscribers: ...
     @property
@@ -124,7 +127,7 @@ async def due(stores: Stores, now: datetime, *, limit: int = 99, per_organizatio
 
 async def killed(stores: Stores, error: str = "killed") -> int:
     """Find every executor dead; return how many runs are pending again."""
-    recovered = await stores.executors.recover(error, lost=await stores.executors.beat("nobody"))
+    recovered = await stores.executors.recover(error, lost=await stores.executors.heartbeat("nobody"))
     return recovered.pending
 
 
@@ -216,7 +219,7 @@ class Tenant:
         return endpoint
 
     async def decided(self, outcome: Outcome, at: datetime = START) -> Settlement:
-        settling = settlement(outcome, await self.endpoint(), at=at, mint=IDS.mint)
+        settling = settlement(outcome, await self.endpoint(), at=at, new_id=IDS.new_id)
         assert settling is not None
         return settling
 
@@ -238,7 +241,7 @@ class Tenant:
 
     async def taken(self, event: Event | None = None, at: datetime = START) -> WorkflowRun:
         """Return a taken run that the first trigger has started."""
-        settling = await self.processed(IDS.mint("delivery-"), event, at)
+        settling = await self.processed(IDS.new_id("delivery-"), event, at)
         await self.stores.deliveries.settle(settling)
         (run,) = await take(self.stores, [settling.runs[0].id])
         return run
@@ -267,7 +270,7 @@ async def tenant(
     provider: str = "codehost",
     triggers: int = 2,
 ) -> Tenant:
-    organization = Organization(id=IDS.mint("org_"), slug=slug, name=slug.title(), created_at=START)
+    organization = Organization(id=IDS.new_id("org_"), slug=slug, name=slug.title(), created_at=START)
     assert await stores.directory.add_organization(organization)
     made = Tenant(
         stores=stores,
@@ -288,7 +291,7 @@ def an_integration(
     organization_id: str, *repositories: tuple[int, str], provider: str = "codehost", at: datetime = START
 ) -> Integration:
     return Integration(
-        id=IDS.mint("int_"),
+        id=IDS.new_id("int_"),
         organization_id=organization_id,
         provider=provider,
         repositories=tuple(Repository(id=id_, full_name=name, branch="main") for id_, name in repositories),
@@ -306,21 +309,21 @@ def a_trigger(
 ) -> Trigger:
     """Return a trigger that equals no other one: each has a brand identity of its own."""
     return Trigger(
-        id=IDS.mint("trg_"),
+        id=IDS.new_id("trg_"),
         organization_id=organization_id,
         name=name,
         source_type=source_type(provider),
         repository_ids=repository_ids,
         event_types=tuple(event_types),
         output_type=ContentType.CHANGELOG,
-        brand_identity_id=IDS.mint("brand_"),
+        brand_identity_id=IDS.new_id("brand_"),
         created_at=at,
     )
 
 
 def a_post(organization_id: str, at: datetime = START, **changes: object) -> Post:
     post = Post(
-        id=IDS.mint("post_"),
+        id=IDS.new_id("post_"),
         organization_id=organization_id,
         title="What is new",
         content="<p>A lamp.</p>",

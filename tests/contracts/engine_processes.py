@@ -9,11 +9,11 @@ from typing import Any, Final, cast, final
 
 from contract_values import Stores, Tenant, later, take
 
-from contentsvc_adapters.engine.execution import Execution, Pace
+from contentsvc_adapters.engine.execution import Execution, WorkerConfig
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.engine.worker import Worker
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.ports import Executors, RunLedger, RunMemory, Steps, Workflow
+from contentsvc_core.ports import Executors, RunLedger, RunStateStore, Steps, Workflow
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
@@ -50,7 +50,7 @@ class Cut:
 class Names:
     """Names of processes, none twice."""
 
-    def mint(self, prefix: str) -> str:
+    def new_id(self, prefix: str) -> str:
         return f"{prefix}{next(_NAMES)}"
 
     def token(self, length: int) -> str:
@@ -108,27 +108,27 @@ class Process:
     def __init__(
         self,
         stores: Stores,
-        execution: Callable[[RunLedger, RunMemory], Execution],
+        execution: Callable[[RunLedger, RunStateStore], Execution],
         clock: ManualClock,
         *,
-        workflow: Workflow | Callable[[RunLedger, RunMemory], Workflow],
+        workflow: Workflow | Callable[[RunLedger, RunStateStore], Workflow],
         alone: bool = True,
         **pace: float,
     ) -> None:
-        self._ports = [Cut(stores.ledger), Cut(stores.executors), Cut(stores.run_memory)]
+        self._ports = [Cut(stores.ledger), Cut(stores.executors), Cut(stores.run_state)]
         ledger, executors, memory = self._ports
-        self.execution = execution(cast("RunLedger", ledger), cast("RunMemory", memory))
+        self.execution = execution(cast("RunLedger", ledger), cast("RunStateStore", memory))
         self.faults: list[Exception] = []
         self.notes: list[tuple[str, dict[str, object]]] = []
         self.worker = Worker(
             self.execution,
-            workflow(cast("RunLedger", ledger), cast("RunMemory", memory)) if callable(workflow) else workflow,
+            workflow(cast("RunLedger", ledger), cast("RunStateStore", memory)) if callable(workflow) else workflow,
             Membership(cast("Executors", executors), Names(), alone=alone, patience_s=0.5),
             ledger=cast("RunLedger", ledger),
             clock=clock,
             on_fault=self.faults.append,
             on_note=self._noted,
-            pace=Pace(poll_s=0.05, beat_s=0.05, pause_s=0.1, **cast("dict[str, Any]", pace)),
+            pace=WorkerConfig(poll_s=0.05, heartbeat_s=0.05, pause_s=0.1, **cast("dict[str, Any]", pace)),
         )
         self._ended = False
 
@@ -208,4 +208,4 @@ async def kills(owner: Tenant, id_: str, number: int) -> None:
     """Kill a run's process this many times."""
     for _ in range(number):
         await take(owner.stores, [id_])
-        await owner.stores.executors.recover("killed", lost=await owner.stores.executors.beat("nobody"))
+        await owner.stores.executors.recover("killed", lost=await owner.stores.executors.heartbeat("nobody"))

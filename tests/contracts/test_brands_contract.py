@@ -25,7 +25,7 @@ from contentsvc_core.workflows.runs import RunStatus
 
 def a_brand(organization_id: str, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
     brand = BrandIdentity(
-        id=IDS.mint("brand_"),
+        id=IDS.new_id("brand_"),
         organization_id=organization_id,
         name=name,
         website_url="https://acme.example",
@@ -260,7 +260,7 @@ async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant)
     # It has ended: no process changes it any more, including the one that took it.
     assert await brands.complete(first, a_brand(acme.id, "Other")) is None
     assert await brands.complete(second, a_brand(acme.id, brand.name)) is BRAND_NAME_TAKEN
-    assert await ledger.stands(second)
+    assert await ledger.owns(second)
     assert await ledger.cancel(acme.id, third.id, "cancelled")
     assert await brands.complete(third, a_brand(acme.id, "Third")) is None
     answers = await asyncio.gather(

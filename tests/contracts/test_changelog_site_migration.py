@@ -15,6 +15,8 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.timestamps import from_ms
 
+pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
+
 # In the words of the version before, which knows one changelog of an organization and no paths.
 _ORGANIZATION = (
     "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"

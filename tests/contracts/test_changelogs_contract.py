@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -235,7 +236,7 @@ async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(a
     assert await changelogs.posts(mine, limit=1, released=True, before=PublishedCursor.of(released[0])) == [released[1]]
 
 
-async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
+async def test_months_begin_at_midnight_of_their_zone(acme: Tenant) -> None:
     mine, changelogs = of(acme), acme.stores.changelogs
     assert await changelogs.months(mine) == []
     last_ms = datetime(2026, 1, 31, 23, 59, 59, 999_000, tzinfo=UTC)
@@ -255,6 +256,10 @@ async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
         assert await changelogs.posts(mine, limit=9, month=month) == posts
     assert await changelogs.posts(mine, limit=9, month=Month(2026, 1), before=PublishedCursor.of(january)) == []
     assert await changelogs.months(of(acme, content_types=(ContentType.TWITTER_POST,))) == [Month(2025, 6)]
+    tokyo = ZoneInfo("Asia/Tokyo")
+    assert await changelogs.months(mine, tokyo) == [Month(2026, 2), Month(2024, 12)]
+    assert await changelogs.posts(mine, limit=9, month=Month(2026, 2, tokyo)) == [february, january]
+    assert await changelogs.posts(mine, limit=9, month=Month(2026, 1, tokyo)) == []
 
 
 async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
@@ -309,7 +314,7 @@ async def test_a_post_that_was_removed_is_in_no_month(acme: Tenant) -> None:
     assert await acme.stores.posts.remove(acme.id, post.id, at=later(hours=1))
 
     assert await acme.stores.changelogs.months(of(acme)) == []
-    assert await acme.stores.changelogs.post(of(acme), IDS.mint("post_")) is None
+    assert await acme.stores.changelogs.post(of(acme), IDS.new_id("post_")) is None
 
 
 def another(acme: Tenant, slug: str, **changes: object) -> PublicChangelog:

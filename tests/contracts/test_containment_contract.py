@@ -19,7 +19,7 @@ BLOG = ContentType.BLOG_POST
 
 async def run_of_push(acme: Tenant) -> tuple[str, WorkflowRun]:
     """Settle a push; return its custom id and a run for it."""
-    delivery_id = IDS.mint("d-")
+    delivery_id = IDS.new_id("d-")
     settling = await acme.processed(delivery_id, push())
     await acme.stores.deliveries.settle(settling)
     (run,) = await take(acme.stores, [settling.runs[0].id])
@@ -173,6 +173,7 @@ async def test_posts_of_other_types_and_organizations_are_other_stories(stores: 
     assert await container(acme, article) == novel.id
 
 
+@pytest.mark.slow("writes or reads very large texts")
 @pytest.mark.parametrize("number", [1100])
 async def test_a_release_may_contain_many_pushes(acme: Tenant, number: int) -> None:
     key, post = await pushed(acme)

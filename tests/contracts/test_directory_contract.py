@@ -9,10 +9,10 @@ from contract_values import IDS, SECRET, Stores, Tenant, a_trigger, an_integrati
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Organization
-from contentsvc_core.testing import START
+from contentsvc_core.testing import START, switched
 from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Settled
-from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
@@ -64,7 +64,7 @@ async def test_an_endpoint_has_the_triggers_that_may_match_there(acme: Tenant) -
     directory = acme.stores.directory
     zenith = await tenant(acme.stores, "zenith")
     await directory.add_trigger(a_trigger(acme.id, 1, provider="github"))
-    await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert (await acme.endpoint()).triggers == acme.triggers[1:]
     assert (await zenith.endpoint()).triggers == zenith.triggers
@@ -87,7 +87,7 @@ async def test_every_change_raises_the_version_once_settled_on_it(acme: Tenant) 
     versions.append((await acme.endpoint()).version)
     await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
     versions.append((await acme.endpoint()).version)
-    await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
     versions.append((await acme.endpoint()).version)
 
     assert versions == sorted(set(versions))
@@ -98,7 +98,7 @@ async def test_what_changes_nothing_makes_nothing_stale(acme: Tenant) -> None:
     settling = await acme.processed("d-1")
     directory = acme.stores.directory
 
-    assert not await directory.enable_trigger(acme.id, zenith.triggers[0].id, enabled=False)
+    assert await directory.change_trigger(acme.id, zenith.triggers[0].id, switched(enabled=False)) is UNKNOWN_TRIGGER
     assert not await directory.enable_integration(acme.id, zenith.integration.id, enabled=False)
     assert not await directory.add_integration(an_integration(acme.id, (1, "acme/new")), "other")
 
@@ -109,7 +109,7 @@ async def test_what_changes_nothing_makes_nothing_stale(acme: Tenant) -> None:
 
 async def test_a_slug_is_taken_once(stores: Stores) -> None:
     rivals = [
-        Organization(id=IDS.mint("org_"), slug="acme", name=f"Acme {number}", created_at=START) for number in range(8)
+        Organization(id=IDS.new_id("org_"), slug="acme", name=f"Acme {number}", created_at=START) for number in range(8)
     ]
 
     answers = await asyncio.gather(*(stores.directory.add_organization(rival) for rival in rivals))
@@ -124,7 +124,7 @@ async def test_a_slug_is_taken_once(stores: Stores) -> None:
 
 async def test_organizations_are_listed_by_slug(stores: Stores) -> None:
     made = {
-        slug: Organization(id=IDS.mint("org_"), slug=slug, name=slug, retention_days=7, created_at=START)
+        slug: Organization(id=IDS.new_id("org_"), slug=slug, name=slug, retention_days=7, created_at=START)
         for slug in ("b", "a-b", "a", "aa", "a0")
     }
     for organization in made.values():
@@ -280,7 +280,7 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
     directory = acme.stores.directory
     plain = a_trigger(acme.id, 1)
     style = HouseStyle({"links": False})
-    styled = evolve(plain, id=IDS.mint("trg_"), house_style=style)
+    styled = evolve(plain, id=IDS.new_id("trg_"), house_style=style)
 
     # Each writes other posts.
     assert await directory.add_trigger(plain)

@@ -26,7 +26,7 @@ from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.writers.chat import ModelEndpoint
 from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core import Brief, Draft, Performer
-from contentsvc_core.ports import ContentWriter, RunLedger, RunMemory, Steps, Workflow
+from contentsvc_core.ports import ContentWriter, RunLedger, RunStateStore, Steps, Workflow
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Due, RunStatus, WorkflowRun
 
@@ -34,43 +34,43 @@ from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Due, RunSta
 class Forgetful(Protocol):
     """Gives an engine anew; what its steps have kept before is gone."""
 
-    def __call__(self, ledger: RunLedger, memory: RunMemory) -> Execution: ...
+    def __call__(self, ledger: RunLedger, memory: RunStateStore) -> Execution: ...
 
 
 @frozen(kw_only=True)
 class Engine:
     stores: Stores
     #: The engine of another process on the same database.
-    next: Callable[[RunLedger, RunMemory], Execution]
+    next: Callable[[RunLedger, RunStateStore], Execution]
     #: The same, after the engine has lost whatever it knew.
-    amnesiac: Callable[[RunLedger, RunMemory], Execution]
+    amnesiac: Callable[[RunLedger, RunStateStore], Execution]
 
 
 class _NothingKept:
     """A run memory that has lost its steps."""
 
-    def __init__(self, memory: RunMemory) -> None:
+    def __init__(self, memory: RunStateStore) -> None:
         self._memory = memory
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._memory, name)
 
-    async def kept(self, run: WorkflowRun) -> dict[str, str]:
+    async def results(self, run: WorkflowRun) -> dict[str, str]:
         _ = run
         return {}
 
 
-def _inline(ledger: RunLedger, memory: RunMemory) -> Execution:
+def _inline(ledger: RunLedger, memory: RunStateStore) -> Execution:
     return InlineExecution(ledger, memory)
 
 
-def _inline_forgotten(ledger: RunLedger, memory: RunMemory) -> Execution:
-    return InlineExecution(ledger, cast("RunMemory", _NothingKept(memory)))
+def _inline_forgotten(ledger: RunLedger, memory: RunStateStore) -> Execution:
+    return InlineExecution(ledger, cast("RunStateStore", _NothingKept(memory)))
 
 
-def _dbos(url: str, *, migrates: bool) -> Callable[[RunLedger, RunMemory], Execution]:
-    def make(ledger: RunLedger, _memory: RunMemory) -> Execution:
-        return DbosExecution(url, ledger, ManualClock(), executor=f"dbos_{IDS.mint('')}", migrates=migrates)
+def _dbos(url: str, *, migrates: bool) -> Callable[[RunLedger, RunStateStore], Execution]:
+    def make(ledger: RunLedger, _memory: RunStateStore) -> Execution:
+        return DbosExecution(url, ledger, ManualClock(), executor=f"dbos_{IDS.new_id('')}", migrates=migrates)
 
     return make
 
@@ -86,10 +86,10 @@ async def _dbos_on_sqlite(folder: Path) -> AsyncGenerator[Engine]:
 async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
     with ExitStack() as forgotten, postgres.database(also=migrate_engine) as url:
 
-        def makers(of: str) -> Callable[[RunLedger, RunMemory], Execution]:
+        def makers(of: str) -> Callable[[RunLedger, RunStateStore], Execution]:
             return _dbos(of.replace("postgresql+asyncpg", "postgresql"), migrates=False)
 
-        def amnesiac(ledger: RunLedger, memory: RunMemory) -> Execution:
+        def amnesiac(ledger: RunLedger, memory: RunStateStore) -> Execution:
             # Few ask for it, and a database takes its time.
             return makers(forgotten.enter_context(postgres.database(also=migrate_engine)))(ledger, memory)
 
@@ -135,9 +135,9 @@ def clock() -> ManualClock:
 class Launch(Protocol):
     async def __call__(
         self,
-        workflow: Workflow | Callable[[RunLedger, RunMemory], Workflow],
+        workflow: Workflow | Callable[[RunLedger, RunStateStore], Workflow],
         *,
-        execution: Callable[[RunLedger, RunMemory], Execution] | None = None,
+        execution: Callable[[RunLedger, RunStateStore], Execution] | None = None,
         alone: bool = True,
         **pace: float,
     ) -> Process: ...
@@ -148,9 +148,9 @@ async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
     made: list[Process] = []
 
     async def launched(
-        workflow: Workflow | Callable[[RunLedger, RunMemory], Workflow],
+        workflow: Workflow | Callable[[RunLedger, RunStateStore], Workflow],
         *,
-        execution: Callable[[RunLedger, RunMemory], Execution] | None = None,
+        execution: Callable[[RunLedger, RunStateStore], Execution] | None = None,
         alone: bool = True,
         **pace: float,
     ) -> Process:
@@ -386,8 +386,8 @@ class StoppedRenderer:
 
 def _performer(
     stores: Stores, clock: ManualClock, writer: ContentWriter, renderer: object
-) -> Callable[[RunLedger, RunMemory], Workflow]:
-    def make(ledger: RunLedger, _memory: RunMemory) -> Performer:
+) -> Callable[[RunLedger, RunStateStore], Workflow]:
+    def make(ledger: RunLedger, _memory: RunStateStore) -> Performer:
         return performer_over(stores, clock, IDS, writer, renderer=cast("SafeMarkdown", renderer), ledger=ledger)
 
     return make
@@ -475,7 +475,7 @@ async def test_what_a_silent_process_left_is_taken_over_by_another(
     first = await launch(script, alone=False)
     await asyncio.wait_for(script.reached["two"].wait(), 30)
     await first.kill()
-    beats = await engine.stores.executors.beat("nobody")
+    beats = await engine.stores.executors.heartbeat("nobody")
     assert len(beats) == 1
     script.gates["two"].set()
 
@@ -483,7 +483,7 @@ async def test_what_a_silent_process_left_is_taken_over_by_another(
     run = await until_status(acme, id_, RunStatus.SKIPPED)
 
     assert (run.kills, script.done) == (1, ["one", "two", "three"])
-    assert not beats.keys() & (await engine.stores.executors.beat("nobody")).keys()
+    assert not beats.keys() & (await engine.stores.executors.heartbeat("nobody")).keys()
 
 
 async def test_a_process_that_was_given_up_lets_go_and_comes_back_under_another_name(
@@ -497,7 +497,7 @@ async def test_a_process_that_was_given_up_lets_go_and_comes_back_under_another_
 
     async def gone() -> bool:
         await killed(engine.stores)
-        return name not in await engine.stores.executors.beat("nobody")
+        return name not in await engine.stores.executors.heartbeat("nobody")
 
     await until(gone, "it was given up")
 
@@ -536,7 +536,7 @@ async def test_what_was_taken_without_anybody_knowing_is_done_all_the_same(
 ) -> None:
     (id_,) = await started(acme)
     stores = engine.stores
-    lossy = _Ports(ledger=_LostAnswer(stores.ledger), executors=stores.executors, run_memory=stores.run_memory)
+    lossy = _Ports(ledger=_LostAnswer(stores.ledger), executors=stores.executors, run_state=stores.run_state)
     process = Process(cast("Stores", lossy), engine.next, clock, workflow=script)
     await process.launch()
 
@@ -550,7 +550,7 @@ async def test_what_was_taken_without_anybody_knowing_is_done_all_the_same(
 class _Ports:
     ledger: object
     executors: object
-    run_memory: object
+    run_state: object
 
 
 async def test_one_organizations_slow_runs_leave_room_for_another(
@@ -600,9 +600,15 @@ async def test_a_run_that_takes_too_long_has_failed_this_time(
     run = await until_status(acme, id_, RunStatus.PENDING)
     assert run.error == "the run took longer than 2.5 s"
     script.gates["two"].set()
-    clock.advance(timedelta(seconds=5))
 
-    await until_status(acme, id_, RunStatus.SKIPPED)
+    async def skipped() -> bool:
+        status = (await run_of(acme, id_)).status
+        if status is RunStatus.PENDING:
+            # On a busy machine, the next attempt may take too long as well.
+            clock.advance(timedelta(seconds=5))
+        return status is RunStatus.SKIPPED
+
+    await until(skipped, "the run is skipped")
     assert script.done == ["one", "two", "three"]
 
 

@@ -1,4 +1,4 @@
-"""``Executors``, ``RunMemory``, and that only a run's owner changes it."""
+"""``Executors``, ``RunStateStore``, and that only a run's owner changes it."""
 
 import asyncio
 
@@ -46,17 +46,17 @@ async def test_beats_are_counted_and_everybodys_are_seen(stores: Stores) -> None
     await executors.join("exe_a")
     await executors.join("exe_b")
 
-    assert await executors.beat("exe_a") == {"exe_a": 1, "exe_b": 0}
-    assert await executors.beat("exe_a") == {"exe_a": 2, "exe_b": 0}
-    assert await executors.beat("exe_b") == {"exe_a": 2, "exe_b": 1}
+    assert await executors.heartbeat("exe_a") == {"exe_a": 1, "exe_b": 0}
+    assert await executors.heartbeat("exe_a") == {"exe_a": 2, "exe_b": 0}
+    assert await executors.heartbeat("exe_b") == {"exe_a": 2, "exe_b": 1}
 
 
 async def test_joining_again_keeps_the_beats(stores: Stores) -> None:
     executors = stores.executors
     await executors.join("exe_a")
-    await executors.beat("exe_a")
+    await executors.heartbeat("exe_a")
     await executors.join("exe_a")
-    assert await executors.beat("exe_a") == {"exe_a": 2}
+    assert await executors.heartbeat("exe_a") == {"exe_a": 2}
 
 
 async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> None:
@@ -66,15 +66,15 @@ async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> Non
 
     assert await executors.recover("silent", lost={"exe_a": 0}) == Recovered()
 
-    assert await executors.beat("exe_a") == {"exe_b": 0}
-    assert await executors.beat("exe_a") == {"exe_b": 0}
+    assert await executors.heartbeat("exe_a") == {"exe_b": 0}
+    assert await executors.heartbeat("exe_a") == {"exe_b": 0}
 
 
 async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
-    beats = await stores.executors.beat("nobody")
-    await stores.executors.beat(str(run.executor))
+    beats = await stores.executors.heartbeat("nobody")
+    await stores.executors.heartbeat(str(run.executor))
 
     assert await stores.executors.recover("silent", lost=beats) == Recovered()
 
@@ -115,7 +115,7 @@ async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
     run = await single.taken()
     await stores.executors.leave(str(run.executor))
 
-    assert await stores.executors.beat("nobody") == {}
+    assert await stores.executors.heartbeat("nobody") == {}
     assert await stores.executors.recover("left", lost={}) == Recovered(pending=1)
 
     assert (await _stored(single, run)).kills == 1
@@ -177,37 +177,37 @@ async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -
     (theirs,) = await take(stores, [run.id], "exe_next")
     before = await _stored(single, run)
 
-    assert not await stores.ledger.stands(run)
+    assert not await stores.ledger.owns(run)
     await stores.ledger.end(run, RunStatus.FAILED, "late")
     await stores.ledger.retry(run, due_at=later(days=1), error="late")
     await stores.ledger.give_back(run)
     assert await stores.ledger.complete(run, a_post(single.id), once="v1") is Completion.GONE
-    await stores.run_memory.keep(run, "write", "late")
+    await stores.run_state.save(run, "write", "late")
 
     assert await _stored(single, run) == before == theirs
-    assert await stores.run_memory.kept(theirs) == {}
-    assert await stores.ledger.stands(theirs)
+    assert await stores.run_state.results(theirs) == {}
+    assert await stores.ledger.owns(theirs)
     assert await stores.ledger.complete(theirs, a_post(single.id), once="v1") is Completion.COMPLETED
 
 
 async def test_what_steps_gave_is_there_for_whoever_takes_the_run_next(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
-    await stores.run_memory.keep(run, "write", "written")
-    await stores.run_memory.keep(run, "write", "written otherwise")
+    await stores.run_state.save(run, "write", "written")
+    await stores.run_state.save(run, "write", "written otherwise")
     other = await tenant(stores, "other", triggers=1)
     await killed(stores)
     (again,) = await take(stores, [run.id], "exe_next")
 
-    assert await stores.run_memory.kept(again) == {"write": "written"}
-    assert await stores.run_memory.kept(await other.taken()) == {}
+    assert await stores.run_state.results(again) == {"write": "written"}
+    assert await stores.run_state.results(await other.taken()) == {}
 
 
 @pytest.mark.parametrize("ending", ["complete", "end", "cancel"])
 async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, ending: str) -> None:
     stores = single.stores
     run = await single.taken()
-    await stores.run_memory.keep(run, "write", "written")
+    await stores.run_state.save(run, "write", "written")
     match ending:
         case "complete":
             await stores.ledger.complete(run, a_post(single.id), once=None)
@@ -216,7 +216,7 @@ async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, en
         case _:
             assert await stores.ledger.cancel(single.id, run.id, "so it is")
 
-    assert await stores.run_memory.kept(run) == {}
+    assert await stores.run_state.results(run) == {}
 
 
 @pytest.mark.parametrize("state", ["pending", "running"])
@@ -231,7 +231,7 @@ async def test_a_cancelled_run_has_ended(single: Tenant, state: str) -> None:
     stored = await _stored(single, run)
     assert (stored.status, stored.error) == (RunStatus.CANCELLED, "an operator cancelled it")
     assert await due(stores, later(days=1)) == []
-    assert not await stores.ledger.stands(run)
+    assert not await stores.ledger.owns(run)
     assert await stores.ledger.complete(run, a_post(single.id), once=None) is Completion.GONE
     assert not await stores.ledger.cancel(single.id, run.id, "again")
     assert await killed(stores) == 0
@@ -271,7 +271,7 @@ async def test_of_many_that_recover_at_once_each_run_is_recovered_once(single: T
     stores = single.stores
     ids = await _started(single, 6)
     await take(stores, ids)
-    beats = await stores.executors.beat("nobody")
+    beats = await stores.executors.heartbeat("nobody")
 
     recovered = await asyncio.gather(*(stores.executors.recover("silent", lost=beats) for _ in range(6)))
 

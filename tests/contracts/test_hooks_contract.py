@@ -7,9 +7,9 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, SECRET, Tenant, a_trigger, an_integration, later, tenant
 
+from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.hosts import HookAccess
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.testing import START
@@ -34,6 +34,22 @@ async def secrets(acme: Tenant, at: int) -> tuple[str, ...]:
     found = await acme.stores.directory.secrets(acme.id, acme.integration.id, now)
     assert (await acme.endpoint(now)).secrets == found
     return found
+
+
+async def test_a_replaced_secret_explains_refusals_after_its_end_until_it_is_swept(acme: Tenant) -> None:
+    assert (await acme.endpoint()).former_secrets == ()
+    assert await rotate(acme, "second", at=0, until=60)
+    assert (await acme.endpoint(later(seconds=59))).former_secrets == ()
+    assert (await acme.endpoint(later(seconds=60))).former_secrets == (SECRET,)
+    recalled = await acme.stores.deliveries.configuration(acme.address, later(seconds=60), allow_cached=True)
+    assert recalled is not None
+    assert (recalled.secrets, recalled.former_secrets) == (("second",), (SECRET,))
+
+    # Only the replaced one is kept, even if it ends at once.
+    assert await rotate(acme, "third", at=70, until=70)
+    assert (await acme.endpoint(later(seconds=70))).former_secrets == ("second",)
+    assert await acme.stores.hooks.sweep_secrets(later(seconds=70)) == 1
+    assert (await acme.endpoint(later(seconds=70))).former_secrets == ()
 
 
 async def test_after_a_rotation_both_secrets_verify_until_exactly_the_old_ones_end(acme: Tenant) -> None:
@@ -119,7 +135,7 @@ async def test_hooks_of_another_organization_are_out_of_reach(acme: Tenant) -> N
 
 def a_schedule(acme: Tenant, *repository_ids: int, hour: int, enabled: bool = True) -> Schedule:
     return Schedule(
-        id=IDS.mint("sch_"),
+        id=IDS.new_id("sch_"),
         organization_id=acme.id,
         name="weekly",
         cron=Cron(frequency=Frequency.DAILY, hour=hour, minute=0),
@@ -201,7 +217,7 @@ async def test_what_was_removed_may_be_connected_again(acme: Tenant) -> None:
 
 def a_call(acme: Tenant, **changes: object) -> LogEntry:
     entry = LogEntry(
-        id=IDS.mint("log_"),
+        id=IDS.new_id("log_"),
         organization_id=acme.id,
         integration_id=acme.integration.id,
         repository_id=1,

@@ -14,20 +14,21 @@ from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import Completion, RunStatus, WorkflowRun
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 def _job(acme: Tenant, asked: Generation | SiteReading | None = None) -> Job:
-    job_id = IDS.mint("job_")
+    job_id = IDS.new_id("job_")
     cause = asked or Generation(
         job_id=job_id,
         content_type=ContentType.BLOG_POST,
         lookback=Lookback.LAST_7_DAYS,
-        window=window_at(Lookback.LAST_7_DAYS, START),
+        window=window_at(Lookback.LAST_7_DAYS, START, DEFAULT_ZONE),
         sources=[Source(provider="codehost", repository_id=2**63 - 1, full_name="acme/läuft")],
         brand_identity_id="brand_1",
         include_releases=False,
     )
-    run = WorkflowRun(id=IDS.mint(""), organization_id=acme.id, cause=cause, created_at=START, due_at=START)
+    run = WorkflowRun(id=IDS.new_id(""), organization_id=acme.id, cause=cause, created_at=START, due_at=START)
     return Job(id=cause.job_id or job_id, run=run, events=[_event(job_id, JobEventType.QUEUED)])
 
 
@@ -52,7 +53,7 @@ async def test_a_job_is_found_with_its_run_and_its_events(acme: Tenant) -> None:
 
 
 async def test_what_was_asked_for_comes_back_as_it_was(acme: Tenant) -> None:
-    job_id = IDS.mint("job_")
+    job_id = IDS.new_id("job_")
     reading = _job(acme, SiteReading(job_id=job_id, name=None, website_url="https://acme.example/é"))
     await acme.stores.jobs.start(evolve(reading, events=()))
 
@@ -128,7 +129,7 @@ async def test_a_run_that_has_ended_without_a_post_can_be_started_once_more(acme
     assert again == evolve(run, attempts=1, takes=2, due_at=later(hours=1))
     # Who took it in its first life has no say in its second.
     await ledger.end(run, RunStatus.FAILED, "too late")
-    assert await ledger.stands(again)
+    assert await ledger.owns(again)
 
 
 async def test_a_completed_run_and_anothers_are_not_started_once_more(acme: Tenant) -> None:

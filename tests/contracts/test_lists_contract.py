@@ -21,12 +21,12 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The fixture is built once for all examples, which only read.
-_reading = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_reading = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def _entry(organization_id: str, hours: int = 0) -> LogEntry:
     return LogEntry(
-        id=IDS.mint("log_"),
+        id=IDS.new_id("log_"),
         organization_id=organization_id,
         integration_id="int_1",
         repository_id=1,
@@ -122,7 +122,7 @@ async def test_a_post_reads_back_as_it_was(acme: Tenant, metadata: dict[str, obj
 async def _records(acme: Tenant, *hours: int) -> list[ContextRecord]:
     records: list[ContextRecord] = []
     for hour in hours:
-        settling = await acme.processed(IDS.mint("d-"), at=later(hours=hour))
+        settling = await acme.processed(IDS.new_id("d-"), at=later(hours=hour))
         await acme.stores.deliveries.settle(settling)
         assert settling.context is not None
         records.append(settling.context)
@@ -150,12 +150,12 @@ async def test_what_arrived_before_a_record_is_listed_newest_first(acme: Tenant)
 async def test_a_revert_finds_the_release_that_had_what_it_undoes(acme: Tenant) -> None:
     events = [push("feat: lamp"), release("v1.0.0"), release("v1.1.0"), push('Revert "feat: lamp"'), release("v1.2.0")]
     for hours, event in enumerate(events):
-        settling = await acme.processed(IDS.mint("d-"), event, at=later(hours=hours))
+        settling = await acme.processed(IDS.new_id("d-"), event, at=later(hours=hours))
         await acme.stores.deliveries.settle(settling)
     newest, *_ = await acme.stores.contexts.records(acme.id)
     assert isinstance(newest.event, Release)
 
-    brief = await Briefs(acme.stores.contexts, acme.stores.brands).of_release(newest, newest.event)
+    brief = await Briefs(acme.stores.contexts, acme.stores.brands).build_for_release(newest, newest.event)
 
     assert brief.previous_tag == "v1.1.0"
     assert list(brief.chapters[0].undone.values()) == ["v1.0.0"]
@@ -164,9 +164,9 @@ async def test_a_revert_finds_the_release_that_had_what_it_undoes(acme: Tenant) 
 async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Stores) -> None:
     acme = await tenant(stores)
     zenith = await tenant(stores, "zenith")
-    github = evolve(acme, integration=evolve(acme.integration, id=IDS.mint("int_"), provider="github"))
+    github = evolve(acme, integration=evolve(acme.integration, id=IDS.new_id("int_"), provider="github"))
     buoy_repository = evolve(acme.repository, id=2, full_name="acme/buoy")
-    buoy = evolve(acme, integration=evolve(acme.integration, id=IDS.mint("int_"), repositories=(buoy_repository,)))
+    buoy = evolve(acme, integration=evolve(acme.integration, id=IDS.new_id("int_"), repositories=(buoy_repository,)))
     for each in (github, buoy):
         assert await stores.directory.add_integration(each.integration, "secret")
     for each in (acme, zenith, github, buoy):

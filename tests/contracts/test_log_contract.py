@@ -12,7 +12,7 @@ from contentsvc_core.refusals import Refusal
 
 def an_entry(organization_id: str, number: int) -> LogEntry:
     return LogEntry(
-        id=IDS.mint("log_"),
+        id=IDS.new_id("log_"),
         organization_id=organization_id,
         integration_id=f"int_{number % 2}",
         repository_id=1,

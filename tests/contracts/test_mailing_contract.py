@@ -3,9 +3,13 @@
 import asyncio
 from datetime import datetime, timedelta
 
+import psycopg
+import pytest
 from attrs import evolve
-from contract_values import IDS, Stores, Tenant, a_post, later, tenant
+from contract_lanes import until_they_wait
+from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, tenant
 
+from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog, first_id
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -35,7 +39,7 @@ async def changelog_of(acme: Tenant, **changes: object) -> PublicChangelog:
 def asking(acme: Tenant, address: str, *, at: datetime = START, changelog_id: str | None = None) -> Subscriber:
     first = PublicChangelog.first(acme.organization, START)
     return Subscriber(
-        id=IDS.mint("sub_"),
+        id=IDS.new_id("sub_"),
         organization_id=acme.id,
         changelog_id=changelog_id or first.id,
         address=address,
@@ -221,6 +225,25 @@ async def test_what_waits_is_batched_by_one_of_several(acme: Tenant) -> None:
     assert [each.post_id for each in left.posts] == [posts[2].id]
 
 
+@pytest.mark.slow("races two processes on PostgreSQL")
+async def test_a_batch_waits_for_posts_that_another_process_has_locked(postgresql: Database, postgres_url: str) -> None:
+    acme = await tenant(sql_stores(postgresql, RotatingSealer()))
+    changelog = await changelog_of(acme)
+    await confirmed(acme, "ann@example.org")
+    posts = [await published(acme, later(minutes=number)) for number in range(2)]
+    [waiting] = await acme.stores.mailbox.waiting(START, limit=9, posts=2)
+    locking = "SELECT post_id FROM announced_posts WHERE post_id = %s FOR UPDATE"
+
+    with psycopg.connect(postgres_url.replace("+asyncpg", "", 1)) as other:
+        other.execute(locking, [posts[1].id])
+        batching = asyncio.create_task(
+            acme.stores.mailbox.batch(waiting, "bat_1", changelog_ids=[changelog.id], at=later(minutes=2))
+        )
+        await until_they_wait([batching], postgres_url)
+        other.rollback()
+    assert await batching == 1
+
+
 async def test_a_mail_is_taken_by_one_and_again_when_its_lease_has_ended(acme: Tenant) -> None:
     await changelog_of(acme)
     await requested(acme, "ann@example.org")
@@ -266,7 +289,7 @@ async def test_organizations_take_turns_however_many_subscribers_one_of_them_has
         at, changelog_id = later(minutes=minute), first_id(acme.id)
         await published(acme, at)
         [waiting] = await stores.mailbox.waiting(at, limit=9, posts=9)
-        await stores.mailbox.batch(waiting, IDS.mint("bat_"), changelog_ids=[changelog_id], at=at)
+        await stores.mailbox.batch(waiting, IDS.new_id("bat_"), changelog_ids=[changelog_id], at=at)
 
     turns = [[mail.subscriber.organization_id for mail in await take(large, limit=3)] for _ in range(3)]
     assert turns == [[large.id, small.id, large.id], [large.id, small.id, large.id], [large.id]]

@@ -12,6 +12,8 @@ from contentsvc_core.content.public.changelogs import first_id
 from contentsvc_core.outgoing.subscribers import Subscriber, SubscriberStatus
 from contentsvc_core.testing import START
 
+pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
+
 _ORGANIZATION = (
     "INSERT INTO organizations (id, slug, name, retention_days, version, created_at)"
     " VALUES ('org_1', 'acme', 'x', 30, 1, 0)"

@@ -30,7 +30,7 @@ from contentsvc_core.workflows.runs import Completion, RunStatus
 
 
 def a_message(endpoint: WebhookEndpoint, at: datetime = START) -> Message:
-    return message_for_test(endpoint.id, endpoint.organization_id, IDS.mint("msg_"), at)
+    return message_for_test(endpoint.id, endpoint.organization_id, IDS.new_id("msg_"), at)
 
 
 async def waiting(endpoint: WebhookEndpoint, stores: Stores, at: datetime = START) -> Message:
@@ -67,8 +67,10 @@ def ended(
         MessageStatus.FAILED: LogStatus.FAILED,
         MessageStatus.PENDING: LogStatus.PENDING,
     }[status]
-    entry = evolve(begun_log(taken, log_id=IDS.mint("log_"), at=at), status=log_status, **log)
-    return Attempted(taken=taken, status=status, due_at=at, log=entry, succeeded=status is MessageStatus.DELIVERED)
+    entry = evolve(begun_log(taken, log_id=IDS.new_id("log_"), at=at), status=log_status, **log)
+    return Attempted(
+        at=at, taken=taken, status=status, due_at=at, log=entry, succeeded=status is MessageStatus.DELIVERED
+    )
 
 
 async def told(acme: Tenant) -> list[tuple[str, str]]:
@@ -97,9 +99,19 @@ async def test_a_post_is_told_with_the_transaction_that_writes_it(acme: Tenant) 
     assert {each.message.endpoint_id for each in found} == {everything.id}
     assert {each.message.organization_id for each in found} == {acme.id}
     assert sorted((each.message.type, each.message.data["id"]) for each in found) == sorted(
-        [("post.created", draft.id), ("post.created", published.id), ("post.published", published.id)]
+        [
+            ("draft.waiting", draft.id),
+            ("post.created", draft.id),
+            ("post.created", published.id),
+            ("post.published", published.id),
+        ]
     )
-    (of_draft,) = (each.message for each in found if each.message.data["id"] == draft.id)
+    of_draft, waiting = sorted(
+        (each.message for each in found if each.message.data["id"] == draft.id),
+        key=lambda each: each.type,
+        reverse=True,
+    )
+    assert waiting.data == of_draft.data
     assert payload(of_draft) == {
         "type": "post.created",
         "timestamp": "2026-01-01T00:00:00.000Z",
@@ -128,7 +140,7 @@ async def test_what_is_not_written_is_not_told(acme: Tenant) -> None:
     with pytest.raises(Unstorable):
         await ledger.complete(await acme.taken(), a_post(acme.id, title="\ud800"), once=None)
 
-    assert await told(acme) == [("post.created", post.id)]
+    assert await told(acme) == [("draft.waiting", post.id), ("post.created", post.id)]
 
 
 async def test_a_draft_that_is_published_is_told_once_for_each_time(acme: Tenant) -> None:
@@ -198,10 +210,10 @@ async def test_a_run_that_is_given_up_after_too_many_kills_is_told_and_once_more
     endpoint = await added(acme)
     run = await acme.taken()
     for _ in range(19):
-        await stores.executors.recover("killed", lost=await stores.executors.beat("nobody"))
+        await stores.executors.recover("killed", lost=await stores.executors.heartbeat("nobody"))
         (run,) = await take(stores, [run.id])
     assert await told(acme) == []
-    await stores.executors.recover("killed too often", lost=await stores.executors.beat("nobody"))
+    await stores.executors.recover("killed too often", lost=await stores.executors.heartbeat("nobody"))
     (taken,) = await taken_at(stores, later(days=1))
     assert taken.message.data["reason"] == "killed too often"
     await stores.outbox.record(ended(taken))
@@ -292,7 +304,7 @@ async def test_a_message_has_one_entry_in_the_log_that_tells_of_all_its_attempts
         reason="attempt 2 of 8",
         created_at=START,
     )
-    assert (await stores.insights.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
+    assert (await stores.read_model.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
     # It has ended: it is not leased again, and has no second end.
     assert await due(stores, later(days=9)) == []
     await stores.outbox.record(ended(second, MessageStatus.FAILED))

@@ -22,7 +22,7 @@ _NUMBER: Final = 160
 _INTEGRATIONS: Final = ("int_0", "int_1", "int_2")
 _BRANDS: Final = ("brand_0", "brand_1")
 #: The fixture is built once for all examples, which only read.
-_reading = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_reading = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 _PAGES = st.builds(
     PageRequest,
     limit=st.sampled_from([1, 2, 7, 10, 50, 100]),
@@ -60,7 +60,7 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
     zenith = await tenant(acme.stores, "zenith")
     entries = [
         LogEntry(
-            id=IDS.mint("log_"),
+            id=IDS.new_id("log_"),
             organization_id=acme.id,
             # Few of the third.
             integration_id=chance.choices(_INTEGRATIONS, [20, 10, 1])[0],
@@ -87,7 +87,7 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
 
 
 async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
-    settling = [await acme.processed(IDS.mint("d-")) for _ in range(_NUMBER // 2)]
+    settling = [await acme.processed(IDS.new_id("d-")) for _ in range(_NUMBER // 2)]
     await in_batches(map(acme.stores.deliveries.settle, settling))
     runs = await take(acme.stores, [run.id for each in settling for run in each.runs])
     posts = [

@@ -16,6 +16,8 @@ from contentsvc_adapters.sql.dialects import postgresql_session
 from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
+pytestmark = pytest.mark.slow("migrates databases of PostgreSQL while others wait")
+
 _PLACE = dialect._PLACE  # pyright: ignore[reportPrivateUsage]  # what all versions have to agree on
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
 _COLUMNS = """

@@ -242,7 +242,7 @@ async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
     made = await stores.brands.complete(run, a_brand(acme.id, "made"))
     assert lost == 6
     assert isinstance(made, BrandIdentity)
-    assert not await stores.ledger.stands(run)
+    assert not await stores.ledger.owns(run)
     # A missing value stays missing: nothing is made up.
     assert await stores.brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
     assert not await stores.schedules.remove(acme.id, schedules[1].id)

@@ -17,9 +17,10 @@ from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.database import Fetch
-from contentsvc_adapters.sql.settling.lane import BatchItem
-from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
+from contentsvc_adapters.sql.settling.batch_writer import BatchItem
+from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_core.errors import StoreUnavailable, Unstorable
+from contentsvc_core.testing import switched
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
 
@@ -71,7 +72,7 @@ def _statements(database: Database) -> list[str]:
 
 async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, postgresql: Database) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(32)]
-    lane = PostgresqlLane(postgresql)
+    lane = PostgresqlBatchWriter(postgresql)
     executed = _statements(postgresql)
 
     assert await lane.write(_items(settling)) == [Settled.AS_DECIDED] * 32
@@ -92,7 +93,7 @@ async def test_what_one_hook_shares_is_sent_once(acme: Tenant, postgresql: Datab
                 sent.append(arguments)
                 return await fetch(statement, arguments)
 
-            return await PostgresqlLane(postgresql).settled(batch, noting)
+            return await PostgresqlBatchWriter(postgresql).settled(batch, noting)
 
         return await postgresql.execute(kept)
 
@@ -114,7 +115,7 @@ async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     """The claim tells nothing of the copy then: its log entry shows itself at the key, and is looked for."""
-    lane = PostgresqlLane(postgresql)
+    lane = PostgresqlBatchWriter(postgresql)
     copies = [await acme.processed("d") for _ in range(2)]
     assert await lane.write(_items(copies[:1])) == [Settled.AS_DECIDED]
     assert await lane.write(_items(copies[1:])) == [Settled.ALREADY_CLAIMED]
@@ -129,7 +130,7 @@ async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(
 
 async def test_who_follows_another_leaves_the_duplicates_entry_alone(acme: Tenant, postgres_url: str) -> None:
     database = Database(postgres_url)
-    lane = PostgresqlLane(database)
+    lane = PostgresqlBatchWriter(database)
     follower, stale = await acme.processed("d"), evolve(await acme.processed("d"), version=0)
 
     answers = await lane.write([BatchItem(settlement=each, is_duplicate=True) for each in (follower, stale)])
@@ -170,7 +171,7 @@ async def test_of_mixed_copies_in_two_processes_one_is_processed(
         assert told[Claim.CHECK, Settled.AS_DECIDED] + told[Claim.CHECK, Settled.ALREADY_CLAIMED] == 32
         # A later check finds a duplicate.
         assert await beside.stores.deliveries.settle(checking[0]) is answers[mixed.index(checking[0])]
-        late = evolve(checking[1], log=evolve(checking[1].log, id=IDS.mint("log_")))
+        late = evolve(checking[1], log=evolve(checking[1].log, id=IDS.new_id("log_")))
         assert await beside.stores.deliveries.settle(late) is Settled.ALREADY_CLAIMED
 
     after = _stored(postgres_url)
@@ -226,7 +227,7 @@ async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
 ) -> None:
     """Each lane writes the same deliveries, in an order of its own, while the configuration changes."""
     databases = (postgresql, Database(postgres_url))
-    lanes = [PostgresqlLane(each) for each in databases for _ in range(2)]
+    lanes = [PostgresqlBatchWriter(each) for each in databases for _ in range(2)]
     processed = 0
     for number in range(8):
         chance = random.Random(number)  # noqa: S311  # no secret
@@ -234,7 +235,7 @@ async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
         for batch in batches:
             chance.shuffle(batch)
 
-        change = acme.stores.directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=number % 2 == 1)
+        change = acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=number % 2 == 1))
         changing = asyncio.create_task(change)
         answers = await asyncio.gather(*(lane.write(_items(batch)) for lane, batch in zip(lanes, batches, strict=True)))
         assert await changing
@@ -259,7 +260,7 @@ async def test_lanes_wait_for_claims_in_one_order_whatever_the_order_of_their_ba
     with closing(_connected(postgres_url)) as other:
         # Both have begun, and neither has come further than to this one.
         other.execute("INSERT INTO claims VALUES (%s, 0, '')", [_key(forth[1])])
-        writing = [asyncio.create_task(PostgresqlLane(postgresql).write(_items(each))) for each in (forth, back)]
+        writing = [asyncio.create_task(PostgresqlBatchWriter(postgresql).write(_items(each))) for each in (forth, back)]
         await until_they_wait(writing, postgres_url)
         other.rollback()
 
@@ -286,7 +287,7 @@ async def test_a_batch_that_loses_a_claim_while_it_is_written_looks_again(
         other.execute(
             "INSERT INTO claims VALUES (%s, %s, %s)", (_key(settling[3]), to_ms(settling[3].at), "log_of_another")
         )
-        writing = asyncio.create_task(PostgresqlLane(postgresql).write(_items(settling)))
+        writing = asyncio.create_task(PostgresqlBatchWriter(postgresql).write(_items(settling)))
         await until_they_wait([writing], postgres_url)
         (other.commit if commits else other.rollback)()
 
@@ -309,7 +310,7 @@ async def test_what_was_answered_while_it_is_written_again_is_answered_the_same(
             " integration_type, direction, status) VALUES (%s, %s, %s, %s, 1, %s, 'codehost', 'incoming', 'success')",
             (acme.id, to_ms(settling.log.created_at), duplicate.id, acme.integration.id, duplicate.title),
         )
-        writing = asyncio.create_task(PostgresqlLane(postgresql).write(_items([settling])))
+        writing = asyncio.create_task(PostgresqlBatchWriter(postgresql).write(_items([settling])))
         await until_they_wait([writing], postgres_url)
         other.commit()
 
@@ -368,7 +369,7 @@ async def test_a_batch_whose_connection_is_lost_is_written_once(
     settling += [await acme.decided(outcome) for outcome in CHECKING]
     sent = _lose(postgresql, postgres_url, lost, times=2)
 
-    assert await PostgresqlLane(postgresql).write(_items(settling)) == [Settled.AS_DECIDED] * 12
+    assert await PostgresqlBatchWriter(postgresql).write(_items(settling)) == [Settled.AS_DECIDED] * 12
 
     assert next(sent) == 3
     assert _stored(postgres_url) == _left_by(8, 2, log=12)
@@ -379,7 +380,7 @@ async def test_a_batch_whose_connection_is_always_lost_is_unavailable_and_can_be
     acme: Tenant, postgresql: Database, postgres_url: str, lost: str
 ) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(8)]
-    lane = PostgresqlLane(postgresql)
+    lane = PostgresqlBatchWriter(postgresql)
     sent = _lose(postgresql, postgres_url, lost, times=5)
 
     with pytest.raises(StoreUnavailable, match="cannot be used"):
@@ -394,7 +395,7 @@ async def test_a_batch_whose_connection_is_always_lost_is_unavailable_and_can_be
 async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
-    lane = PostgresqlLane(postgresql)
+    lane = PostgresqlBatchWriter(postgresql)
     await lane.write(_items([await acme.processed("d")]))
     filling = (
         "INSERT INTO claims SELECT uuid_send(gen_random_uuid()), 0, 'log' FROM generate_series(1, 5000)",

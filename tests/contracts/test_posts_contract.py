@@ -2,15 +2,18 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, release, take, tenant
 
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
+from contentsvc_core.content.versions import MAX_VERSIONS, PostVersion
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.lists.terms import read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
 
@@ -93,6 +96,115 @@ async def test_a_post_is_removed_once_and_only_as_it_was_seen(acme: Tenant) -> N
     assert ended == {(RunStatus.COMPLETED, post.id), (RunStatus.COMPLETED, other.id)}
 
 
+async def test_a_post_without_a_run_is_stored_once_with_its_first_version(acme: Tenant) -> None:
+    library = acme.stores.posts
+    post = a_post(acme.id, summary="Brighter", labels=(Label.FIXED, Label.NEW), publish_at=later(hours=2))
+    await library.add(post, author="csk_1")
+    await library.add(post, author="csk_1")
+
+    assert await library.posts(acme.id) == [post]
+    assert list(await library.versions(acme.id, post.id)) == [
+        PostVersion(number=1, text=post.text, saved_at=post.updated_at, author="csk_1")
+    ]
+    with pytest.raises(Unstorable):
+        await library.add(a_post("org_unknown"))
+    with pytest.raises(Unstorable):
+        await library.add(a_post(acme.id, summary="\ud800"))
+
+
+async def test_a_change_of_the_text_keeps_the_text_before_it(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    library, post = acme.stores.posts, await written(acme)
+    assert list(await library.versions(acme.id, post.id)) == []
+    first = evolve(post, title="new", summary="s", labels=(Label.NEW,), updated_at=later(hours=1))
+    published = evolve(first, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
+    assert await library.change(first, seen=post.updated_at, author="csk_1")
+    assert not await library.change(evolve(first, title="late"), seen=post.updated_at, author="csk_2")
+    assert await library.change(published, seen=first.updated_at, author="csk_2")
+
+    assert list(await library.versions(acme.id, post.id)) == [
+        PostVersion(number=2, text=first.text, saved_at=first.updated_at, author="csk_1"),
+        PostVersion(number=1, text=post.text, saved_at=post.updated_at),
+    ]
+    assert list(await library.versions(zenith.id, post.id)) == []
+    for number in range(MAX_VERSIONS):
+        changed = evolve(published, markdown=str(number), updated_at=later(hours=3 + number))
+        assert await library.change(changed, seen=published.updated_at)
+        published = changed
+    assert [each.number for each in await library.versions(acme.id, post.id)] == list(range(MAX_VERSIONS + 2, 2, -1))
+    assert await library.remove(acme.id, post.id)
+    assert list(await library.versions(acme.id, post.id)) == []
+
+
+async def test_drafts_whose_time_has_come_are_due(acme: Tenant) -> None:
+    zenith, library = await tenant(acme.stores, "zenith"), acme.stores.posts
+    soon = a_post(acme.id, publish_at=later(hours=1))
+    later_on = a_post(acme.id, publish_at=later(hours=2))
+    theirs = a_post(zenith.id, publish_at=later(minutes=30))
+    for post in (soon, later_on, theirs, a_post(acme.id), a_post(acme.id, status=PostStatus.PUBLISHED)):
+        await library.add(post)
+
+    assert await library.due(later(minutes=29), limit=9) == []
+    assert await library.due(later(hours=1), limit=9) == [(zenith.id, theirs.id), (acme.id, soon.id)]
+    assert await library.due(later(hours=2), limit=1) == [(zenith.id, theirs.id)]
+    assert (await library.waiting(acme.id), await library.waiting(zenith.id)) == (1, 0)
+    published = evolve(
+        soon,
+        status=PostStatus.PUBLISHED,
+        publish_at=None,
+        updated_at=later(hours=1),
+        published_at=later(hours=1),
+        occurred_at=later(hours=1),
+    )
+    rivals = await asyncio.gather(*(library.change(published, seen=soon.updated_at) for _ in range(4)))
+    assert rivals.count(True) == 1
+    assert await library.post(acme.id, soon.id) == published
+    assert await library.due(later(hours=2), limit=9) == [(zenith.id, theirs.id), (acme.id, later_on.id)]
+
+
+async def test_posts_are_found_by_label_repository_words_and_time(acme: Tenant) -> None:
+    library = acme.stores.posts
+    lamp = a_post(
+        acme.id,
+        at=later(hours=1),
+        title="A lamp",
+        content="<h2>Fixed</h2>",
+        source_metadata={"repositories": ["Acme/Lighthouse"]},
+    )
+    beam = a_post(
+        acme.id, at=later(hours=2), title="A beam", markdown="Wide.", labels=(Label.NEW,), source_metadata=None
+    )
+    for post in (lamp, beam):
+        await library.add(post)
+
+    async def found(**filters: Any) -> list[str]:
+        query = PostQuery(**filters)
+        page = await library.page(acme.id, query, PageRequest())
+        assert not isinstance(page, Refusal)
+        lines, total = await library.chosen(acme.id, query, limit=1)
+        assert total == page[1].total_items == len(page[0])
+        assert list(lines) == [(post.id, post.title) for post in page[0]][:1]
+        return [post.id for post in page[0]]
+
+    terms = read_terms("lamp")
+    assert not isinstance(terms, Refusal)
+    assert await found(labels=(Label.FIXED,)) == [lamp.id]
+    assert await found(labels=(Label.NEW, Label.FIXED)) == [beam.id, lamp.id]
+    assert await found(repositories=("acme/lighthouse",)) == [lamp.id]
+    assert await found(repositories=("acme/light",)) == []
+    assert await found(terms=terms) == [lamp.id]
+    assert await found(since=later(hours=2)) == [beam.id]
+    assert await found(until=later(hours=2), ascending=True) == [lamp.id]
+    assert await found(labels=(Label.NEW,), statuses=(PostStatus.PUBLISHED,)) == []
+    # A change of the text of a draft changes its labels.
+    assert await library.change(
+        evolve(lamp, content="<h2>Security</h2>", updated_at=later(hours=3)), seen=lamp.updated_at
+    )
+    assert await found(labels=(Label.SECURITY,)) == [lamp.id]
+    page = await library.page(acme.id, PostQuery(labels=(Label.NEW,)), PageRequest(page=2))
+    assert isinstance(page, Refusal)
+
+
 async def both_taken(acme: Tenant, delivery_id: str) -> list[WorkflowRun]:
     settling = await acme.processed(delivery_id, release())
     await acme.stores.deliveries.settle(settling)
@@ -158,14 +270,14 @@ async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
     assert [post for page in (1, 2, 3) for post in await found(page, ascending=True)] == earliest_first
     blogs = [post for post in earliest_first if post.content_type is ContentType.BLOG_POST]
     assert await found(ascending=True, content_types=[ContentType.BLOG_POST]) == blogs
-    # A change moves no post.
-    changed = evolve(posts[0], title="Other", updated_at=later(days=9))
-    assert await acme.stores.posts.change(evolve(changed, occurred_at=later(days=8)), seen=posts[0].updated_at)
-    assert await acme.stores.posts.post(acme.id, posts[0].id) == changed
+    # A post without events moves when it is published.
+    changed = evolve(posts[0], title="Other", updated_at=later(days=9), occurred_at=later(days=8))
+    assert await acme.stores.posts.change(changed, seen=posts[0].updated_at)
+    assert (await found())[0] == changed
 
 
 async def test_posts_are_paged_by_who_speaks_in_them(acme: Tenant) -> None:
-    brands = (IDS.mint("brand_"), IDS.mint("brand_"))
+    brands = (IDS.new_id("brand_"), IDS.new_id("brand_"))
     posts = [
         await written(
             acme,

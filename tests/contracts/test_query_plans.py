@@ -41,13 +41,13 @@ from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogQuery, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.lists.terms import read_terms
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import ContextSearch, PostSearch
-from contentsvc_core.search.terms import read_terms
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import Completion, RunStatus
 
@@ -88,10 +88,10 @@ async def _filled(database: Database) -> Shelf:
         assert each.context is not None
         assert each.key is not None
         at = later(minutes=20 * number)
-        log = evolve(each.log, id=IDS.mint("log_"), created_at=at)
-        context = evolve(each.context, id=IDS.mint("ctx_"), delivery_id=f"d-{number}", created_at=at)
+        log = evolve(each.log, id=IDS.new_id("log_"), created_at=at)
+        context = evolve(each.context, id=IDS.new_id("ctx_"), delivery_id=f"d-{number}", created_at=at)
         status = RunStatus.PENDING if number % 30 == 0 else RunStatus.COMPLETED
-        run = evolve(each.runs[0], id=IDS.mint("run_"), status=status, created_at=at)
+        run = evolve(each.runs[0], id=IDS.new_id("run_"), status=status, created_at=at)
         post = a_post(log.organization_id, at, status=list(PostStatus)[number % 2])
         made = {
             events: rows.event_row(log, push("feat: lamp"), of=context),
@@ -142,12 +142,14 @@ async def _plans(shelf: Shelf, explain: Callable[[str, Any], str]) -> list[str]:
 
 
 async def _settling(shelf: Shelf) -> None:
-    await shelf.stores.deliveries.settle(await shelf.acme.processed(IDS.mint("d-"), release(), at=later(days=99)))
+    await shelf.stores.deliveries.settle(await shelf.acme.processed(IDS.new_id("d-"), release(), at=later(days=99)))
 
 
 async def _finishing(shelf: Shelf) -> None:
     journal = shelf.stores.journal
-    entry = evolve((await shelf.acme.processed("d-9")).log, id=IDS.mint("log_"), detail=None, created_at=later(days=98))
+    entry = evolve(
+        (await shelf.acme.processed("d-9")).log, id=IDS.new_id("log_"), detail=None, created_at=later(days=98)
+    )
     await journal.append(entry)
     await journal.finish(evolve(entry, status=LogStatus.FAILED))
 
@@ -205,15 +207,15 @@ async def _visiting(shelf: Shelf) -> None:
 
 
 async def _related(shelf: Shelf) -> None:
-    insights = shelf.stores.insights
-    (run,) = await insights.runs(shelf.acme.id, limit=1)
-    log_id = await insights.log_of(shelf.acme.id, run)
+    read_model = shelf.stores.read_model
+    (run,) = await read_model.runs(shelf.acme.id, limit=1)
+    log_id = await read_model.log_of(shelf.acme.id, run)
     assert log_id is not None
-    assert run in await insights.runs_of(shelf.acme.id, log_id)
-    assert await insights.run(shelf.acme.id, run.id) == run
+    assert run in await read_model.runs_of(shelf.acme.id, log_id)
+    assert await read_model.run(shelf.acme.id, run.id) == run
     (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
-    await insights.run_of_post(shelf.acme.id, post.id)
-    await insights.post_titles(shelf.acme.id, {post.id, "post_unknown"})
+    await read_model.run_of_post(shelf.acme.id, post.id)
+    await read_model.post_titles(shelf.acme.id, {post.id, "post_unknown"})
 
 
 async def _found(shelf: Shelf) -> None:
@@ -228,7 +230,9 @@ async def _found(shelf: Shelf) -> None:
 
 async def _looking(shelf: Shelf) -> None:
     await _editing(shelf)
-    await shelf.stores.deliveries.settle(await shelf.acme.processed(IDS.mint("d-"), push("feat: x"), at=later(days=96)))
+    await shelf.stores.deliveries.settle(
+        await shelf.acme.processed(IDS.new_id("d-"), push("feat: x"), at=later(days=96))
+    )
     assert await shelf.stores.search.catch_up(limit=99)
 
 
@@ -333,23 +337,23 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "sessions": _visiting,
     "public changelog": _showing,
     "public changelog by label, repository and path": _finding,
-    "newest part of the log": lambda shelf: shelf.stores.insights.log(shelf.acme.id, LogSearch(), limit=50),
-    "older part of the log": lambda shelf: shelf.stores.insights.log(
+    "newest part of the log": lambda shelf: shelf.stores.read_model.log(shelf.acme.id, LogSearch(), limit=50),
+    "older part of the log": lambda shelf: shelf.stores.read_model.log(
         shelf.acme.id, LogSearch(), limit=50, before=Cursor(created_at=later(days=9), id="log_1")
     ),
-    "what came to the log since": lambda shelf: shelf.stores.insights.log(
+    "what came to the log since": lambda shelf: shelf.stores.read_model.log(
         shelf.acme.id, LogSearch(), limit=50, after=Cursor(created_at=later(days=20), id="log_1")
     ),
-    "part of the log by all that can be asked for": lambda shelf: shelf.stores.insights.log(
+    "part of the log by all that can be asked for": lambda shelf: shelf.stores.read_model.log(
         shelf.acme.id, _searching(shelf), limit=50, before=Cursor(created_at=later(days=9), id="log_1")
     ),
-    "newest entries": lambda shelf: shelf.stores.insights.newest_entries(shelf.acme.id),
-    "counts of the log": lambda shelf: shelf.stores.insights.log_counts(
+    "newest entries": lambda shelf: shelf.stores.read_model.newest_entries(shelf.acme.id),
+    "counts of the log": lambda shelf: shelf.stores.read_model.log_counts(
         shelf.acme.id, since=later(days=18), span=timedelta(hours=1)
     ),
     # Of so few rows in all, 50 are read faster by walking through them.
-    "newest runs": lambda shelf: shelf.stores.insights.runs(shelf.acme.id, limit=9),
-    "older runs by status": lambda shelf: shelf.stores.insights.runs(
+    "newest runs": lambda shelf: shelf.stores.read_model.runs(shelf.acme.id, limit=9),
+    "older runs by status": lambda shelf: shelf.stores.read_model.runs(
         shelf.acme.id,
         statuses=[RunStatus.FAILED, RunStatus.PENDING],
         limit=9,
@@ -358,7 +362,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "a run, its entry, and all that came with that": _related,
     "search": _found,
     "looking at what was written": _looking,
-    "counts of runs": lambda shelf: shelf.stores.insights.run_counts(shelf.acme.id, since=later(days=18)),
+    "counts of runs": lambda shelf: shelf.stores.read_model.run_counts(shelf.acme.id, since=later(days=18)),
 }
 
 

@@ -55,7 +55,7 @@ async def filled(acme: Tenant, number: int) -> list[LogEntry]:
         created_at=START,
     )
     entries = [
-        evolve(entry, id=IDS.mint("log_"), created_at=START - timedelta(days=days)) for days in range(number, 0, -1)
+        evolve(entry, id=IDS.new_id("log_"), created_at=START - timedelta(days=days)) for days in range(number, 0, -1)
     ]
     if not isinstance(acme.stores, SqlStores):
         for each in entries:

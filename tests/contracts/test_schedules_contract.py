@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -15,10 +16,12 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Source
+from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
     DUPLICATE_SCHEDULE,
     UNKNOWN_SCHEDULE,
+    ZONE_CHANGED,
     DueSchedule,
     Firing,
     Schedule,
@@ -27,15 +30,18 @@ from contentsvc_core.workflows.schedules import (
     firing,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency, next_slot
+from contentsvc_core.workflows.triggers import collecting, window_end
+from contentsvc_core.zones import DEFAULT_ZONE
 
 _CRON = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
-_SLOT = next_slot(_CRON, START)
+_TOKYO = ZoneInfo("Asia/Tokyo")
+_SLOT = next_slot(_CRON, START, DEFAULT_ZONE)
 _SOURCE = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
 
 
 def a_schedule(organization_id: str, **changes: Any) -> Schedule:
     schedule = Schedule(
-        id=IDS.mint("sch_"),
+        id=IDS.new_id("sch_"),
         organization_id=organization_id,
         name="Every morning",
         cron=_CRON,
@@ -49,7 +55,7 @@ def a_schedule(organization_id: str, **changes: Any) -> Schedule:
 
 
 def a_firing(schedule: Schedule, *sources: Source, late: timedelta = timedelta()) -> Firing:
-    made = firing(schedule, _SLOT + late, sources=sources or (_SOURCE,), run_id=IDS.mint(""))
+    made = firing(schedule, _SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
     assert made is not None
     return made
 
@@ -203,7 +209,7 @@ async def test_what_has_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
     await schedules.change(acme.id, made[0].schedule_id, disabled)
     assert await schedules.remove(acme.id, made[1].schedule_id)
-    await schedules.change(acme.id, made[2].schedule_id, lambda each: changed(each, START, at_ten))
+    await schedules.change(acme.id, made[2].schedule_id, lambda each: changed(each, START, DEFAULT_ZONE, at_ten))
 
     assert [await schedules.fire(each) for each in made] == [False] * 3
     assert await acme.stores.ledger.runs(acme.id) == []
@@ -213,7 +219,7 @@ async def test_what_has_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
 async def test_a_run_that_has_ended_already_is_stored_as_it_is(acme: Tenant) -> None:
     schedule = await added(acme.stores, acme.id)
-    made = firing(schedule, _SLOT, sources=(), run_id=IDS.mint(""))
+    made = firing(schedule, _SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
     assert made is not None
 
     assert await acme.stores.schedules.fire(made)
@@ -264,3 +270,49 @@ async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -
     assert await schedules.remove(acme.id, winner.id)
     assert await schedules.add(winner, at_most=2) == winner
     assert isinstance(await schedules.add(a_schedule(zenith.id), at_most=2), Schedule)
+
+
+async def test_schedules_and_windows_move_with_the_time_zone_of_their_organization(acme: Tenant) -> None:
+    schedules, directory = acme.stores.schedules, acme.stores.directory
+    zenith = await tenant(acme.stores, "zenith")
+    ahead = await added(acme.stores, acme.id)
+    is_due = await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, due_at=START)
+    off = await added(acme.stores, acme.id, lookback=Lookback.LAST_14_DAYS, enabled=False, due_at=None)
+    theirs = await added(acme.stores, zenith.id)
+    stale = a_firing(ahead)
+    daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
+    await directory.change_trigger(acme.id, daily.id, lambda _: daily)
+    version = (await acme.endpoint()).version
+
+    assert await directory.set_time_zone(acme.id, _TOKYO, START)
+
+    found = await directory.organization_of(acme.id)
+    assert found is not None
+    assert found.time_zone == _TOKYO
+    assert found in await directory.organizations()
+    assert await schedules.schedules(acme.id) == [
+        evolve(ahead, due_at=next_slot(_CRON, START, _TOKYO)),
+        is_due,
+        off,
+    ]
+    assert await schedules.schedules(zenith.id) == [theirs]
+    assert await directory.trigger(acme.id, daily.id) == evolve(daily, due_at=window_end(Batch.DAILY, START, _TOKYO))
+    assert (await acme.endpoint()).version > version
+    assert not await schedules.fire(stale)
+    assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
+
+
+async def test_slots_of_another_time_zone_are_not_stored(acme: Tenant) -> None:
+    schedules = acme.stores.schedules
+    standing = await added(acme.stores, acme.id)
+    before = a_firing(standing)
+    other = a_schedule(acme.id, lookback=Lookback.YESTERDAY)
+    await acme.stores.directory.set_time_zone(acme.id, _TOKYO, _SLOT)
+
+    assert await schedules.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
+    assert await schedules.change(acme.id, standing.id, disabled, zone=DEFAULT_ZONE) is ZONE_CHANGED
+    # Its due time is the same, but the slot after it is not.
+    assert not await schedules.fire(before)
+    assert await schedules.schedules(acme.id) == [standing]
+    assert await schedules.add(other, zone=_TOKYO) == other
+    assert await schedules.change(acme.id, standing.id, disabled, zone=_TOKYO) == disabled(standing)

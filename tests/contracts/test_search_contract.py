@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch, PostSearch
-from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The fixture is built once for all examples, which only read.
-_reading = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_reading = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 _MUCH = 10_000_000
 _EVENTS: tuple[Event, ...] = (
     push("feat: light the lamp", "fix(rate_limit): count DeliveryStore once"),
@@ -265,6 +265,7 @@ async def test_a_post_is_found_as_it_is_now(acme: Tenant) -> None:
     assert await _titles(acme, "door") == []
 
 
+@pytest.mark.slow("writes or reads very large texts")
 async def test_what_was_looked_at_before_is_not_looked_at_again(acme: Tenant, records: Sequence[ContextRecord]) -> None:
     looked_at = 0
     while looked := await acme.stores.search.catch_up(limit=3):
@@ -276,9 +277,10 @@ async def test_what_was_looked_at_before_is_not_looked_at_again(acme: Tenant, re
     assert await acme.stores.search.catch_up(limit=3) == 0
 
 
+@pytest.mark.slow("writes or reads very large texts")
 async def test_a_very_large_document_is_found_by_its_beginning(acme: Tenant) -> None:
     many = " ".join(f"word{number}" for number in range(100_000))
-    await acme.stores.deliveries.settle(await acme.processed(IDS.mint("D-"), push(many, "feat: the last commit")))
+    await acme.stores.deliveries.settle(await acme.processed(IDS.new_id("D-"), push(many, "feat: the last commit")))
 
     assert len(await _ids(acme, "word1")) == 1
     assert await _ids(acme, "word99999") == []

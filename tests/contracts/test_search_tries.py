@@ -10,10 +10,10 @@ from structlog.testing import capture_logs
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import SqlStores
-from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
+from contentsvc_adapters.sql.searching.indexing import TRIES, GivenUp
 from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.questions import ContextSearch
-from contentsvc_core.search.terms import Term
 from contentsvc_http.wiring.searching import log_given_up
 
 _LAMP = ContextSearch(terms=(Term(words=("lamp",)),))

@@ -23,7 +23,8 @@ from contract_values import (
 )
 from tests.golden import delivered
 
-from contentsvc_core.testing import START
+from contentsvc_core.received import Match, Received
+from contentsvc_core.testing import START, switched
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled
 from contentsvc_core.workflows.context import custom_id
@@ -49,6 +50,23 @@ async def test_another_ending_leaves_its_log_entry_alone(acme: Tenant, outcome: 
 
     assert await acme.left() == Left(log=(settling.log.title,))
     assert await acme.stores.journal.entries(acme.id) == [settling.log]
+
+
+async def test_the_facts_of_a_refused_delivery_are_stored_with_its_log_entry(acme: Tenant) -> None:
+    facts = Received(headers=(("User-Agent", "it's \u20ac 5"),), size=7, source="192.0.2.7", match=Match.CHANGED_BODY)
+    settling = await acme.decided(REFUSED)
+    settling = evolve(settling, log=evolve(settling.log, received=facts))
+    other = evolve(settling.log, id=f"{settling.log.id}0")
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    await acme.stores.journal.append(other)
+
+    assert {entry.received for entry in await acme.stores.journal.entries(acme.id)} == {facts}
+    listed = await acme.stores.read_model.entry(acme.id, other.id)
+    assert listed is not None
+    assert listed.received == facts
+    # A duplicate was not refused.
+    assert settling.duplicate_log.received is None
 
 
 async def test_of_64_concurrent_copies_one_is_processed(acme: Tenant) -> None:
@@ -169,8 +187,20 @@ async def test_settling_a_duplicate_again_writes_nothing_twice(acme: Tenant, out
 async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tenant, outcome: Outcome | None) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    await acme.stores.directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    await acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
     await acme.stores.deliveries.settle(await acme.processed("d", at=START + DEDUPE_WINDOW))
+    left = await acme.left()
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await acme.left() == left
+
+
+async def test_the_first_answer_stands_after_its_claim_is_swept(acme: Tenant) -> None:
+    settling = await acme.processed("d")
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    assert await acme.stores.journal.sweep_claims(before=later(seconds=1), limit=10) == 1
+    await acme.stores.directory.add_trigger(a_trigger(acme.id, 1))
     left = await acme.left()
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
@@ -203,7 +233,7 @@ async def test_what_was_decided_on_an_older_configuration_is_stale(
         case "switch integration":
             assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
         case _:
-            assert await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+            assert await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from tests import postgres, sqlite
 from tests.api.world import SEALER, ApiWorld
 
-from contentsvc_adapters.aside import HEAVY_PLACES, HEAVY_WAITING, LIST_PLACES, PER_ORGANIZATION
+from contentsvc_adapters.offload import HEAVY_PLACES, HEAVY_WAITING, LIST_PLACES, PER_ORGANIZATION
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core.ports import Share
 
@@ -102,6 +102,7 @@ async def held(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator
         yield made
 
 
+@pytest.mark.slow("runs crowds of concurrent deliveries")
 async def test_while_one_organization_holds_all_its_places_the_other_ones_requests_end(held: Held) -> None:
     world = held.world
     acme, other = await world.caller("Acme"), await world.caller("Other")

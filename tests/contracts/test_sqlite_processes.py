@@ -14,7 +14,7 @@ from sqlite_files import file_of
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.organizations import Organization
-from contentsvc_core.testing import START
+from contentsvc_core.testing import START, switched
 from contentsvc_core.webhooks.settlement import Settled
 
 pytestmark = pytest.mark.slow("starts several processes")
@@ -36,7 +36,7 @@ async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
 async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside: SqlStores) -> None:
     there = evolve(acme, stores=beside)
     settling = await acme.processed("d-1")
-    assert await beside.directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    assert await beside.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert (await acme.endpoint()).triggers == acme.triggers[1:]
@@ -100,12 +100,12 @@ async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme:
     with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
 
-        disabling = [directory.enable_trigger(acme.id, each.id, enabled=False) for each in acme.triggers]
+        disabling = [directory.change_trigger(acme.id, each.id, switched(enabled=False)) for each in acme.triggers]
         answers = await asyncio.gather(*disabling, return_exceptions=True)
 
     assert [type(answer) for answer in answers] == [StoreUnavailable] * len(acme.triggers)
     assert asked == ["BEGIN IMMEDIATE"]
-    assert await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    assert await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
     await impatient.dispose()
 
 

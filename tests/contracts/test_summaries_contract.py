@@ -14,9 +14,9 @@ from contentsvc_adapters.sql.schema import events
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogQuery, listed_entry
 from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.settlement import Settlement
 from contentsvc_core.workflows.causes import Delivered
@@ -27,26 +27,26 @@ _LARGE = 70_000
 
 
 async def _settled(acme: Tenant, event: Event, hours: int = 0) -> Settlement:
-    settling = await acme.processed(IDS.mint("d-"), event, later(hours=hours))
+    settling = await acme.processed(IDS.new_id("d-"), event, later(hours=hours))
     await acme.stores.deliveries.settle(settling)
     return settling
 
 
 async def _lists(acme: Tenant, settling: Settlement) -> tuple[list[ListedEntry | None], list[ListedRun | None]]:
     """Return an entry and a run by every way that a list has."""
-    insights = acme.stores.insights
-    newest = await insights.newest_entries(acme.id)
+    read_model = acme.stores.read_model
+    newest = await read_model.newest_entries(acme.id)
     entries = [
-        *await insights.log(acme.id, LogSearch(), limit=9),
-        *await insights.log(acme.id, LogSearch(text="PROCESSED"), limit=9),
-        await insights.entry(acme.id, settling.log.id),
+        *await read_model.log(acme.id, LogSearch(), limit=9),
+        *await read_model.log(acme.id, LogSearch(text="PROCESSED"), limit=9),
+        await read_model.entry(acme.id, settling.log.id),
         newest[acme.integration.id],
     ]
     runs = [
-        *await insights.runs(acme.id, limit=9),
-        *await insights.runs(acme.id, statuses=[RunStatus.PENDING], limit=9),
-        *await insights.runs_of(acme.id, settling.log.id),
-        await insights.run(acme.id, settling.runs[0].id),
+        *await read_model.runs(acme.id, limit=9),
+        *await read_model.runs(acme.id, statuses=[RunStatus.PENDING], limit=9),
+        *await read_model.runs_of(acme.id, settling.log.id),
+        await read_model.run(acme.id, settling.runs[0].id),
     ]
     return entries, runs
 
@@ -114,10 +114,10 @@ async def test_the_whole_event_of_a_run_is_read_up_to_a_bound(acme: Tenant) -> N
     event = push("feat: " + "x" * _LARGE)
     run = (await _settled(acme, event)).runs[0]
 
-    insights = acme.stores.insights
-    assert await insights.event_of(acme.id, run.id, max_bytes=3 * _LARGE) == event
-    assert await insights.event_of(acme.id, run.id, max_bytes=_LARGE) is None
-    assert await insights.event_of(zenith.id, run.id, max_bytes=3 * _LARGE) is None
+    read_model = acme.stores.read_model
+    assert await read_model.event_of(acme.id, run.id, max_bytes=3 * _LARGE) == event
+    assert await read_model.event_of(acme.id, run.id, max_bytes=_LARGE) is None
+    assert await read_model.event_of(zenith.id, run.id, max_bytes=3 * _LARGE) is None
 
 
 async def _page(acme: Tenant, request: PageRequest, max_bytes: int) -> list[LogEntry]:
@@ -144,7 +144,7 @@ async def test_the_payloads_of_a_page_are_bounded_the_smallest_come_first(acme: 
 
 async def test_a_payload_that_is_no_event_counts_too(acme: Tenant) -> None:
     log = (await _settled(acme, push())).log
-    noted = evolve(log, id=IDS.mint("log_"), detail={"text": "x" * _LARGE}, created_at=later(hours=1))
+    noted = evolve(log, id=IDS.new_id("log_"), detail={"text": "x" * _LARGE}, created_at=later(hours=1))
     await acme.stores.journal.append(noted)
 
     assert [entry.detail for entry in await _page(acme, PageRequest(limit=10), 5_000)] == [None, log.detail]
@@ -189,7 +189,7 @@ async def test_a_large_event_that_cannot_be_read_fails_its_runs_and_no_others(ac
     taken = await take(acme.stores, [run.id for run in (*broken.runs, *whole.runs)])
 
     assert [run.id for run in taken] == [run.id for run in whole.runs]
-    failed = await acme.stores.insights.run(acme.id, broken.runs[0].id)
+    failed = await acme.stores.read_model.run(acme.id, broken.runs[0].id)
     assert failed is not None
     assert (failed.status, "cannot be read" in (failed.error or "")) == (RunStatus.FAILED, True)
 
@@ -206,7 +206,7 @@ async def test_the_memory_of_a_page_and_of_taking_runs_does_not_grow_with_their_
             if number:
                 assert len(await stores.ledger.take(ids[:number], EXECUTOR)) == number
             else:
-                assert len(await stores.insights.runs(acme.id, limit=50)) == len(ids)
+                assert len(await stores.read_model.runs(acme.id, limit=50)) == len(ids)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -2,16 +2,31 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from attrs import evolve
-from contract_values import Tenant, a_trigger, an_integration, later, tenant
+from contract_values import IDS, Tenant, a_trigger, an_integration, later, tenant
 
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import too_many
+from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
-from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger
+from contentsvc_core.workflows.batches import batch_firing
+from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.filters import NO_OPTIONS, Batch, TriggerOptions
+from contentsvc_core.workflows.schedules import DueSchedule
+from contentsvc_core.workflows.triggers import (
+    ANY_SOURCE,
+    DUPLICATE_TRIGGER,
+    UNKNOWN_TRIGGER,
+    Trigger,
+    collecting,
+)
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 def named(name: str) -> Callable[[Trigger], Trigger]:
@@ -168,3 +183,76 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
     assert await directory.add_trigger(winner, at_most=most) == winner
     theirs = evolve(pattern, id="trg_t", organization_id=zenith.id)
     assert await directory.add_trigger(theirs, at_most=most) == theirs
+
+
+_OPTIONS = TriggerOptions(
+    all_repositories=True,
+    branches=("release/*", "!release/0.x"),
+    tags=("öffnen@*",),
+    paths=("pkg/**", "a*" * 100),
+    scopes=("api",),
+    pre_releases=False,
+    batch=Batch.WEEKLY,
+)
+
+
+async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    rich = evolve(
+        a_trigger(acme.id, at=later(hours=1)),
+        source_type=ANY_SOURCE,
+        options=_OPTIONS,
+        house_style=HouseStyle({"links": False}),
+        since=START,
+        due_at=later(hours=2),
+    )
+
+    assert await directory.add_trigger(rich) == rich
+
+    assert await directory.trigger(acme.id, rich.id) == rich
+    # It is for every repository of the organization.
+    assert (await acme.endpoint()).triggers == (*acme.triggers, rich)
+    plain = evolve(rich, options=NO_OPTIONS, since=None, due_at=None)
+    assert await directory.change_trigger(acme.id, rich.id, lambda _: plain) == plain
+    assert await directory.trigger(acme.id, rich.id) == plain
+
+
+async def test_a_window_becomes_one_run(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
+    await directory.change_trigger(acme.id, daily.id, lambda _: daily)
+    weekly = collecting(evolve(acme.triggers[1], options=TriggerOptions(batch=Batch.WEEKLY)), START, DEFAULT_ZONE)
+    await directory.change_trigger(acme.id, weekly.id, lambda _: weekly)
+    assert daily.due_at is not None
+    assert weekly.due_at is not None
+    settling = await acme.processed("d-1")
+
+    assert await directory.due_triggers(daily.due_at - timedelta(milliseconds=1), limit=9) == []
+    one = DueSchedule(id=daily.id, organization_id=acme.id, due_at=daily.due_at)
+    two = DueSchedule(id=weekly.id, organization_id=acme.id, due_at=weekly.due_at)
+    assert await directory.due_triggers(weekly.due_at, limit=9) == [one, two]
+    assert await directory.due_triggers(weekly.due_at, limit=1, after=one) == [two]
+    source = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
+    rivals = [
+        batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id("")) for _ in range(8)
+    ]
+    fired = await asyncio.gather(*(directory.fire_trigger(each) for each in rivals if each is not None))
+
+    assert fired.count(True) == 1
+    winner = rivals[fired.index(True)]
+    assert winner is not None
+    assert await acme.stores.ledger.runs(acme.id) == [winner.run]
+    assert isinstance(winner.run.cause, Generation)
+    assert winner.run.cause.window == LookbackWindow(since=START, until=daily.due_at)
+    standing = await directory.trigger(acme.id, daily.id)
+    assert standing == evolve(daily, since=daily.due_at, due_at=daily.due_at + timedelta(days=1))
+    # The same firing again, after an unknown outcome.
+    assert await directory.fire_trigger(winner)
+    assert len(await acme.stores.ledger.runs(acme.id)) == 1
+    # No decision on a delivery depends on it.
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    await directory.change_trigger(acme.id, weekly.id, lambda trigger: evolve(trigger, enabled=False))
+    late = batch_firing(weekly, weekly.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id(""))
+    assert late is not None
+    assert not await directory.fire_trigger(late)
+    assert [each.id for each in await directory.due_triggers(weekly.due_at, limit=9)] == [daily.id]

@@ -52,7 +52,7 @@ async def test_the_largest_repository_id_is_stored(acme: Tenant) -> None:
 
 
 @pytest.mark.slow("a short campaign over generated examples")
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(event=events(), delivery_id=delivery_ids(), at=instants())
 async def test_any_event_reads_back_as_it_was(acme: Tenant, event: Event, delivery_id: str, at: object) -> None:
     # The store is one for all examples; the first characters keep their delivery ids apart.

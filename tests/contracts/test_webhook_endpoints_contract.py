@@ -19,7 +19,7 @@ SECRET = secret_of("a" * 32)
 
 def an_endpoint(organization_id: str, **changes: object) -> WebhookEndpoint:
     made = WebhookEndpoint(
-        id=IDS.mint("whe_"), organization_id=organization_id, url="https://acme.example/hook", created_at=START
+        id=IDS.new_id("whe_"), organization_id=organization_id, url="https://acme.example/hook", created_at=START
     )
     return evolve(made, **changes)
 
@@ -32,7 +32,7 @@ async def added(acme: Tenant, **changes: object) -> WebhookEndpoint:
 
 async def sent(acme: Tenant, endpoint: WebhookEndpoint) -> LeasedMessage:
     """Create and lease a test message of an endpoint."""
-    message = message_for_test(endpoint.id, acme.id, IDS.mint("msg_"), START)
+    message = message_for_test(endpoint.id, acme.id, IDS.new_id("msg_"), START)
     await acme.stores.outbox.add(message)
     (taken,) = await acme.stores.outbox.take([message.id], now=START, until=later(minutes=1))
     return taken
@@ -158,8 +158,8 @@ async def test_what_is_removed_takes_its_messages_with_it_and_leaves_the_log(acm
         (tried, MessageStatus.PENDING, LogStatus.PENDING),
         (done, MessageStatus.DELIVERED, LogStatus.SUCCESS),
     ):
-        log = evolve(begun_log(taken, log_id=IDS.mint("log_"), at=START), status=log_status)
-        ended = Attempted(taken=taken, status=status, due_at=later(hours=1), log=log, succeeded=False)
+        log = evolve(begun_log(taken, log_id=IDS.new_id("log_"), at=START), status=log_status)
+        ended = Attempted(at=START, taken=taken, status=status, due_at=later(hours=1), log=log, succeeded=False)
         await stores.outbox.record(ended)
 
     assert not await stores.endpoints.remove(zenith.id, endpoint.id)
@@ -176,8 +176,8 @@ async def test_what_is_removed_takes_its_messages_with_it_and_leaves_the_log(acm
         done.message.id: (LogStatus.SUCCESS, None),
     }
     # The outcome of an attempt in flight is not written.
-    log = begun_log(unsent, log_id=IDS.mint("log_"), at=START)
+    log = begun_log(unsent, log_id=IDS.new_id("log_"), at=START)
     await stores.outbox.record(
-        Attempted(taken=unsent, status=MessageStatus.DELIVERED, due_at=START, log=log, succeeded=True)
+        Attempted(at=START, taken=unsent, status=MessageStatus.DELIVERED, due_at=START, log=log, succeeded=True)
     )
     assert len(await stores.journal.entries(acme.id)) == 2

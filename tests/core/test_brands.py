@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from msgspec import to_builtins
 from tests.refusals import message_of
 
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body, no_such_brand
+from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
     LEAVES_NO_DEFAULT_BRAND,
     BrandChange,
@@ -154,7 +155,7 @@ def test_the_wire_form_has_every_field() -> None:
         updated_at=LATER,
     )
 
-    assert brand_body(brand) == {
+    assert to_builtins(BrandBody.of(brand)) == {
         "id": "bi_1",
         "name": "Acme",
         "isDefault": True,

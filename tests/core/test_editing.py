@@ -1,7 +1,7 @@
 """Changes of a post, and the entity tags of its versions."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -9,8 +9,9 @@ from attrs import evolve
 from tests.refusals import message_of
 
 from contentsvc_core import ContentType, PostStatus
-from contentsvc_core.content.editing import PostChange, entity_tag, read_post_change
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.editing import changed_post, due_post, entity_tag, post_fault
+from contentsvc_core.content.posts import BY_HAND, Label, Post
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 POST: Final = Post(
@@ -28,28 +29,42 @@ POST: Final = Post(
 LATER: Final = START + timedelta(hours=1)
 
 
+def changed(post: Post, *, at: datetime = LATER, content: str = "<p>", **values: Any) -> Post | Refusal:
+    return post_fault(values) or changed_post(post, values, content=content, at=at)
+
+
 def test_what_is_given_is_changed_and_nothing_else() -> None:
-    for change, fields in (
-        (PostChange(title="Beams"), {"title": "Beams"}),
-        (PostChange(markdown="text"), {"markdown": "text"}),
-        (PostChange(status=PostStatus.PUBLISHED), {"status": PostStatus.PUBLISHED}),
-    ):
-        assert change.of(POST, content="<p>", at=LATER) == evolve(POST, content="<p>", updated_at=LATER, **fields)
+    changes: list[dict[str, Any]] = [
+        {"title": "Beams"},
+        {"markdown": "text"},
+        {"status": PostStatus.PUBLISHED},
+        {"summary": "Brighter", "labels": (Label.NEW,)},
+        {"summary": None},
+    ]
+    for values in changes:
+        assert changed(POST, **values) == evolve(POST, content="<p>", updated_at=LATER, **values)
 
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(milliseconds=1), timedelta(hours=-1)])
 def test_a_change_is_later_than_the_one_before_whatever_the_clock_says(step: timedelta) -> None:
-    changed = PostChange(title="Beams").of(POST, content=POST.content, at=START + step)
+    made = changed(POST, title="Beams", at=START + step)
 
-    assert changed.updated_at == START + timedelta(milliseconds=1)
+    assert isinstance(made, Post)
+    assert made.updated_at == START + timedelta(milliseconds=1)
 
 
-def test_what_is_within_its_bounds_is_taken_as_it_is() -> None:
-    for title in ("x", "x" * 120, " spaced "):
-        assert read_post_change(title=title) == PostChange(title=title)
-    for markdown in ("x", "x" * 100_000, " \n"):
-        assert read_post_change(markdown=markdown) == PostChange(markdown=markdown)
-    assert read_post_change(status=PostStatus.DRAFT) == PostChange(status=PostStatus.DRAFT)
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"title": title} for title in ("x", "x" * 120, " spaced ")),
+        *({"markdown": markdown} for markdown in ("x", "x" * 100_000, " \n")),
+        *({"summary": summary} for summary in ("x", "x" * 200)),
+        {"publish_at": "2026-01-02"},
+        {"repository": "acme/lighthouse"},
+    ],
+)
+def test_values_within_their_bounds_are_valid(values: dict[str, Any]) -> None:
+    assert post_fault(values) is None
 
 
 @pytest.mark.parametrize(
@@ -63,10 +78,58 @@ def test_what_is_within_its_bounds_is_taken_as_it_is() -> None:
         ({"markdown": ""}, "markdown must have 1 to 100,000 characters"),
         ({"markdown": "x" * 100_001}, "markdown must have 1 to 100,000 characters"),
         ({"title": "fine", "markdown": ""}, "markdown must have 1 to 100,000 characters"),
+        ({"summary": "x" * 201}, "summary must have 1 to 200 characters"),
+        ({"summary": "a\nb"}, "summary must be one line without control characters"),
+        ({"publish_at": "soon"}, "publishAt 'soon' is no time, such as 2026-11-22T08:30:00Z"),
+        ({"repository": "acme"}, "repository must be owner/name, which 'acme' is not"),
     ],
 )
-def test_what_is_not_is_refused_and_nothing_is_corrected(given: dict[str, Any], error: str) -> None:
-    assert message_of(read_post_change(**given)) == error
+def test_other_values_are_refused_and_nothing_is_corrected(given: dict[str, Any], error: str) -> None:
+    assert message_of(post_fault(given)) == error
+
+
+class TestScheduling:
+    AT: Final = LATER + timedelta(hours=1)
+    SCHEDULED: Final = evolve(POST, publish_at=AT)
+
+    def test_a_draft_is_scheduled_and_its_text_may_change(self) -> None:
+        assert changed(POST, publish_at="2026-01-01T02:00Z") == evolve(self.SCHEDULED, content="<p>", updated_at=LATER)
+        retitled = changed(self.SCHEDULED, title="Beams")
+        assert isinstance(retitled, Post)
+        assert retitled.publish_at == self.AT
+
+    @pytest.mark.parametrize(
+        "values", [{"publish_at": None}, {"status": PostStatus.DRAFT}, {"status": PostStatus.PUBLISHED}]
+    )
+    def test_a_cleared_time_a_withdrawal_and_a_publication_end_the_schedule(self, values: dict[str, Any]) -> None:
+        made = changed(self.SCHEDULED, **values)
+        assert isinstance(made, Post)
+        assert made.publish_at is None
+
+    def test_a_time_that_has_passed_and_a_published_post_are_refused(self) -> None:
+        late = "publishAt must be in the future: publish the post now, or choose a later time"
+        assert message_of(changed(POST, publish_at="2026-01-01T01:00Z")) == late
+        public = evolve(POST, status=PostStatus.PUBLISHED)
+        assert message_of(changed(public, publish_at="2027-01-01")) == "publishAt must be absent: the post is published"
+
+    def test_a_due_draft_becomes_a_published_post(self) -> None:
+        assert due_post(self.SCHEDULED, self.AT - timedelta(milliseconds=1)) is None
+        assert due_post(POST, self.AT) is None
+        expected = evolve(
+            self.SCHEDULED, publish_at=None, status=PostStatus.PUBLISHED, updated_at=self.AT, published_at=self.AT
+        )
+        assert due_post(self.SCHEDULED, self.AT) == expected
+
+    def test_a_post_without_events_happens_when_it_is_first_published(self) -> None:
+        by_hand = evolve(self.SCHEDULED, source_metadata={"writer": BY_HAND})
+        published = due_post(by_hand, self.AT)
+        assert published is not None
+        assert published.occurred_at == self.AT
+        back = changed(published, status=PostStatus.DRAFT, at=self.AT)
+        assert isinstance(back, Post)
+        again = changed(back, status=PostStatus.PUBLISHED, at=self.AT + timedelta(days=1))
+        assert isinstance(again, Post)
+        assert again.occurred_at == self.AT
 
 
 def test_an_entity_tag_is_strong_and_no_two_versions_share_one() -> None:

@@ -37,7 +37,7 @@ def test_each_golden_delivery_is_answered_and_logged_as_decided(golden: Golden) 
     assert isinstance(admitted, VerifiedDelivery)
 
     outcome = decide(admitted)
-    settled = settlement(outcome, endpoint, at=START, mint=CountingIds().mint)
+    settled = settlement(outcome, endpoint, at=START, new_id=CountingIds().new_id)
 
     expected = golden.expected
     assert outcome.status == expected["status"]
@@ -57,5 +57,5 @@ def test_each_golden_delivery_is_answered_and_logged_as_decided(golden: Golden) 
     assert [
         {"delivery": each.delivery_id, "data": log_body(log_of)["payload"]}
         for each in also
-        if (further := settlement(each, endpoint, at=START, mint=CountingIds().mint)) and (log_of := further.log)
+        if (further := settlement(each, endpoint, at=START, new_id=CountingIds().new_id)) and (log_of := further.log)
     ] == expected.get("also", [])

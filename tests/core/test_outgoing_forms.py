@@ -58,8 +58,8 @@ MESSAGE = Message(
 )
 
 
-def test_a_draft_that_was_written_is_created_and_not_published() -> None:
-    assert post_written(POST) == [CREATED]
+def test_a_draft_that_was_written_is_created_and_waits() -> None:
+    assert post_written(POST) == [CREATED, evolve(CREATED, type=EventType.DRAFT_WAITING)]
 
 
 def test_a_post_that_is_born_published_is_told_twice() -> None:

@@ -2,13 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.editing import PostChange
+from contentsvc_core.content.editing import changed_post
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.changes import changed_changelog
@@ -142,7 +143,9 @@ def test_what_is_shown() -> None:
 
 def test_a_post_is_published_once_whatever_becomes_of_it() -> None:
     def changed(post: Post, status: PostStatus, hours: int) -> Post:
-        return PostChange(status=status).of(post, content=post.content, at=START + timedelta(hours=hours))
+        made = changed_post(post, {"status": status}, content=post.content, at=START + timedelta(hours=hours))
+        assert isinstance(made, Post)
+        return made
 
     draft = evolve(POST, status=PostStatus.DRAFT, published_at=None)
     first = changed(draft, PostStatus.PUBLISHED, 1)
@@ -171,12 +174,15 @@ def test_a_month_is_read_and_written() -> None:
     ] == [None] * 8
 
 
-@given(st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(9998, 12, 30), timezones=st.timezones()))  # noqa: DTZ001  # the time zone is drawn
-def test_every_moment_lies_in_its_month_and_in_no_other(moment: datetime) -> None:
-    month = Month.of(moment)
+@given(
+    st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(9998, 12, 30), timezones=st.timezones()),  # noqa: DTZ001  # the time zone is drawn
+    st.timezones(),
+)
+def test_every_moment_lies_in_its_month_and_in_no_other(moment: datetime, zone: ZoneInfo) -> None:
+    month = Month.of(moment, zone)
 
     assert month.since <= moment < month.until
-    assert Month.read(month.written) == month
+    assert Month.read(month.written, zone) == month
     assert month.next.since == month.until
     assert month < month.next
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import msgspec
 import pytest
 from attrs import evolve
 from hypothesis import example, given
@@ -12,6 +13,7 @@ from tests.refusals import message_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.testing import START
+from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
@@ -22,9 +24,9 @@ from contentsvc_core.workflows.schedules import (
     disabled,
     due_from,
     firing,
-    schedule_body,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_body, cron_fault, cron_of, latest_slot, next_slot
+from contentsvc_core.zones import DEFAULT_ZONE
 
 _HOUR = timedelta(hours=1)
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=30)
@@ -72,11 +74,11 @@ def walked(cron: Cron, start: datetime, step: timedelta) -> datetime:
 @example(cron=_LAST_OF_MONTH, now=at("2024-02-29T23:59"))
 @example(cron=_LAST_OF_MONTH, now=at("2100-02-28T23:58:59.999"))
 def test_the_slots_are_those_of_the_calendar(cron: Cron, now: datetime) -> None:
-    assert next_slot(cron, now) == walked(cron, now, _HOUR)
-    assert latest_slot(cron, now) == walked(cron, now, -_HOUR)
+    assert next_slot(cron, now, DEFAULT_ZONE) == walked(cron, now, _HOUR)
+    assert latest_slot(cron, now, DEFAULT_ZONE) == walked(cron, now, -_HOUR)
     # Two neighbours, with nothing between them.
-    assert next_slot(cron, latest_slot(cron, now)) == next_slot(cron, now)
-    assert latest_slot(cron, next_slot(cron, now)) == next_slot(cron, now)
+    assert next_slot(cron, latest_slot(cron, now, DEFAULT_ZONE), DEFAULT_ZONE) == next_slot(cron, now, DEFAULT_ZONE)
+    assert latest_slot(cron, next_slot(cron, now, DEFAULT_ZONE), DEFAULT_ZONE) == next_slot(cron, now, DEFAULT_ZONE)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +109,15 @@ def test_the_slots_are_those_of_the_calendar(cron: Cron, now: datetime) -> None:
 def test_slots_come_at_these_times(cron: Cron, after: str, slots: list[str]) -> None:
     now = at(after)
     for slot in slots:
-        now = next_slot(cron, now)
+        now = next_slot(cron, now, DEFAULT_ZONE)
         assert now == at(slot)
 
 
 def test_slots_are_in_utc_whatever_zone_is_asked_in() -> None:
     now = datetime(2026, 1, 2, 1, 0, tzinfo=timezone(timedelta(hours=5)))
 
-    assert next_slot(Cron(frequency=Frequency.DAILY, hour=21, minute=0), now) == at("2026-01-01T21:00")
-    assert latest_slot(Cron(frequency=Frequency.DAILY, hour=20, minute=0), now) == at("2026-01-01T20:00")
+    assert next_slot(Cron(frequency=Frequency.DAILY, hour=21, minute=0), now, DEFAULT_ZONE) == at("2026-01-01T21:00")
+    assert latest_slot(Cron(frequency=Frequency.DAILY, hour=20, minute=0), now, DEFAULT_ZONE) == at("2026-01-01T20:00")
 
 
 @pytest.mark.parametrize(
@@ -158,20 +160,20 @@ def a_schedule(**changes: Any) -> Schedule:
         output_type=ContentType.CHANGELOG,
         created_at=START,
         updated_at=START,
-        due_at=next_slot(_DAILY, START),
+        due_at=next_slot(_DAILY, START, DEFAULT_ZONE),
     )
     return evolve(schedule, **changes)
 
 
 def fired(schedule: Schedule, now: datetime, *sources: Source) -> Firing:
-    done = firing(schedule, now, sources=sources, run_id="run_1")
+    done = firing(schedule, now, DEFAULT_ZONE, sources=sources, run_id="run_1")
     assert done is not None
     return done
 
 
 class TestSchedules:
     def test_the_wire_form_has_the_decided_fields(self) -> None:
-        assert schedule_body(a_schedule(brand_identity_id="brand_1")) == {
+        assert msgspec.to_builtins(ScheduleBody.of(a_schedule(brand_identity_id="brand_1"))) == {
             "id": "sch_1",
             "organizationId": "org_1",
             "name": "Every morning",
@@ -218,21 +220,25 @@ class TestSchedules:
         now = at("2026-01-01T10:00")
 
         # The slot of 09:30 was missed, and is not lost by being renamed.
-        assert changed(a_schedule(), now, {"name": "Daily", "cron": _DAILY, "enabled": True}) == a_schedule(
-            name="Daily", updated_at=now
-        )
+        assert changed(
+            a_schedule(), now, DEFAULT_ZONE, {"name": "Daily", "cron": _DAILY, "enabled": True}
+        ) == a_schedule(name="Daily", updated_at=now)
 
     def test_one_that_is_switched_off_misses_its_slots_for_good(self) -> None:
-        off = changed(a_schedule(), at("2026-01-01T08:00"), {"enabled": False})
+        off = changed(a_schedule(), at("2026-01-01T08:00"), DEFAULT_ZONE, {"enabled": False})
         assert off.due_at is None
-        assert changed(off, at("2026-01-05T12:00"), {"enabled": True}).due_at == at("2026-01-06T09:30")
+        assert changed(off, at("2026-01-05T12:00"), DEFAULT_ZONE, {"enabled": True}).due_at == at("2026-01-06T09:30")
         # Other times, while it is off, do not wake it.
-        assert changed(off, at("2026-01-05T12:00"), {"cron": _LAST_OF_MONTH}).due_at is None
+        assert changed(off, at("2026-01-05T12:00"), DEFAULT_ZONE, {"cron": _LAST_OF_MONTH}).due_at is None
 
     def test_other_times_count_from_the_change_on(self) -> None:
         now = at("2026-01-01T12:00")
-        assert changed(a_schedule(), now, {"cron": evolve(_DAILY, hour=11)}).due_at == at("2026-01-02T11:30")
-        assert changed(a_schedule(), now, {"cron": evolve(_DAILY, hour=13)}).due_at == at("2026-01-01T13:30")
+        assert changed(a_schedule(), now, DEFAULT_ZONE, {"cron": evolve(_DAILY, hour=11)}).due_at == at(
+            "2026-01-02T11:30"
+        )
+        assert changed(a_schedule(), now, DEFAULT_ZONE, {"cron": evolve(_DAILY, hour=13)}).due_at == at(
+            "2026-01-01T13:30"
+        )
 
     def test_a_clock_that_was_stepped_back_fires_no_slot_again(self) -> None:
         slot = at("2026-01-01T09:30")
@@ -240,17 +246,25 @@ class TestSchedules:
         after = a_schedule(due_at=done.next_due_at, last_slot=done.slot)
         stepped_back = at("2026-01-01T09:00")
 
-        assert firing(after, stepped_back, sources=[], run_id="again") is None
-        again = changed(changed(after, stepped_back, {"enabled": False}), stepped_back, {"enabled": True})
+        assert firing(after, stepped_back, DEFAULT_ZONE, sources=[], run_id="again") is None
+        again = changed(
+            changed(after, stepped_back, DEFAULT_ZONE, {"enabled": False}),
+            stepped_back,
+            DEFAULT_ZONE,
+            {"enabled": True},
+        )
         assert again.due_at == at("2026-01-02T09:30")
-        assert due_from(_DAILY, stepped_back, last_slot=None) == slot
+        assert due_from(_DAILY, stepped_back, DEFAULT_ZONE, last_slot=None) == slot
 
 
 class TestFiring:
     def test_a_slot_is_not_fired_before_its_time(self) -> None:
         just_before = at("2026-01-01T09:29:59.999")
-        assert firing(a_schedule(), just_before, sources=[_LIGHTHOUSE], run_id="run_1") is None
-        assert firing(disabled(a_schedule()), at("2027-01-01"), sources=[_LIGHTHOUSE], run_id="run_1") is None
+        assert firing(a_schedule(), just_before, DEFAULT_ZONE, sources=[_LIGHTHOUSE], run_id="run_1") is None
+        assert (
+            firing(disabled(a_schedule()), at("2027-01-01"), DEFAULT_ZONE, sources=[_LIGHTHOUSE], run_id="run_1")
+            is None
+        )
 
     def test_a_firing_starts_a_run_over_the_window_of_its_slot(self) -> None:
         schedule = a_schedule(

@@ -5,9 +5,9 @@ from attrs import evolve
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import Excerpt, post_excerpts, record_excerpts
-from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.context import ContextRecord
 

@@ -8,6 +8,7 @@ from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of
 from tests.refusals import message_of
 
 from contentsvc_core.content.posts import ContentType, PostStatus
+from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
 from contentsvc_core.search.excerpts import post_hit_body, record_hit_body
@@ -17,7 +18,6 @@ from contentsvc_core.search.questions import (
     read_context_search,
     read_limit,
     read_post_search,
-    read_since,
 )
 
 NO_DATE = "is no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z"
@@ -118,13 +118,13 @@ def test_a_limit_that_is_no_number_is_told_by_its_beginning() -> None:
     ],
 )
 def test_a_point_in_time_is_read(text: str, at: datetime | None) -> None:
-    assert read_since(text) == at
+    assert read_time("since", text) == at
 
 
 @pytest.mark.parametrize("text", ["22.11.2026", "2026-11", "2026-13-01", "20261122", "2026-W47-7", "9" * 70])
 def test_what_is_no_point_in_time_is_refused(text: str) -> None:
     shown = text if len(text) <= 64 else f"{'9' * 63}…"
-    assert message_of(read_since(text)) == f"Invalid since: '{shown}' {NO_DATE}"
+    assert message_of(read_time("since", text)) == f"Invalid since: '{shown}' {NO_DATE}"
 
 
 def test_what_of_a_push_is_searched() -> None:

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.refusals import message_of
 
+from contentsvc_core.lists.terms import Term, read_terms
+from contentsvc_core.lists.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_words, words_of
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.search.terms import Term, read_terms
-from contentsvc_core.search.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_words, words_of
 from contentsvc_core.text import MARKS_LIMIT, compatible
 
 
@@ -51,6 +51,7 @@ def test_a_word_of_several_texts_is_one() -> None:
     assert words_of(["a lamp", "", "the lamp"]) == ("a", "lamp", "the")
 
 
+@pytest.mark.slow("writes or reads very large texts")
 def test_a_large_document_has_the_words_of_its_beginning() -> None:
     assert words_of(["x" + " " * TEXT_LIMIT + "y", "z"]) == ("x",)
     assert words_of([" " * (TEXT_LIMIT - 1), "yz", "z"]) == ("y",)

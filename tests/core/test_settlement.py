@@ -58,7 +58,7 @@ ENDPOINT = HookConfiguration(
 def settled(delivery: Delivery, endpoint: HookConfiguration = ENDPOINT, note: str | None = None) -> Settlement:
     admission = admit(delivery, endpoint)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
-    made = settlement(outcome, endpoint, at=START, mint=CountingIds().mint, note=note)
+    made = settlement(outcome, endpoint, at=START, new_id=CountingIds().new_id, note=note)
     assert made is not None
     return made
 
@@ -125,7 +125,7 @@ def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(e
 def test_what_was_sent_to_no_known_integration_leaves_nothing(fault: Fault) -> None:
     refused = Rejected(fault=fault, error="no")
 
-    assert settlement(refused, ENDPOINT, at=START, mint=CountingIds().mint) is None
+    assert settlement(refused, ENDPOINT, at=START, new_id=CountingIds().new_id) is None
 
 
 def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
@@ -199,7 +199,7 @@ def test_what_is_left_behind_names_the_delivery_that_left_it() -> None:
             outcome,
             ENDPOINT,
             at=START,
-            mint=CountingIds().mint,
+            new_id=CountingIds().new_id,
             replayed=replayed,
             event_json="{}" if replayed else None,
         )
@@ -236,12 +236,12 @@ def test_a_settlement_has_no_runs_unless_they_are_given() -> None:
 def test_a_duplicate_was_never_decided_and_leaves_nothing_of_its_own() -> None:
     duplicate = Duplicate(kind="push", delivery_id="d-1")
 
-    assert settlement(duplicate, ENDPOINT, at=START, mint=CountingIds().mint) is None
+    assert settlement(duplicate, ENDPOINT, at=START, new_id=CountingIds().new_id) is None
 
 
 def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
     refused = Rejected(fault=Fault.INVALID_PAYLOAD, error="no", unless_duplicate=True)
-    made = settlement(refused, ENDPOINT, at=START, mint=CountingIds().mint)
+    made = settlement(refused, ENDPOINT, at=START, new_id=CountingIds().new_id)
 
     assert made is not None
     assert (made.claim, made.key, made.log.reference_id) == (Claim.CHECK, None, None)
@@ -298,8 +298,8 @@ def test_neighbouring_parts_of_a_key_cannot_be_mixed_up() -> None:
 def test_every_id_of_a_settlement_is_minted_and_none_is_derived(delivery: Delivery) -> None:
     ids = CountingIds()
     outcome = decide(_verified(delivery))
-    first = settlement(outcome, ENDPOINT, at=START, mint=ids.mint)
-    second = settlement(outcome, ENDPOINT, at=START, mint=ids.mint)
+    first = settlement(outcome, ENDPOINT, at=START, new_id=ids.new_id)
+    second = settlement(outcome, ENDPOINT, at=START, new_id=ids.new_id)
 
     assert first is not None
     assert second is not None

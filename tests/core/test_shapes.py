@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import pytest
 
-from contentsvc_core.shapes import NotOfShape, read_shape, schema_of, storable_json
+from contentsvc_core.schemas import InvalidStruct, decode_struct, schema_of, storable_json
 
 
 class Colour(Enum):
@@ -27,7 +27,7 @@ class Lamp(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def test_what_is_of_the_shape_is_read_and_nothing_is_converted() -> None:
-    assert read_shape({"name": "low", "bulbs": [{"colour": "red"}]}, Lamp) == Lamp("low", [Bulb(Colour.RED, 5)])
+    assert decode_struct({"name": "low", "bulbs": [{"colour": "red"}]}, Lamp) == Lamp("low", [Bulb(Colour.RED, 5)])
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_what_is_of_the_shape_is_read_and_nothing_is_converted() -> None:
     ],
 )
 def test_what_is_not_is_told_with_its_place_and_what_there_is_to_choose_from(value: object, said: str) -> None:
-    with pytest.raises(NotOfShape) as refused:
-        read_shape(value, Lamp)
+    with pytest.raises(InvalidStruct) as refused:
+        decode_struct(value, Lamp)
 
     assert str(refused.value) == said
 
@@ -58,8 +58,8 @@ def test_a_choice_that_no_field_has_is_told_as_it_is() -> None:
     class Chosen(msgspec.Struct):
         colours: dict[str, Colour]
 
-    with pytest.raises(NotOfShape) as refused:
-        read_shape({"colours": {"a": "blue"}}, Chosen)
+    with pytest.raises(InvalidStruct) as refused:
+        decode_struct({"colours": {"a": "blue"}}, Chosen)
 
     assert str(refused.value) == "colours[...]: Invalid enum value 'blue'"
 

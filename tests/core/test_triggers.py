@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,7 +6,8 @@ from hypothesis import strategies as st
 from contentsvc_core import Trigger, matching
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.triggers import EVENT_TYPES, trigger_body
+from contentsvc_core.workflows.bodies import TriggerBody
+from contentsvc_core.workflows.triggers import EVENT_TYPES
 
 
 def build(
@@ -75,7 +77,9 @@ def test_an_unknown_event_type_is_refused() -> None:
 
 
 def test_the_wire_form_has_the_specified_fields() -> None:
-    body = trigger_body(build(1, "org_1", "codehost_webhook", True, frozenset({2, 1}), frozenset({"push"})))
+    body = msgspec.to_builtins(
+        TriggerBody.of(build(1, "org_1", "codehost_webhook", True, frozenset({2, 1}), frozenset({"push"})))
+    )
 
     assert body["sourceType"] == "codehost_webhook"
     assert body["targets"] == {"repositoryIds": ["1", "2"]}

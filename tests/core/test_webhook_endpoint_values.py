@@ -1,15 +1,24 @@
 """URLs of endpoints, and the messages of events."""
 
 from datetime import timedelta
+from typing import Any
 
+import msgspec
 import pytest
 from attrs import evolve
 
 from contentsvc_core.content.site_addresses import read_site_hosts
-from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body, read_endpoint_url
+from contentsvc_core.outgoing.endpoints import EndpointBody, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType, run_failed
+from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.targets import read_endpoint_url
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
+
+
+def body_of(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return msgspec.to_builtins(EndpointBody.of(endpoint))
+
 
 OPENED = read_site_hosts("127.0.0.1:9000, intranet.example")
 
@@ -71,9 +80,13 @@ def test_without_event_types_everything_is_told_and_while_it_is_off_nothing() ->
     assert all(endpoint().wants(kind) for kind in EventType)
     assert not any(endpoint(enabled=False).wants(kind) for kind in EventType)
     assert [kind for kind in EventType if endpoint(EventType.RUN_FAILED).wants(kind)] == [EventType.RUN_FAILED]
+    # People read of a new post once.
+    chat = evolve(endpoint(), format=EndpointFormat.SLACK)
+    assert [kind for kind in EventType if not chat.wants(kind)] == [EventType.POST_CREATED]
+    assert evolve(chat, event_types=[EventType.POST_CREATED]).wants(EventType.POST_CREATED)
     # In one order, each once.
     both = endpoint(EventType.RUN_FAILED, EventType.POST_CREATED, EventType.RUN_FAILED)
-    assert endpoint_body(both)["eventTypes"] == ["post.created", "run.failed"]
+    assert body_of(both)["eventTypes"] == ["post.created", "run.failed"]
 
 
 def test_what_clients_are_told_of_an_endpoint() -> None:
@@ -90,12 +103,13 @@ def test_what_clients_are_told_of_an_endpoint() -> None:
         created_at=START,
     )
 
-    told = endpoint_body(endpoint)
+    told = body_of(endpoint)
 
     assert told == {
         "id": "whe_1",
         "url": "https://acme.example/hook",
         "description": "The chat",
+        "format": "standard",
         "eventTypes": ["post.created"],
         "enabled": False,
         "disabledReason": "it is gone",
@@ -103,7 +117,7 @@ def test_what_clients_are_told_of_an_endpoint() -> None:
         "previousSecretUntil": "2026-01-01T01:00:00.000Z",
         "createdAt": "2026-01-01T00:00:00.000Z",
     }
-    assert endpoint_body(evolve(endpoint, previous_secret_until=None)) == told | {"previousSecretUntil": None}
+    assert body_of(evolve(endpoint, previous_secret_until=None)) == told | {"previousSecretUntil": None}
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,6 @@ def test_the_specified_operations_are_limited_and_no_others() -> None:
     assert rate_of("PATCH", "/v1/posts/{post_id}") is RATES[1]
     assert rate_of("PATCH", "/v1/posts/generate") is None
     assert rate_of("GET", "/v1/posts/{postId}") is None
-    assert rate_of("POST", "/v1/posts") is None
 
 
 def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
@@ -265,6 +264,9 @@ def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
         ("POST", "/dashboard/keys"): 5,
         ("POST", "/v1/webhook-endpoints"): 30,
         ("POST", "/v1/webhook-endpoints/{endpointId}/test"): 20,
+        ("POST", "/v1/posts"): 60,
+        ("POST", "/v1/posts/bulk"): 12,
+        ("POST", "/v1/posts/{postId}/versions/{number}/restore"): 60,
     }
     for each in SHARED_RATES:
         assert each.is_shared

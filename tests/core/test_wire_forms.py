@@ -3,18 +3,18 @@
 from datetime import timedelta
 from typing import Any, Final
 
+import msgspec
 import pytest
 from attrs import evolve
 from tests.refusals import message_of
 
 from contentsvc_core import ContentType, LogEntry, LogStatus, PostStatus, Push, Release, RunStatus, Trigger, WorkflowRun
+from contentsvc_core.code_hosts import HostDelivery, HostFault, missed
 from contentsvc_core.content.posts import Post, post_body
 from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
 from contentsvc_core.events.normalized import HeadCommit
-from contentsvc_core.hosts import HostDelivery, HostFault, missed
 from contentsvc_core.identifiers import is_full_name, is_own_id, is_slug, is_token, minted_ms, repository_id, slugify
-from contentsvc_core.insights import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.journal import log_body, read_log_query
 from contentsvc_core.organizations import (
     Disabled,
@@ -25,9 +25,10 @@ from contentsvc_core.organizations import (
     webhook_path,
     webhook_url,
 )
+from contentsvc_core.read_model import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.asked import asked_from_json, asked_to_json
+from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, sources_of
 from contentsvc_core.workflows.context import how_many_fit
 from contentsvc_core.workflows.jobs import (
@@ -41,8 +42,10 @@ from contentsvc_core.workflows.jobs import (
     job_events,
     job_status,
 )
+from contentsvc_core.workflows.run_payloads import payload_from_json, payload_to_json
 from contentsvc_core.workflows.runs import run_body
-from contentsvc_core.workflows.triggers import matching, trigger_body
+from contentsvc_core.workflows.triggers import matching
+from contentsvc_core.zones import DEFAULT_ZONE
 
 _NOON: Final = START + timedelta(hours=12)
 _PUSH: Final = Push(
@@ -166,11 +169,11 @@ class TestRuns:
         assert cause.started_by == (job or schedule)
         absent = ("triggerId", "eventType", "eventAction", "eventData", "repositoryId", "deliveryId")
         assert [body[name] for name in absent] == [None] * 6
-        assert asked_from_json(cause.kind, asked_to_json(cause)) == cause
+        assert payload_from_json(cause.kind, payload_to_json(cause)) == cause
 
-    def test_a_generation_belongs_to_a_job_or_to_a_schedule(self) -> None:
+    def test_a_generation_belongs_to_a_job_to_a_schedule_or_to_a_trigger(self) -> None:
         for both in ({"schedule_id": "sch_1"}, {"job_id": None}):
-            with pytest.raises(ValueError, match="belongs to a job or to a schedule"):
+            with pytest.raises(ValueError, match="belongs to a job, to a schedule or to a trigger"):
                 evolve(_ASKED, **both)
 
     def test_what_is_connected_can_be_written_from(self) -> None:
@@ -333,9 +336,9 @@ class TestTriggers:
             "autoPublish": False,
             "createdAt": "2026-01-01T00:00:00.000Z",
         }
-        assert trigger_body(self.TRIGGER) == body
+        assert msgspec.to_builtins(TriggerBody.of(self.TRIGGER)) == body
         branded = evolve(self.TRIGGER, brand_identity_id="brand_1")
-        assert trigger_body(branded) == body | {"outputConfig": {"brandIdentityId": "brand_1"}}
+        assert msgspec.to_builtins(TriggerBody.of(branded)) == body | {"outputConfig": {"brandIdentityId": "brand_1"}}
 
     @pytest.mark.parametrize(
         ("given", "found"),
@@ -553,6 +556,6 @@ class TestTexts:
     )
     def test_a_lookback_ends_now_or_at_midnight(self, lookback: Lookback, since: str, until: str) -> None:
         now = START.replace(month=3, day=2, hour=10, minute=11, second=12, microsecond=13_000)
-        window = window_at(lookback, now)
+        window = window_at(lookback, now, DEFAULT_ZONE)
         begin, end = (START.fromisoformat(f"{text}+00:00") for text in (since, until))
         assert (window.since, window.until) == (begin, end)

@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from contentsvc_core.content.changelog.dependencies import Bump, chained
-from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.forms.news import news_of
+from contentsvc_core.content.changelog.select import Bump, Change, chained, reported_changes
+from contentsvc_core.content.forms.news import news_of, pending
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
@@ -86,8 +85,8 @@ def test_changes_are_told_apart_from_many_releases_of_another_repository() -> No
             Chapter(repository="acme/lighthouse", events=(push,)),
         )
         news = news_of(Brief(chapters=chapters))
-        assert not any(map(news.pending, news.items))
-        return lambda: [news.pending(item) and news.several for item in news.items]
+        assert not any(map(pending, news.items))
+        return lambda: [pending(item) and news.several for item in news.items]
 
     assert grows_linearly(prepare, 150)
 
@@ -96,4 +95,4 @@ def test_a_change_after_the_last_release_of_its_repository_is_pending() -> None:
     events = (_push("feat: lamp"), _release(1), _push("feat: lamp", "feat: door"))
     news = news_of(Brief(chapters=(Chapter(repository="acme/lighthouse", events=events),)))
 
-    assert [(item.change.text, news.pending(item)) for item in news.items] == [("Lamp", False), ("Door", True)]
+    assert [(item.change.text, pending(item)) for item in news.items] == [("Lamp", False), ("Door", True)]

@@ -16,11 +16,10 @@ from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.inspection import inert
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.markdown import inline, safe_url
+from contentsvc_core.content.changelog.lines import in_past
+from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
-from contentsvc_core.content.changelog.wording import masked_line
-from contentsvc_core.content.forms import plain_text, write_content
-from contentsvc_core.content.forms.wording import in_past
+from contentsvc_core.content.forms import social_posts, write_content
 from contentsvc_core.content.pages import decode_page, site_facts
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
@@ -37,11 +36,11 @@ from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
+from contentsvc_core.lists.terms import Term, read_terms
+from contentsvc_core.lists.words import asked_words, words_of
 from contentsvc_core.outgoing.letters import plain
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
-from contentsvc_core.search.terms import Term, read_terms
-from contentsvc_core.search.words import asked_words, words_of
 from contentsvc_core.testing import START
 from contentsvc_core.text import compatible, one_line
 from contentsvc_core.workflows.context import ContextRecord
@@ -149,8 +148,8 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "masked_line": lambda text: masked_line(text, len(text)),
     "clean": lambda text: clean(text, len(text)),
     "explanation": explanation,
-    "inert for plain text": plain_text.inert,
-    "weight": plain_text.weight,
+    "inert for plain text": social_posts.inert,
+    "weight": social_posts.weight,
     "text_of": text_of,
     "in_past": in_past,
     "unfounded": lambda text: unfounded(text, text),

@@ -15,7 +15,7 @@ async def posted(acme: Caller, *messages: str, content_type: str = "changelog", 
     """Generate a post; return it."""
     world, library = acme.world, acme.world.stores.posts
     known = {post.id for post in await library.posts(acme.organization.id)}
-    await acme.push(world.ids.mint("d-"), *(messages or ("feat: a lamp",)))
+    await acme.push(world.ids.new_id("d-"), *(messages or ("feat: a lamp",)))
     world.clock.advance(timedelta(seconds=1))
     answer = await acme("POST", "/v1/posts/generate", {"contentType": content_type, **asked})
     assert answer.status_code == 202, answer.text
@@ -36,7 +36,7 @@ async def branded(acme: Caller, name: str = "Lighthouse", **fields: Any) -> Bran
     now = acme.world.clock.now()
     made = await acme.world.stores.brands.add(
         BrandIdentity(
-            id=acme.world.ids.mint("brand_"),
+            id=acme.world.ids.new_id("brand_"),
             organization_id=acme.organization.id,
             name=name,
             website_url="https://acme.example/",

@@ -59,6 +59,26 @@ async def test_one_is_made_from_a_website(acme: Caller, browsing: Browsing) -> N
     assert (await browsing.open(f"{BRANDS}/{brand.id}")).heading == "Lighthouse"
 
 
+async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
+    old = await branded(acme, "Acme")
+    page = await browsing.open((await browsing.open(BRANDS)).links["Write one by hand"])
+    assert page.heading == "New brand identity"
+    typed = {"websiteUrl": "https://light.example/", "toneProfile": "Casual", "audience": "keepers"}
+
+    refused = await browsing.send(page.form(f"{BRANDS}/new"), name="acme", **typed)
+    assert refused.status == 422
+    assert "Another brand identity has this name." in refused.text
+    assert refused.form(f"{BRANDS}/new").fields["websiteUrl"] == ["https://light.example/"]
+
+    made = await browsing.send(refused.form(f"{BRANDS}/new"), name="Lighthouse", isDefault="yes", **typed)
+    assert made.heading == "Lighthouse"
+    first, second = await acme.world.stores.brands.identities(acme.organization.id)
+    assert {first.name: first.is_default, second.name: second.is_default} == {old.name: False, "Lighthouse": True}
+    (brand,) = (each for each in (first, second) if each.is_default)
+    assert (brand.tone_profile, brand.audience) == (ToneProfile.CASUAL, "keepers")
+    assert made.path == f"{BRANDS}/{brand.id}"
+
+
 async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
     await acme.world.perform(Site(None))

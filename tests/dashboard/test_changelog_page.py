@@ -83,7 +83,7 @@ async def test_an_answer_counts_for_what_was_shown_alone(acme: Caller, browsing:
     page = await browsing.send(form)
 
     assert page.status == 409
-    assert "What becomes public has changed since you looked." in page.text
+    assert "The posts that become public have changed" in page.text
     assert page.heading == "Make 1 post public?"
     assert await standing(acme) is None
     # A form without the confirmation gets the question now.

@@ -11,6 +11,7 @@ from tests.dashboard.tree import tree
 
 from contentsvc_core import Dispatcher
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.retries import Answer, NotSent
 
 PATH = "/dashboard/endpoints"
@@ -107,7 +108,7 @@ async def test_a_secret_is_rotated_with_an_overlap(acme: Caller, browsing: Brows
 
     page = await browsing.send((await browsing.open(own)).form(f"{own}/rotate"), overlap="1")
 
-    assert page.heading == "The secret is a new one"
+    assert page.heading == "The secret was replaced"
     assert "signs, too, until" in page.response.text
     assert (await standing(acme)).previous_secret_until is not None
     wrong = await browsing.send((await browsing.open(own)).form(f"{own}/rotate"), overlap="2")
@@ -119,7 +120,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     endpoint = await standing(acme)
     own = f"{PATH}/{endpoint.id}"
     told = await browsing.send((await browsing.open(own)).form(f"{own}/test"))
-    assert "The test is sent" in told.response.text
+    assert "The test message is sent" in told.response.text
     await dispatch(acme.world, 500)
 
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
@@ -141,7 +142,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     assert entry.status.value == "success"
     # Sent messages are not counted as deliveries.
     overview = await browsing.open("/dashboard")
-    assert "0 deliveries in 14 days" in overview.text
+    assert "deliveries in 14 days" not in overview.text
 
 
 async def test_what_switched_itself_off_says_why_and_offers_no_test(acme: Caller, browsing: Browsing) -> None:
@@ -168,3 +169,24 @@ async def test_another_organizations_endpoints_are_not_there(world: ApiWorld, br
         sent = await browsing.send(evolve(form, action=f"{PATH}/{theirs}{action}"), to="off", overlap="1")
         assert sent.status == 404, action
     assert (await standing(other)).enabled
+
+
+async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secret(
+    acme: Caller, browsing: Browsing
+) -> None:
+    page = await created(browsing, url="https://hooks.slack.com/services/x", format="")
+    endpoint = await standing(acme)
+    own = f"{PATH}/{endpoint.id}"
+
+    assert (page.heading, endpoint.format.value) == (endpoint.url, "slack")
+    assert f"{own}/rotate" not in page.response.text
+    await browsing.send(page.form(f"{own}/test"))
+    await acme.world.stores.endpoints.change(
+        acme.organization.id, endpoint.id, lambda each: evolve(each, format=EndpointFormat.STANDARD)
+    )
+    await dispatch(acme.world)
+    assert "100 % of 1" in (await browsing.open(own)).response.text
+    assert "100 % of 1" in (await browsing.open(PATH)).response.text
+    wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")
+    assert wrong.status == 422
+    assert tree(wrong).one(id="format-fault").text.startswith("It must be slack")

@@ -156,7 +156,7 @@ async def test_foreign_text_in_headings_and_paths_is_inert(acme: Caller, browsin
 
 async def test_a_key_that_may_only_read_sees_what_is_set(acme: Caller, browsing: Browsing) -> None:
     reader, _ = await beside(acme, Scope.READ)
-    assert "Nothing is set: the defaults hold." in (await reader.open(PAGE)).text
+    assert "Nothing is set: the defaults apply." in (await reader.open(PAGE)).text
     await set_style(acme, hide=["docs"], links=False, headings={"added": "New"})
 
     page = await reader.open(PAGE)

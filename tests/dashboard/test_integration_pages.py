@@ -103,7 +103,7 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
     assert page.heading == "acme/buoy is connected"
     integration = (await acme.world.stores.directory.integrations(acme.organization.id))[-1]
     assert f"{BASE}/api/webhooks/codehost/{acme.organization.id}/{integration.id}/77" in page.text
-    for word in ("application/json", "push and release", "stable", "never again"):
+    for word in ("application/json", "push and release", "stable", "only once"):
         assert word in page.text
     secret = secret_on(page)
     assert await received(acme, secret, "d-1", 77, integration.id) == 200
@@ -212,7 +212,7 @@ async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller,
     url = f"{BASE}/api/webhooks/codehost/{acme.organization.id}/{integration.id}/1"
     assert [told["data-copy"] for _, told in page.elements if "data-copy" in told] == [url, integration.id, "1"]
     assert "1 delivery, 100 % succeeded" in page.text
-    assert page.rows[1][0].startswith("Processed push event")
+    assert page.rows[1][0].startswith("main: ")
     assert page.links["All in the log"] == f"{LIST}/logs?integration={integration.id}"
 
 
@@ -263,7 +263,7 @@ async def test_a_new_secret_is_shown_once_and_the_old_one_ends_as_chosen(
     page = await browsing.send(page.form(f"{path_of(acme)}/rotate"), overlap=overlap)
 
     assert page.status == 200
-    assert page.heading == "The secret is a new one"
+    assert page.heading == "The secret was replaced"
     secret = secret_on(page)
     assert ("verifies until 2 Jan 2026" if old == 200 else "verifies no more") in page.text
     assert await received(acme, secret, "d-1") == 200
@@ -282,12 +282,12 @@ async def test_a_code_host_that_knows_the_hook_is_told_of_the_new_secret(
 
     page = await browsing.send(rotate)
 
-    assert "The code host knows it" in page.text
+    assert "The code host has it" in page.text
     assert server.hook.secret != before
     assert server.hook.secret not in page.response.text
     server.fault = Fault(status=503)
     page = await browsing.send(rotate)
-    assert "The code host does not know it yet" in page.text
+    assert "The code host does not have it yet" in page.text
     assert secret_on(page) != server.hook.secret
 
 

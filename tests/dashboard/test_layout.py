@@ -75,7 +75,7 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_said_once(acme: Call
     root = tree(await browsing.open("/dashboard/integrations/logs"))
 
     times = root.one("table").all("time")
-    assert [time.text for time in times] == ["1 Jan, 00:00:00"] * 2
+    assert [time.text for time in times] == ["just now"] * 2
     assert {time["datetime"] for time in times} == {"2026-01-01T00:00:00.000Z"}
     assert {time["title"] for time in times} == {"2026-01-01 00:00:00 UTC"}
     assert root.one("main").text.count("UTC") == 1

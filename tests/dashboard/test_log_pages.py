@@ -13,7 +13,8 @@ from contentsvc_core import Scope
 from contentsvc_core.access.sessions import csrf_token
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
-from contentsvc_core.testing import START
+from contentsvc_core.testing import START, push_body, signed
+from contentsvc_core.webhooks.delivery import Address
 
 LOGS = "/dashboard/integrations/logs"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -24,7 +25,7 @@ async def noted(acme: Caller, **fields: Any) -> LogEntry:
     """Write an entry, a moment after the one before."""
     acme.world.clock.advance(timedelta(milliseconds=1))
     entry = LogEntry(
-        id=acme.world.ids.mint("log_"),
+        id=acme.world.ids.new_id("log_"),
         organization_id=acme.organization.id,
         integration_id=acme.connection.integration.id,
         repository_id=1,
@@ -69,14 +70,14 @@ async def test_what_arrived_is_listed_newest_first(acme: Caller, browsing: Brows
 
     assert page.heading == "Logs"
     head, hidden, failed, processed = page.rows
-    assert head == ["Delivery", "Status", "Integration", "When"]
+    assert head == ["Delivery", "Outcome", "Integration", "When"]
     assert hidden == [""]
-    assert failed == ["Webhook creation outgoing away", "failed 502", "removed", "1 Jan, 00:00:00"]
+    assert failed == ["Webhook creation outgoing away", "failed 502", "removed", "just now"]
     assert [" ".join(cell.split()) for cell in processed] == [
-        "Processed push event 0 workflow runs started",
-        "success 200",
+        "main: feat: a lamp push 0 workflow runs started",
+        "processed",
         "acme/lighthouse",
-        "1 Jan, 00:00:00",
+        "just now",
     ]
     assert page.links["Webhook creation"] == f"{LOGS}/{gone.id}"
     assert page.links["acme/lighthouse"] == f"/dashboard/integrations/{acme.connection.integration.id}"
@@ -92,12 +93,16 @@ async def test_a_log_without_entries_says_so_and_goes_on_asking(browsing: Browsi
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
-        ({}, ["Webhook creation", "Duplicate push delivery", "Processed release event", "Processed push event"]),
+        ({}, ["Webhook creation", "Duplicate push delivery", "v1", "main: feat: a lamp"]),
         ({"status": "failed"}, ["Webhook creation"]),
         ({"status": "pending"}, []),
-        ({"event": "push"}, ["Duplicate push delivery", "Processed push event"]),
+        ({"event": "push"}, ["Duplicate push delivery", "main: feat: a lamp"]),
         ({"event": "issues"}, []),
-        ({"text": "D-2"}, ["Processed release event"]),
+        ({"text": "D-2"}, ["v1"]),
+        ({"outcome": "processed"}, ["v1", "main: feat: a lamp"]),
+        ({"outcome": "duplicate"}, ["Duplicate push delivery"]),
+        ({"outcome": "refused"}, []),
+        ({"since": "2026-01-01T00:00:01Z", "event": "release"}, ["v1"]),
         ({"text": "gone AWAY"}, ["Webhook creation"]),
         ({"integration": "int_gone"}, ["Webhook creation"]),
         ({"integration": "int_gone", "status": "success"}, []),
@@ -123,7 +128,7 @@ async def test_filters_are_a_form_and_stand_in_the_address(
     assert all(shown.startswith(title) for shown, title in zip(titles(page), found, strict=True))
     assert {name: value for name, (value,) in page.form(LOGS).fields.items() if value} == filters
     if not found:
-        assert "Nothing is found by this filter." in page.text
+        assert "No entry matches this filter." in page.text
     # The same for a script, which also makes the browser show an address without empty filters.
     part = await browsing.open(LOGS, params={**dict.fromkeys(form.fields, ""), **filters}, headers=SCRIPT)
     assert not part.heading
@@ -259,7 +264,7 @@ async def test_an_entry_shows_what_came_and_what_it_led_to(acme: Caller, browsin
     page = await browsing.open(f"{LOGS}/{id_}")
 
     assert page.heading == "Processed release event"
-    for words in ("success", "200", "1 workflow run started", "incoming", "d-1", "context record"):
+    for words in ("processed", "200", "1 workflow run started", "incoming", "d-1", "context record"):
         assert words in page.text
     assert "Release v1.0.0 was published." in page.text
     (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
@@ -340,7 +345,7 @@ async def test_a_replay_is_one_click_and_leads_to_its_own_entry(acme: Caller, br
     newest, _ = await acme.world.stores.journal.entries(acme.organization.id)
     assert page.path == f"{LOGS}/{newest.id}"
     assert newest.id != id_
-    assert "The delivery is processed once more." in page.text
+    assert "The delivery is processed again." in page.text
     assert f"replay of {id_}" in page.text
     assert "1 run" in page.text
 
@@ -426,3 +431,42 @@ async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(ac
     assert "xxxxxx" not in page.text
     raw = await browsing.open(page.links["Show all of it as text"])
     assert raw.response.json() == entry.payload
+
+
+async def test_a_refused_delivery_names_the_cause_the_facts_and_similar_ones(acme: Caller, browsing: Browsing) -> None:
+    at = Address(
+        provider="codehost",
+        organization_id=acme.organization.id,
+        integration_id=acme.connection.integration.id,
+        repository_id=acme.repository_id,
+    )
+    for number in range(3):
+        body = push_body("x", repository_id=acme.repository_id)
+        await acme.world.receiver.receive(signed(body, at=at, secret="wrong", delivery_id=f"bad-{number}"))
+
+    listed = await browsing.open(f"{LOGS}?outcome=refused")
+    assert [row[1] for row in listed.rows[1:] if len(row) > 1] == ["refused 401"] * 3
+    page = await browsing.open(listed.links["Invalid webhook signature"])
+
+    assert "The signature is well-formed, but made with another secret" in page.text
+    assert "present, 64 hex characters" in page.text
+    assert "Settings to paste at the code host" in page.text
+    assert f"/dashboard/integrations/{at.integration_id}/rotate" in [form.action for form in page.forms]
+    similar = await browsing.open(page.links["2 others like this"])
+    assert len(titles(similar)) == 3
+
+
+async def test_a_filter_is_replayed_in_batches_that_ask_first(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    await acme.push("d-2", "feat: a horn")
+
+    listed = await browsing.open(f"{LOGS}?outcome=processed")
+    asked = await browsing.open(listed.links["Replay these deliveries…"])
+    assert "2 deliveries of this filter can be replayed." in asked.text
+    (form,) = [each for each in asked.forms if each.action == f"{LOGS}/replay"]
+    acme.world.clock.advance(timedelta(seconds=1))
+    done = await browsing.send(form)
+
+    assert "2 replayed, 0 runs started. Complete." in done.text
+    assert "2 replayed, 0 runs started. Complete." in (await browsing.send(form)).text
+    assert len(await acme.world.stores.journal.entries(acme.organization.id)) == 4

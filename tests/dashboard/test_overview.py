@@ -1,5 +1,6 @@
 """The first page."""
 
+from datetime import timedelta
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
@@ -8,7 +9,11 @@ from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Scope
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import webhook_path
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import switched
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_core.workflows.triggers import CreateTrigger, Trigger
@@ -61,9 +66,9 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
     trigger = await triggers.create(mine.id, CreateTrigger(repository_ids=[acme.repository_id], auto_publish=True))
     assert isinstance(trigger, Trigger)
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "done", "open", "open"]
-    await world.stores.directory.enable_trigger(mine.id, trigger.id, enabled=False)
+    await world.stores.directory.change_trigger(mine.id, trigger.id, switched(enabled=False))
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
-    await world.stores.directory.enable_trigger(mine.id, trigger.id, enabled=True)
+    await world.stores.directory.change_trigger(mine.id, trigger.id, switched(enabled=True))
 
     await acme.push("d-2", "feat: a lamp")
     await world.perform()
@@ -93,28 +98,81 @@ async def test_who_may_only_read_sees_the_steps_without_buttons(world: ApiWorld)
     assert (len(steps), buttons) == (5, [])
 
 
-async def test_what_arrived_is_counted_and_listed(acme: Caller, browsing: Browsing) -> None:
+async def test_deliveries_are_counted_in_charts_whose_columns_lead_to_the_log(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
     await acme.push("d-1", "feat: a lamp")
     await acme.release("d-2", "v1.0.0")
 
     page = await browsing.open("/dashboard")
 
-    assert "3 deliveries in 14 days" in page.text
-    assert "100 % succeeded" in page.text
-    assert "Processed release event" in page.text
+    assert "3 deliveries in 14 days, 100 % succeeded" in page.text
+    assert "Deliveries per hour, UTC" in page.text
     charts = [told["aria-label"] for tag, told in page.elements if tag == "svg" and "aria-label" in told]
     assert charts == [
         "Deliveries by hour: 3 succeeded, 0 failed, 0 pending",
         "Deliveries by day: 3 succeeded, 0 failed, 0 pending",
     ]
+    columns = [told["href"] for tag, told in page.elements if tag == "a" and "before=" in told.get("href", "")]
+    assert len(columns) == len(charts)
+    for column in columns:
+        log = await browsing.open(column)
+        assert (log.status, log.text.count("main: ")) == (200, 1)
+
+
+async def test_the_activity_says_what_happened_and_leads_to_the_post(
+    acme: Caller, world: ApiWorld, browsing: Browsing
+) -> None:
+    triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
+    made = await triggers.create(acme.organization.id, CreateTrigger(repository_ids=[acme.repository_id]))
+    assert isinstance(made, Trigger)
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+
+    page = await browsing.open("/dashboard")
+
+    name = acme.connection.integration.repositories[0].full_name
+    assert f"{name} received 1 commit on main: feat: a lamp" in page.text
+    found = await world.stores.posts.page(acme.organization.id, PostQuery(), PageRequest(limit=1))
+    assert not isinstance(found, Refusal)
+    (post,) = found[0]
+    assert page.links[post.title] == f"/dashboard/posts/{post.id}"
+
+
+async def test_what_waits_comes_first_with_the_button_that_mends_it(
+    acme: Caller, world: ApiWorld, browsing: Browsing
+) -> None:
+    triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
+    await triggers.create(acme.organization.id, CreateTrigger(repository_ids=[acme.repository_id]))
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+    path = webhook_path(acme.connection.integration, acme.repository_id)
+    for number in range(3):
+        unsigned = {"X-Host-Event": "push", "X-Host-Delivery": f"forged-{number}"}
+        assert (await world.send("POST", path, content=b"{}", headers=unsigned)).status_code == 401
+
+    page = await browsing.open("/dashboard")
+
+    name = acme.connection.integration.repositories[0].full_name
+    assert f"{name}: 3 of the last 4 deliveries were refused" in page.text
+    assert "1 draft waits for you." in page.text
+    assert page.text.index("were refused") < page.text.index("1 draft waits for you.")
+    cause = await browsing.open(page.links["See the cause"])
+    assert (cause.status, cause.heading) == (200, "Invalid webhook signature")
+    assert (await browsing.open(page.links["Read the draft"])).path.startswith("/dashboard/posts/post_")
+
+    world.clock.advance(timedelta(days=15))
+    await browsing.sign_in(acme.key)
+    page = await browsing.open("/dashboard")
+    assert f"{name}: nothing received lately." in page.text
 
 
 async def test_a_script_gets_the_figures_alone(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+
     page = await browsing.open("/dashboard", headers={"HX-Request": "true"})
 
     assert not page.heading
-    assert "deliveries in 14 days" in page.text
+    assert "1 delivery in 14 days" in page.text
 
 
 async def test_nothing_of_another_organization_is_counted(world: ApiWorld, browsing: Browsing) -> None:
@@ -123,7 +181,8 @@ async def test_nothing_of_another_organization_is_counted(world: ApiWorld, brows
 
     page = await browsing.open("/dashboard")
 
-    assert "0 deliveries in 14 days" in page.text
+    assert "deliveries in 14 days" not in page.text
+    assert "theirs" not in page.text
 
 
 async def test_foreign_words_stay_words(acme: Caller, world: ApiWorld, browsing: Browsing) -> None:

@@ -19,7 +19,8 @@ async def test_there_are_no_posts_at_first_and_one_can_ask_for_one(browsing: Bro
 
     assert page.heading == "Posts"
     assert "No posts yet" in page.text
-    assert page.links["Write a post"] == f"{POSTS}/write"
+    assert page.links["New post"] == f"{POSTS}/new"
+    assert page.links["Write from commits"] == f"{POSTS}/write"
     assert tree(page).one("a", aria_current="page")["href"] == POSTS
 
 
@@ -41,7 +42,7 @@ async def test_posts_are_listed_and_filtered(acme: Caller, browsing: Browsing) -
     assert await found(f"brandIdentityId={brand.id}") == [tweet.id, changelog.id]
 
     page = await browsing.open(f"{POSTS}?contentType=blog_post")
-    assert "No post is like that" in page.text
+    assert "No post matches" in page.text
     assert page.form(POSTS).fields["contentType"] == ["blog_post"]
     # Without scripts, a button filters.
     page = await browsing.send(page.form(POSTS), contentType="twitter_post")
@@ -103,10 +104,12 @@ async def test_a_post_is_shown_with_where_it_came_from(acme: Caller, browsing: B
     assert page.links["a request"].startswith(f"{POSTS}/jobs/job_")
     assert root.one("textarea", id="as-markdown").raw == post.markdown
     assert root.one("textarea", id="as-html").raw == post.content
-    copies = {button["aria-label"]: button["data-copy"] for button in root.all("button", class_="copy")}
+    buttons = root.all("button", class_="copy")
+    copies = {button.text.strip() or button["aria-label"]: button["data-copy"] for button in buttons}
     assert copies == {
         "Copy as Markdown": post.markdown,
         "Copy as HTML": post.content,
+        "Copy as plain text": root.one("textarea", id="as-text").raw,
         "Copy the post id": post.id,
         "Copy the run id": run.id,
     }
@@ -155,7 +158,7 @@ async def test_what_somebody_has_changed_since_is_shown_first(acme: Caller, brow
     refused = await browsing.send(page.form(f"{path}/{action}"))
 
     assert (refused.status, refused.heading) == (409, "Another title")
-    assert "has changed this post" in tree(refused).one(role="alert").text
+    assert "This post was changed" in tree(refused).one(role="alert").text
     assert (await stored(acme, post)).status.value == "draft"
     assert (await browsing.send(refused.form(f"{path}/{action}"))).status == 200
 
@@ -169,7 +172,7 @@ async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, b
 
     assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
     assert "Edit" not in page.links
-    assert "Write a post" not in (await reader.open(POSTS)).links
+    assert "New post" not in (await reader.open(POSTS)).links
     assert (await reader.open(f"{path}/edit")).path == path
     assert (await reader.open(f"{POSTS}/write")).path == POSTS
     token = (await browsing.open(path)).form(f"{path}/publish").fields

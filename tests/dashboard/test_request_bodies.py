@@ -13,7 +13,7 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
 from contentsvc_core.content.editing import MARKDOWN_LIMIT
-from contentsvc_http.dashboard.visits import SIGN_IN
+from contentsvc_http.dashboard.session import SIGN_IN
 from contentsvc_http.logs import configure_logging
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -75,17 +75,17 @@ async def test_runs_are_listed_newest_first_with_what_came_of_them(acme: Caller,
 
     newest, oldest = page.rows[1:]
     assert newest[0].startswith("Release of acme/lighthouse")
-    assert newest[1:] == ["pending", "trigger Letters", "0", "just now", ""]
+    assert newest[1:] == ["pending", "trigger Letters", "just now", ""]
     assert oldest[0] == "Push to acme/lighthouse main: feat: a lamp"
-    assert oldest[1:5] == ["completed", "trigger Letters", "1", "3 min ago"]
-    assert oldest[5].endswith("Changelog")
+    assert oldest[1:4] == ["completed", "trigger Letters", "3 min ago"]
+    assert oldest[4].endswith("Changelog")
     assert page.links["trigger Letters"] == f"/dashboard/triggers/{trigger_id}"
     run = (await runs(acme))[1]
     assert run.post_id is not None
     title = (await acme("GET", f"/v1/posts/{run.post_id}")).json()["post"]["title"]
     assert page.links[title] == f"/dashboard/posts/{run.post_id}"
     assert (await acme("DELETE", f"/v1/posts/{run.post_id}")).is_success
-    assert (await browsing.open(ROOT)).rows[2][5] == "deleted"
+    assert (await browsing.open(ROOT)).rows[2][4] == "deleted"
 
 
 async def test_runs_can_be_asked_for_by_state(acme: Caller, browsing: Browsing) -> None:
@@ -204,7 +204,7 @@ async def test_finished_steps_and_kills_are_told(acme: Caller, browsing: Browsin
     await acme.push("d-1", "feat: a lamp")
     stores = acme.world.stores
     for _ in range(2):
-        await stores.run_memory.keep(await begun(acme), "write", "written")
+        await stores.run_state.save(await begun(acme), "write", "written")
         await stores.executors.recover("killed too often", lost={EXECUTOR: 0})
 
     page = await browsing.open(f"{ROOT}/{(await one(acme)).id}")
@@ -222,13 +222,13 @@ async def test_a_run_that_failed_is_started_once_more(acme: Caller, browsing: Br
     await acme.world.stores.ledger.end(taken, RunStatus.FAILED, "the writer is away")
     page = await browsing.open(f"{ROOT}/{taken.id}")
     assert "the writer is away" in page.text
-    assert page.forms[-1].buttons == ["Start once more"]
+    assert page.forms[-1].buttons == ["Retry the run"]
     nudged = acme.world.nudged
 
     page = await browsing.send(page.form(f"{ROOT}/{taken.id}/retry"))
 
     assert (page.path, acme.world.nudged) == (f"{ROOT}/{taken.id}", nudged + 1)
-    assert "The run is started once more." in page.text
+    assert "The run is started again." in page.text
     assert (await one(acme)).status is RunStatus.PENDING
     # The form of before, sent again.
     page = await browsing.post(f"{ROOT}/{taken.id}/retry", page.form(f"{ROOT}/{taken.id}/cancel").fields)
@@ -289,7 +289,7 @@ async def test_a_run_of_a_job_tells_what_was_noted_for_who_follows_it(acme: Call
 
     page = await browsing.open(f"{ROOT}/{generation.id}")
     assert page.heading == "Blog post of acme/lighthouse, the last 7 days"
-    for told in ("Content was asked for", "Reading what has happened in the repositories", "Writing", "Completed"):
+    for told in ("Content was requested", "Reading what has happened in the repositories", "Writing", "Completed"):
         assert told in page.text
     page = await browsing.open(f"{ROOT}/{reading.id}")
     assert page.heading == "Brand identity of https://acme.example/"

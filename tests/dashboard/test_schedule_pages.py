@@ -38,7 +38,7 @@ async def test_without_schedules_somebody_is_led_to_the_first_one(acme: Caller, 
 
 
 async def test_a_schedule_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
-    page = await made(browsing, lookback="last_14_days", output="blog_post", publish="yes")
+    page = await made(browsing, lookback="last_14_days", output_type="blog_post", auto_publish="yes")
 
     (schedule,) = await schedules(acme)
     assert (page.path, page.heading) == (f"{ROOT}/{schedule.id}", "Mondays")
@@ -49,7 +49,9 @@ async def test_a_schedule_is_made_shown_changed_and_deleted(acme: Caller, browsi
     assert row[:3] == ["Mondays Every Monday at 09:30 UTC acme/lighthouse", "enabled", "in 4 days Mon 5 Jan, 09:30"]
     assert row[3:5] == ["Blog post about the last 14 days", "at once"]
 
-    page = await browsing.send(page.form(page.path), frequency="monthly", day_of_month="31", name="Months", publish=[])
+    page = await browsing.send(
+        page.form(page.path), frequency="monthly", day_of_month="31", name="Months", auto_publish=[]
+    )
     assert "Saved." in page.text
     (schedule,) = await schedules(acme)
     assert schedule.cron == Cron(frequency=Frequency.MONTHLY, hour=9, minute=30, day_of_month=31)
@@ -90,7 +92,7 @@ async def test_one_button_switches_a_schedule_off_and_on(acme: Caller, browsing:
     page = await browsing.send((await browsing.open(ROOT)).form(f"{ROOT}/{schedule.id}/switch"))
     assert (page.rows[1][1], page.rows[1][2]) == ("disabled", "none")
     shown = await browsing.open(f"{ROOT}/{schedule.id}")
-    assert "It is switched off: it fires so once it is switched on." in shown.text
+    assert "The schedule is switched off: it fires at these times once you switch it on." in shown.text
     page = await browsing.send(page.form(f"{ROOT}/{schedule.id}/switch"))
     assert (page.rows[1][1], page.rows[1][2]) == ("enabled", "in 4 days Mon 5 Jan, 09:30")
     assert "Switched on." in page.text
@@ -124,7 +126,7 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
             "times",
         ),
         ({"name": " "}, "A schedule needs a name.", "name"),
-        ({"name": "x" * 121}, "A schedule's name has at most 120 characters.", "name"),
+        ({"name": "x" * 121}, "Name must have at most 120 characters.", "name"),
         ({"repositories": []}, "A schedule needs a repository.", "repositories"),
         ({"repositories": "7"}, "Unknown repository: 7 is not connected.", "repositories"),
         ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
@@ -133,14 +135,14 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
 async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
 ) -> None:
-    page = await made(browsing, lookback="yesterday", publish="yes", enabled=[], **fields)
+    page = await made(browsing, lookback="yesterday", auto_publish="yes", enabled=[], **fields)
 
     assert page.status == 422
     assert said in page.text
     assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
     assert [told for _, told in page.elements if told.get("aria-describedby") == f"{field}-fault"]
     sent = page.form(f"{ROOT}/new").fields
-    typed = WEEKLY | {"lookback": "yesterday", "publish": "yes"} | fields
+    typed = WEEKLY | {"lookback": "yesterday", "auto_publish": "yes"} | fields
     for name, value in typed.items():
         if name not in {"day_of_week", "repositories", "name"}:
             assert sent[name] == [value], name

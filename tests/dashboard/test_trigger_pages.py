@@ -9,6 +9,8 @@ from tests.dashboard.browsing import Browsing, Seen
 from contentsvc_core import Connection, Scope, Trigger
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.workflows.filters import Batch, TriggerOptions
+from contentsvc_core.workflows.triggers import ANY_SOURCE
 
 ROOT = "/dashboard/triggers"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -66,7 +68,9 @@ async def test_without_repositories_somebody_is_led_to_connect_one(acme: Caller,
 async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
     voice = await brand(acme)
 
-    page = await made(browsing, name="Letters", events="release", output="investor_update", brand=voice, publish="yes")
+    page = await made(
+        browsing, name="Letters", events="release", output_type="investor_update", brand=voice, auto_publish="yes"
+    )
 
     (trigger,) = await triggers(acme)
     assert (page.path, page.heading) == (f"{ROOT}/{trigger.id}", "Letters")
@@ -80,7 +84,9 @@ async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsin
 
     form = page.form(page.path)
     assert form.fields["repositories"] == ["codehost:1"]
-    page = await browsing.send(form, name="", events=["push", "release"], output="changelog", brand="", publish=[])
+    page = await browsing.send(
+        form, name="", events=["push", "release"], output_type="changelog", brand="", auto_publish=[]
+    )
     assert "Saved." in page.text
     # A trigger without a name has a description as its title.
     assert page.heading == "Changelog of acme/lighthouse"
@@ -127,6 +133,8 @@ async def test_a_trigger_whose_repository_is_gone_stays_off_and_says_why(acme: C
     ("fields", "said", "field"),
     [
         ({"repositories": []}, "A trigger needs a repository.", "repositories"),
+        ({"paths": "pkg/**\n!"}, "Changed files has an empty pattern.", "paths"),
+        ({"branches": "refs/heads/main"}, "write it without 'refs/'.", "branches"),
         ({"name": "x" * 101}, "Name must have at most 100 characters.", "name"),
         ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
         ({"repositories": "codehost:7"}, "Unknown repository: 7 is not connected at codehost.", "repositories"),
@@ -143,8 +151,8 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     await second(acme, 2, "github")
     typed: dict[str, Any] = {
         "name": "Letters",
-        "output": "blog_post",
-        "publish": "yes",
+        "output_type": "blog_post",
+        "auto_publish": "yes",
         "enabled": [],
         "events": "push",
         **fields,
@@ -155,11 +163,11 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     assert page.status == 422
     assert said in page.text
     assert await triggers(acme) == []
-    pointing = [told for _, told in page.elements if told.get("aria-describedby") == f"{field}-fault"]
+    pointing = [told for _, told in page.elements if f"{field}-fault" in told.get("aria-describedby", "").split()]
     assert len(pointing) == 1
     assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
     sent = page.form(f"{ROOT}/new").fields
-    assert (sent["name"], sent["output"], sent["publish"]) == ([typed["name"]], ["blog_post"], ["yes"])
+    assert (sent["name"], sent["output_type"], sent["auto_publish"]) == ([typed["name"]], ["blog_post"], ["yes"])
     assert sent["events"] == ["push"]
     assert "enabled" not in sent
     chosen = fields.get("repositories", "codehost:1")
@@ -221,9 +229,11 @@ async def test_the_preview_follows_the_form(acme: Caller, browsing: Browsing, sc
     page = await preview(repositories=["codehost:1", "github:1"])
     assert "Choose repositories of one provider" in page.text
     assert page.status == 200
-    page = await preview(repositories="codehost:1", enabled=[])
+    page = await preview(repositories="codehost:1", events=[])
+    assert "Choose an event" in page.text
+    page = await preview(all_repositories="yes", every_event="yes", enabled=[])
     assert "2 of 2 deliveries" in page.text
-    assert "It is switched off" in page.text
+    assert "The trigger is switched off" in page.text
     if script:
         assert not page.heading
     else:
@@ -291,12 +301,91 @@ async def test_another_organizations_triggers_are_not_there(world: ApiWorld, acm
     assert "other/lighthouse" not in (await browsing.open(f"{ROOT}/new")).text
     await other.push("d-1", "feat: theirs")
     page = await browsing.post(f"{ROOT}/preview", form.fields | {"repositories": [f"codehost:{other.repository_id}"]})
-    assert "No delivery was processed lately" in page.text
+    assert "No delivery was processed recently" in page.text
 
 
 async def test_what_no_form_of_ours_sends_is_refused(acme: Caller, browsing: Browsing) -> None:
-    for fields, status in (({"output": "poem"}, 400), ({"repositories": "codehost:x"}, 400), ({"csrf": "forged"}, 403)):
+    for fields, status in (
+        ({"output_type": "poem"}, 400),
+        ({"repositories": "codehost:x"}, 400),
+        ({"csrf": "forged"}, 403),
+    ):
         page = await made(browsing, **fields)
         assert page.status == status
         assert page.response.headers["content-type"].startswith("text/html")
     assert await triggers(acme) == []
+
+
+async def test_without_any_event_a_form_is_shown_again(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing, events=[])
+
+    assert (page.status, await triggers(acme)) == (422, [])
+    assert "Choose an event, or all events." in page.text
+
+
+async def test_releases_of_only_these_repositories_are_what_a_new_form_proposes(browsing: Browsing) -> None:
+    page = await browsing.open(f"{ROOT}/new")
+
+    assert (checked(page, "events"), checked(page, "every_event"), checked(page, "all_repositories")) == (
+        ["release"],
+        [""],
+        [""],
+    )
+
+
+async def test_filters_are_set_shown_and_removed(acme: Caller, browsing: Browsing) -> None:
+    page = await made(
+        browsing,
+        name="Package a",
+        repositories=[],
+        all_repositories="yes",
+        every_event="yes",
+        branches="main\n release/* \n\n!release/0.x",
+        tags="a@*",
+        paths="pkg/a/**",
+        scopes="a",
+        pre_releases=[],
+        batch="weekly",
+    )
+
+    (trigger,) = await triggers(acme)
+    assert (page.status, trigger.source_type, trigger.event_types) == (200, ANY_SOURCE, ())
+    options = TriggerOptions(
+        all_repositories=True,
+        branches=("main", "release/*", "!release/0.x"),
+        tags=("a@*",),
+        paths=("pkg/a/**",),
+        scopes=("a",),
+        pre_releases=False,
+        batch=Batch.WEEKLY,
+    )
+    assert trigger.options == options
+    sent = page.form(page.path).fields
+    assert (sent["branches"], sent["all_repositories"], sent["every_event"]) == (
+        ["main\nrelease/*\n!release/0.x"],
+        ["yes"],
+        ["yes"],
+    )
+    row = (await browsing.open(ROOT)).rows[1]
+    assert row[0] == "Package a all repositories"
+    assert "files: pkg/a/**" in row[2]
+    assert "no pre-releases" in row[2]
+    assert "one post a week" in row[2]
+
+    fields = {"branches": "", "tags": "", "paths": "", "scopes": "", "pre_releases": "yes", "batch": "none"}
+    page = await browsing.send(page.form(page.path), **fields, all_repositories="", repositories="codehost:1")
+    (trigger,) = await triggers(acme)
+    assert (page.status, trigger.options, trigger.repository_ids) == (200, TriggerOptions(), (1,))
+
+
+async def test_the_preview_says_why_a_delivery_was_left_out(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("p-1", "feat(api): a lamp")
+    await acme.push("p-2", "fix(web): a door")
+    await acme.release("r-1", "v1.0.0")
+
+    page = await made(browsing, name="Letters", every_event="yes", scopes="api", tags="pkg@*")
+
+    assert "1 of 3 deliveries" in page.text
+    assert "Left out by its filters: 2" in page.text
+    assert "no commit has a scope that matches api" in page.text
+    assert "tag v1.0.0 does not match pkg@*" in page.text

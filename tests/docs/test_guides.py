@@ -37,6 +37,7 @@ GUIDES: Final = (
     Guide(page="docs/howto/hosted-clients.md", given=_ACME),
     Guide(page="docs/howto/house-style.md", given=_ACME),
     Guide(page="docs/howto/model.md", given=_ACME, files={"model.key": "sk-model"}),
+    Guide(page="docs/monorepos.md", given=_CONNECTED),
     Guide(page="docs/howto/public-changelog.md", given=_ACME),
     Guide(page="docs/howto/webhooks-out.md", given=_ACME),
 )
@@ -65,7 +66,7 @@ def test_every_block_of_the_guides_is_run_or_says_why_not() -> None:
     guides = {name_of(page) for page in PAGES if page.parent.name == "howto"}
     guides |= {
         "README.md",
-        *(f"docs/{name}.md" for name in ("quickstart", "by-hand", "repository", "gitlab", "bitbucket")),
+        *(f"docs/{name}.md" for name in ("quickstart", "by-hand", "repository", "gitlab", "bitbucket", "monorepos")),
     }
     guides |= {"docs/operations.md", "docs/dashboard.md"}
     found = {(page, fence.text.splitlines()[0]): fence.rest for page in guides for fence in fences(read(page), "sh")}
@@ -143,7 +144,7 @@ def test_the_steps_by_hand_lead_to_a_post(tmp_path: Path) -> None:
     assert ran.code == 0, ran.stderr + (ran.folder / "serve.log").read_text("utf-8")
     assert re.search(r"^1 +200 +processed", ran.stdout, re.MULTILINE), ran.stdout
     assert re.search(r"^1 +200 +duplicate", ran.stdout, re.MULTILINE), ran.stdout
-    assert re.search(r"completed +1 +post_", ran.stdout), ran.stdout
+    assert re.search(r"completed +push +\S+ +1 +post_", ran.stdout), ran.stdout
     (markdown,) = fences(read("docs/by-hand.md"), "markdown")
     assert markdown.text.replace("\n", "\\n") in ran.stdout
 

@@ -33,19 +33,20 @@ from tests.docs.pages import (
 from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
 from contentsvc_cli.develop.send import send
 from contentsvc_cli.main import main
-from contentsvc_cli.operate.agents import KEY_VARIABLE
+from contentsvc_cli.servers import KEY_VARIABLE, SERVER_VARIABLE
+from contentsvc_cli.terminal.output import ORGANIZATION_VARIABLE
 from contentsvc_core import MAX_BODY, ports
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
+from contentsvc_core.content.posts import PostBody
 from contentsvc_core.lists.pagination import MAX_LIMIT
 from contentsvc_core.testing import push_body
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS
-from contentsvc_http.responses import PostBody
 from contentsvc_http.settings import Settings, api_variable, variable
 
 _LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-_TEST: Final = re.compile(r"tests/[\w/]+\.py(?:::\w+)+")
+_TEST: Final = re.compile(r"(?:tests|campaigns)/[\w/]+\.py(?:::\w+)+")
 
 
 def test_every_relative_link_leads_to_a_file_and_a_heading() -> None:
@@ -101,12 +102,14 @@ def test_every_command_that_is_shown_exists_with_its_options() -> None:
 
 def test_the_command_line_page_shows_every_command_and_option() -> None:
     page = read("docs/cli.md")
+    shared = page.partition("\n## ")[0]
     for name, command in leaves():
         text = section(page, f"### `{name}`")
 
         assert [words for fence in fences(text, "sh") for words in shell_lines(fence.text)], name
+        # The beginning of the page explains the options that many commands share.
         for option in options_of(command):
-            assert re.search(rf"(?<![\w-]){option}(?![\w-])", text) or option == "-v", (name, option)
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", shared + text) or option == "-v", (name, option)
 
 
 def test_the_command_line_page_shows_no_other_command() -> None:
@@ -118,11 +121,14 @@ def test_the_command_line_page_shows_no_other_command() -> None:
 #: A server has to have made it; ``tests/drivers/test_brand_command.py`` runs these.
 _NEEDS_A_BRAND: Final = {"brand list", "brand show", "brand edit", "brand delete"}
 #: A run has to have written it; ``tests/drivers/test_post_command.py`` runs these.
-_NEEDS_A_POST: Final = {"post search", "post show", "post edit", "post publish", "post unpublish", "post delete"}
+_NEEDS_A_POST: Final = {
+    *("post search", "post show", "post create", "post edit", "post versions", "post restore", "post bulk"),
+    *("post publish", "post unpublish", "post delete"),
+}
 #: They need a code host, or another integration; ``tests/drivers/test_hooks.py`` runs these.
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
-_ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo"}
+_ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo", "login", "listen"}
 #: Readers subscribe on the public page; ``tests/drivers/test_subscriber_command.py`` runs these.
 _NEEDS_A_READER: Final = {"subscriber list", "subscriber remove"}
 NOT_RUN: Final = _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
@@ -136,6 +142,7 @@ def keys_of(value: Any) -> dict[str, list[str] | None]:
     }
 
 
+@pytest.mark.slow("runs each command of a page")
 def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +181,7 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
 def test_a_post_on_the_command_line_page_has_the_specified_fields() -> None:
     (shown,) = fences(section(read("docs/cli.md"), "### `contentsvc post list`"), "json")
 
-    assert sorted(json.loads(shown.text)[0]) == sorted(PostBody.__annotations__)
+    assert sorted(json.loads(shown.text)[0]) == sorted(PostBody.__struct_encode_fields__)
 
 
 def test_the_limits_are_those_of_the_code() -> None:
@@ -206,7 +213,7 @@ def test_every_variable_that_is_named_is_one() -> None:
     # That of the page about a new provider.
     known |= {api_variable(slug) for slug in (*(provider.slug for provider in PROVIDERS), "foundry")}
     known |= {str(option.envvar) for option in send.params if isinstance(option, click.Option) and option.envvar}
-    known |= {postgres.VARIABLE, TOKEN_VARIABLE, KEY_VARIABLE}
+    known |= {postgres.VARIABLE, TOKEN_VARIABLE, KEY_VARIABLE, ORGANIZATION_VARIABLE, SERVER_VARIABLE}
 
     for page in PAGES:
         assert set(re.findall(r"\bCONTENTSVC_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known, name_of(page)

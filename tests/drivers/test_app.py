@@ -53,10 +53,12 @@ class FailingStore:
         self.in_endpoint: Exception | None = None
         self.in_settle: Exception | None = None
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
         if self.in_endpoint is not None:
             raise self.in_endpoint
-        return await self.store.configuration(address, now, recall=recall)
+        return await self.store.configuration(address, now, allow_cached=allow_cached)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.in_settle is not None:
@@ -271,7 +273,9 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
     assert document["openapi"].startswith("3.1")
     assert set(document["paths"]) == {
         "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}",
-        *("/v1/posts", "/v1/posts/{postId}", "/v1/posts/generate", "/v1/posts/generate/{jobId}"),
+        *("/v1/posts", "/v1/posts/{postId}", "/v1/posts/generate", "/v1/posts/generate/{jobId}", "/v1/posts/bulk"),
+        *("/v1/posts/{postId}/versions", "/v1/posts/{postId}/versions/{number}"),
+        "/v1/posts/{postId}/versions/{number}/restore",
         *("/v1/brand-identities", "/v1/brand-identities/{brandIdentityId}"),
         *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
         *("/v1/integrations", *(f"/v1/integrations/{provider.slug}" for provider in PROVIDERS)),
@@ -280,7 +284,8 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         "/v1/changelogs/{changelogId}/images/{kind}",
         *("/v1/schedules", "/v1/schedules/{scheduleId}"),
         *("/v1/event-triggers", "/v1/event-triggers/{triggerId}"),
-        *("/v1/webhook-logs", "/v1/webhook-logs/{logId}/replay"),
+        *("/v1/webhook-logs", "/v1/webhook-logs/replay", "/v1/webhook-logs/{logId}", "/v1/webhook-logs/{logId}/replay"),
+        *("/v1/runs", "/v1/runs/{runId}", "/v1/runs/{runId}/cancel", "/v1/runs/{runId}/retry", "/v1/organization"),
         *("/v1/context", "/v1/context/{customId}"),
         *("/v1/webhook-endpoints", "/v1/webhook-endpoints/{endpointId}"),
         *(f"/v1/webhook-endpoints/{{endpointId}}/{action}" for action in ("rotate-secret", "test")),
@@ -301,6 +306,7 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
     listing = document["paths"]["/v1/posts"]["get"]
     assert {parameter["name"] for parameter in listing["parameters"]} == {
         *("limit", "page", "sort", "orderBy", "status", "contentType", "brandIdentityId"),
+        *("label", "repository", "query", "since", "until"),
     }
 
 

@@ -67,6 +67,17 @@ def test_installed_the_demo_shows_every_answer_and_a_changelog_and_ends(tmp_path
     assert not list(tmp_path.glob("contentsvc-demo-*"))
 
 
+def in_a_new_shell(commands: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-ec", commands],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: Path) -> None:
     shown = demo([COMMAND, "demo", "--keep"], tmp_path)
     assert_complete(shown)
@@ -89,7 +100,7 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
         assert 'class="logo"' in changelog.text
         assert "<feed" in feed.text
         assert overview.is_success
-        assert "Newest deliveries" in overview.text
+        assert "3 drafts wait for you." in overview.text
         assert "Acme Lighthouses" in brands.text
         assert "What was new this week" in schedules.text
         assert "Invalid webhook signature" in failed.text
@@ -99,14 +110,11 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
         source = re.search(r"first: (\. \S+)$", shown, re.MULTILINE)
         assert source is not None
         commands = f"contentsvc integration list --organization acme\ncontentsvc doctor --port {url.rpartition(':')[2]}"
-        done = subprocess.run(
-            ["sh", "-ec", f"{source[1]}\n{commands}"],
-            cwd=tmp_path,
-            env={name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = in_a_new_shell(f"{source[1]}\n{commands}", tmp_path)
+        for _ in range(9):
+            if "no answer within" in done.stdout:
+                # On a busy machine, a check of the doctor may take longer than it waits.
+                done = in_a_new_shell(f"{source[1]}\n{commands}", tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         assert f"{url}/api/webhooks/codehost/" in done.stdout
         assert re.search(r"ok +server ", done.stdout), done.stdout

@@ -25,11 +25,11 @@ from tests.code_host_server import CodeHostServer
 from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.main import main
 from contentsvc_cli.operate.doctor import clock, network, work
-from contentsvc_cli.operate.doctor.findings import Finding, FindingState, aside, ok, within
+from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.looking import LookedAt, Server
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, Server
 
 VERSION = version("contentsvc")
 
@@ -311,7 +311,7 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
 
 
 def test_runs_that_nobody_takes_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
-    command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
+    command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
     (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
     command("receive", "x.jsonl", "--integration", connected["integrationId"])
@@ -335,7 +335,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
         def __init__(self) -> None:
             self.count = 0
 
-        async def beats(self) -> Mapping[str, int]:
+        async def heartbeats(self) -> Mapping[str, int]:
             self.count += 1
             return {"exe_alive": self.count, "exe_dead": 7}
 
@@ -495,7 +495,7 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     over = threading.Event()
 
     async def hangs() -> list[Finding]:
-        await aside(over.wait)
+        await in_thread(over.wait)
         return []
 
     async def breaks() -> list[Finding]:
@@ -521,15 +521,16 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
 
 
 async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
-    assert await aside(lambda: 7) == 7
+    assert await in_thread(lambda: 7) == 7
     with pytest.raises(OSError, match="x"):
-        await aside(lambda: (_ for _ in ()).throw(OSError("x")))
+        await in_thread(lambda: (_ for _ in ()).throw(OSError("x")))
     over = threading.Event()
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(aside(over.wait), 0.01)
+        await asyncio.wait_for(in_thread(over.wait), 0.01)
     over.set()
 
 
+@pytest.mark.slow("looks at several databases of PostgreSQL")
 @pytest.mark.parametrize(
     ("numbers", "state", "told_beside"),
     [
@@ -542,12 +543,12 @@ async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
 def test_what_an_older_postgresql_lacks_is_said(
     monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], state: str, told_beside: str | None
 ) -> None:
-    asked = LookedAt.server
+    asked = DatabaseInspector.server
 
-    async def older(database: LookedAt) -> Server:
+    async def older(database: DatabaseInspector) -> Server:
         return evolve(await asked(database), version=".".join(map(str, numbers)), numbers=numbers)
 
-    monkeypatch.setattr(LookedAt, "server", older)
+    monkeypatch.setattr(DatabaseInspector, "server", older)
     with postgres.emptied() as url:
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
         found = told()
@@ -558,6 +559,7 @@ def test_what_an_older_postgresql_lacks_is_said(
     assert said.partition("synchronous_commit is on")[2] == (f"; {told_beside}" if told_beside else "")
 
 
+@pytest.mark.slow("looks at several databases of PostgreSQL")
 def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     with postgres.database() as url:
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)

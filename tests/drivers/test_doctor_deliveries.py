@@ -14,13 +14,15 @@ from tests.docs.pages import code, read, rows, section
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_cli.main import main
-from contentsvc_cli.operate.doctor.deliveries import REMEDIES, ArrivedDeliveries, deliveries
+from contentsvc_cli.operate.doctor.deliveries import ArrivedDeliveries, deliveries
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState
 from contentsvc_cli.wiring import open_app, receiver_of
-from contentsvc_core.testing import address, push_body, signed
+from contentsvc_core.journal import LogLine, LogStatus
+from contentsvc_core.testing import START, address, push_body, signed
+from contentsvc_core.webhooks.diagnosis import Known, command_of, diagnose
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_http.settings import load_settings
-from contentsvc_http.wiring.looking import open_as_it_is
+from contentsvc_http.wiring.diagnostics import open_as_it_is
 
 ORGANIZATION = ("--organization", "acme")
 
@@ -108,7 +110,10 @@ def test_when_every_delivery_is_refused_that_is_a_fault_with_its_cause_and_remed
     assert (told["faults"], found["state"]) == (1, "fault")
     assert found["found"].startswith("acme/lighthouse: last delivery ")
     assert "refused since " in found["found"]
-    assert found["found"].endswith("UTC: 6 of 6, in 24 h: 6 of 6; mostly: 401 Invalid webhook signature")
+    assert found["found"].endswith(
+        "UTC: 6 of 6, in 24 h: 6 of 6; 6 of the last 6 deliveries were refused: signature. "
+        "The signature is well-formed, but made with another secret, or the body was changed on its way."
+    )
     assert f"contentsvc integration rotate-secret {hook['integrationId']}" in found["advice"]
     # For people the command is on one line.
     shown = CliRunner().invoke(main, ["doctor", "--port", "1"]).stdout.splitlines()
@@ -116,7 +121,7 @@ def test_when_every_delivery_is_refused_that_is_a_fault_with_its_cause_and_remed
 
 
 def test_refusals_of_long_ago_are_no_fault(hook: dict[str, Any]) -> None:
-    command("trigger", "create", *ORGANIZATION, "--repository-id", "4242")
+    command("trigger", "create", "--every-event", *ORGANIZATION, "--repository-id", "4242")
     deliver(hook, "d-1", forged=2)
 
     assert looked()[0].state is FindingState.FAULT
@@ -125,7 +130,7 @@ def test_refusals_of_long_ago_are_no_fault(hook: dict[str, Any]) -> None:
 
 
 def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, Any]) -> None:
-    command("trigger", "create", *ORGANIZATION, "--repository-id", "4242")
+    command("trigger", "create", "--every-event", *ORGANIZATION, "--repository-id", "4242")
     deliver(hook, forged=1)
     deliver(hook, *(f"d-{number}" for number in range(12)))
 
@@ -161,7 +166,10 @@ def test_deliveries_to_what_is_switched_off_are_mended_by_switching_it_on(hook: 
     deliver(hook, "d-1")
 
     (found,) = looked()
-    assert (found.state, found.found.rpartition(": ")[2]) == (FindingState.FAULT, "403 Integration is disabled")
+    assert (found.state, found.found.partition("was refused: ")[2]) == (
+        FindingState.FAULT,
+        "integration disabled. The integration is disabled, so its deliveries are refused.",
+    )
     assert command(*mended_by(found)) == {"integrationId": hook["integrationId"], "enabled": True}
 
 
@@ -191,17 +199,29 @@ def test_when_refusals_are_many(refused: int, number: int, *, mostly: bool, ofte
     assert (traffic.is_mostly_refused, traffic.is_often_refused) == (mostly, often)
 
 
-def test_each_cause_in_the_log_has_a_remedy_that_the_guide_has_too() -> None:
-    titles = {fault.log_title: str(fault.status) for fault in Fault if fault.log_title}
+def test_the_commands_of_diagnoses_are_in_the_table_of_the_guide() -> None:
     table = {
         cell: row[2]
         for row in rows(section(read("docs/repository.md"), "## When nothing arrives"))
         for cell in code(row[0])
     }
+    named = (Fault.INVALID_SIGNATURE, Fault.INTEGRATION_DISABLED, Fault.REPOSITORY_MISMATCH, Fault.UNAVAILABLE)
 
-    assert set(REMEDIES) == set(titles)
-    for title, remedy in REMEDIES.items():
-        assert title is not None
-        words = remedy.partition("contentsvc ")[2].split()
-        if words and titles[title] in table:
-            assert f"contentsvc {' '.join(words[:2])}" in table[titles[title]], title
+    for fault in named:
+        line = LogLine(
+            id="log_1",
+            organization_id="org_1",
+            integration_id="int_1",
+            repository_id=1,
+            reference_id=None,
+            title=fault.log_title or "",
+            integration_type="codehost",
+            status=LogStatus.FAILED,
+            status_code=fault.status,
+            created_at=START,
+        )
+        found = diagnose(line, Known(is_enabled=False))
+        assert found is not None
+        told = command_of(found, "int_1")
+        assert told is not None
+        assert " ".join(told.split()[:3]) in table[str(fault.status)], fault

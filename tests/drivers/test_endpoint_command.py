@@ -111,3 +111,14 @@ def test_an_operator_opens_hosts_by_a_setting(database: str, monkeypatch: pytest
     assert run("endpoint", "create", "http://127.0.0.1:9001/hook", "--organization", "acme").exit_code == 1
     monkeypatch.setenv("CONTENTSVC_OUTGOING_HOSTS", "http://127.0.0.1")
     assert "CONTENTSVC_OUTGOING_HOSTS takes hosts" in run("endpoint", "list", "--organization", "acme").output
+
+
+def test_an_endpoint_of_a_chat_has_no_secret_and_its_format_can_be_set(database: str) -> None:
+    assert database
+    chat = made("endpoint", "create", "https://hooks.slack.com/services/x", "--organization", "acme")
+    assert chat["format"] == "slack"
+    assert "secret" not in chat
+    refused = run("endpoint", "edit", chat["id"], "--format", "discord")
+    assert (refused.exit_code, "must be slack, or none" in refused.output) == (1, True)
+    moved = made("endpoint", "edit", chat["id"], "--url", "https://acme.example/x", "--format", "slack")
+    assert (moved["url"], moved["format"]) == ("https://acme.example/x", "slack")

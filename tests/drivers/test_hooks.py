@@ -120,7 +120,7 @@ def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
         # The command does not know where this server is reached.
         monkeypatch.setenv("CONTENTSVC_BASE_URL", running.url)
         connect()
-        command("trigger", "create", "--organization", "acme", "--repository-id", str(REPOSITORY_ID))
+        command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", str(REPOSITORY_ID))
         for guid, fault in (("d-read", None), ("d-refused", Fault(status=403, path="graphql"))):
             server.fault = fault
             body = push_body(f"feat: {guid} (#12)", repository_id=REPOSITORY_ID)

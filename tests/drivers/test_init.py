@@ -116,6 +116,7 @@ def test_the_wizard_asks_and_what_it_prints_is_whole_on_a_narrow_terminal(folder
     assert listed("log", "list", "--organization", "acme-lamps") == []
 
 
+@pytest.mark.slow("starts a server, and commands")
 def test_from_an_empty_folder_to_a_public_page_about_a_checkout_in_two_commands(folder: Path, work: Work) -> None:
     shown = ran("--yes", "--checkout", str(work.path), "--repository-id", "4242")
     assert shown.exit_code == 0, shown.output

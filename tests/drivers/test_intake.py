@@ -9,8 +9,8 @@ from tests.drivers.connections import MadeUpTime
 
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import MAX_BODY
+from contentsvc_http.body_budget import Bodies, BodyBudget, Reservation
 from contentsvc_http.errors import Refused
-from contentsvc_http.intake import Bodies, Intake, Reservation
 
 UNIT = 2 * LARGE_BODY
 
@@ -28,20 +28,20 @@ class Sender:
         return await self.parts.get()
 
 
-async def reading(place: Reservation, sender: Sender) -> int:
+async def reading(reservation: Reservation, sender: Sender) -> int:
     """Return the status: 200 when the body was read whole."""
-    with place:
+    with reservation:
         try:
-            await place.read(cast("Any", sender.receive))
+            await reservation.read(cast("Any", sender.receive))
         except Refused as exc:
             return exc.status
         return 200
 
 
-def begin(intake: Intake, owner: str, size: int, *, announced: int = 0) -> tuple["asyncio.Task[int]", Sender]:
+def begin(budget: BodyBudget, owner: str, size: int, *, announced: int = 0) -> tuple["asyncio.Task[int]", Sender]:
     sender = Sender()
     sender.send(size)
-    return asyncio.create_task(reading(intake.place(announced, owner), sender)), sender
+    return asyncio.create_task(reading(budget.reserve(announced, owner), sender)), sender
 
 
 async def settled() -> None:
@@ -50,12 +50,12 @@ async def settled() -> None:
 
 
 async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
-    intake = Intake(2 * MAX_BODY)
-    many = [begin(intake, f"int_{number}", 1, announced=MAX_BODY) for number in range(100)]
+    budget = BodyBudget(2 * MAX_BODY)
+    many = [begin(budget, f"int_{number}", 1, announced=MAX_BODY) for number in range(100)]
     await settled()
 
-    with intake.place(MAX_BODY, "another") as place:
-        place.take(bytes(MAX_BODY))
+    with budget.reserve(MAX_BODY, "another") as reservation:
+        reservation.take(bytes(MAX_BODY))
 
     for task, sender in many:
         sender.send(1, more=False)
@@ -63,26 +63,26 @@ async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
 
 
 async def test_one_owner_holds_at_most_half() -> None:
-    intake = Intake(4 * UNIT, for_small=100)
-    with intake.place(owner="one") as large, intake.place(owner="one") as small:
+    budget = BodyBudget(4 * UNIT, for_small=100)
+    with budget.reserve(owner="one") as large, budget.reserve(owner="one") as small:
         large.take(bytes(2 * UNIT))
         small.take(bytes(50))
         for announced, body in ((UNIT, b""), (0, bytes(UNIT)), (0, b"x")):
-            with pytest.raises(Refused) as refused, intake.place(announced, "one") as more:
+            with pytest.raises(Refused) as refused, budget.reserve(announced, "one") as more:
                 more.take(body)
             assert (refused.value.status, refused.value.headers["Retry-After"]) == (503, "1")
-        with intake.place(UNIT, "two") as others, intake.place(owner="two") as others_small:
+        with budget.reserve(UNIT, "two") as others, budget.reserve(owner="two") as others_small:
             others.take(bytes(2 * UNIT))
             others_small.take(bytes(50))
     # All of it is free again.
-    with intake.place(owner="one") as place:
-        place.take(bytes(2 * UNIT))
+    with budget.reserve(owner="one") as reservation:
+        reservation.take(bytes(2 * UNIT))
 
 
 async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
-    intake = Intake(6 * UNIT)
+    budget = BodyBudget(6 * UNIT)
     # Three that hold two units each: the room is full.
-    (oldest, first), (middle, second), (newest, _) = (begin(intake, name, 2 * UNIT) for name in "abc")
+    (oldest, first), (middle, second), (newest, _) = (begin(budget, name, 2 * UNIT) for name in "abc")
     await settled()
 
     first.send(UNIT)
@@ -95,8 +95,8 @@ async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_th
 
 
 async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
-    intake = Intake(4 * UNIT)
-    (oldest, first), (newest, second) = (begin(intake, name, 2 * UNIT) for name in "ab")
+    budget = BodyBudget(4 * UNIT)
+    (oldest, first), (newest, second) = (begin(budget, name, 2 * UNIT) for name in "ab")
     await settled()
 
     second.send(1)
@@ -106,21 +106,21 @@ async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
 
 
 async def test_a_body_that_arrived_whole_is_never_ended_and_comes_before_those_that_arrive() -> None:
-    intake = Intake(4 * UNIT)
-    with intake.place(owner="a") as whole:
+    budget = BodyBudget(4 * UNIT)
+    with budget.reserve(owner="a") as whole:
         whole.take(bytes(2 * UNIT))
-        arriving, _ = begin(intake, "b", 2 * UNIT)
+        arriving, _ = begin(budget, "b", 2 * UNIT)
         await settled()
-        with intake.place(owner="c") as another:
+        with budget.reserve(owner="c") as another:
             another.take(bytes(2 * UNIT))
         assert await arriving == 503
         whole.take(bytes(2 * UNIT))
 
 
 async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:
-    intake = Intake(4 * UNIT)
+    budget = BodyBudget(4 * UNIT)
     (own_old, first), (own_new, _), (others, third) = (
-        begin(intake, name, size) for name, size in (("a", UNIT), ("a", UNIT), ("b", UNIT))
+        begin(budget, name, size) for name, size in (("a", UNIT), ("a", UNIT), ("b", UNIT))
     )
     await settled()
 
@@ -132,26 +132,26 @@ async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:
 
 
 async def test_a_body_that_has_become_large_leaves_the_room_of_small_ones() -> None:
-    intake = Intake(4 * UNIT, for_small=2 * LARGE_BODY)
-    task, sender = begin(intake, "a", LARGE_BODY)
+    budget = BodyBudget(4 * UNIT, for_small=2 * LARGE_BODY)
+    task, sender = begin(budget, "a", LARGE_BODY)
     await settled()
-    assert intake.small.lacks("a", 1)
+    assert budget.small.lacks("a", 1)
 
     sender.send(1)
     await settled()
-    assert not intake.small.lacks("a", LARGE_BODY)
-    assert intake.large.lacks("a", 2 * UNIT - LARGE_BODY)
+    assert not budget.small.lacks("a", LARGE_BODY)
+    assert budget.large.lacks("a", 2 * UNIT - LARGE_BODY)
     sender.send(0, more=False)
     assert await task == 200
 
 
 async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
-    silent = Intake(step_s=0.01)
+    silent = BodyBudget(step_s=0.01)
     task, _ = begin(silent, "a", 1)
     assert await task == 408
 
     # It keeps the pace, and does not end.
-    endless = Intake(step_s=60, within_s=0.05)
+    endless = BodyBudget(step_s=60, within_s=0.05)
     task, sender = begin(endless, "a", LARGE_BODY)
     while not task.done():
         sender.send(LARGE_BODY)
@@ -161,40 +161,40 @@ async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
 
 @pytest.mark.parametrize("turns", range(4))
 async def test_a_body_whose_time_is_up_may_lose_its_room_at_the_same_moment(turns: int) -> None:
-    intake = Intake(step_s=0.01)
-    place, sender = intake.place(), Sender()
+    budget = BodyBudget(step_s=0.01)
+    reservation, sender = budget.reserve(), Sender()
     sender.send(1)
-    task = asyncio.create_task(reading(place, sender))
+    task = asyncio.create_task(reading(reservation, sender))
     await settled()
     # Nothing of the loop runs meanwhile: the timer is due in its next turn.
     time.sleep(0.02)  # noqa: ASYNC251  # the loop is to stand still
     for _ in range(turns):
         await asyncio.sleep(0)
-    place.end()
+    reservation.end()
 
     assert await task in {408, 503}
 
 
 async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> None:
-    intake = Intake(step_s=0.05, within_s=0.05)
+    budget = BodyBudget(step_s=0.05, within_s=0.05)
     sender = Sender()
     sender.send(1)
     sender.send(1, more=False)
-    with MadeUpTime() as clock, intake.place() as place:
-        await place.part(cast("Any", sender.receive))
+    with MadeUpTime() as clock, budget.reserve() as reservation:
+        await reservation.part(cast("Any", sender.receive))
         # Longer than the sender may take.
         await clock.passes(0.1)
-        assert not (await place.part(cast("Any", sender.receive)))["more_body"]
+        assert not (await reservation.part(cast("Any", sender.receive)))["more_body"]
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
 async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(method: str) -> None:
-    intake = Intake(4 * UNIT, for_small=100)
+    budget = BodyBudget(4 * UNIT, for_small=100)
     free: list[bool] = []
 
     async def route(_scope: Any, receive: Any, _send: Any) -> None:
         assert (await receive())["body"] == bytes(50)
-        free.append(not intake.small.lacks(b"mine", 50))
+        free.append(not budget.small.lacks(b"mine", 50))
         # The body is at its end: the sender may go away.
         assert (await receive())["type"] == "http.disconnect"
 
@@ -207,9 +207,9 @@ async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(met
         return messages.pop(0)
 
     scope = {"type": "http", "method": method, "headers": [(b"authorization", b"mine")]}
-    app = Bodies(cast("Any", route), intake)
+    app = Bodies(cast("Any", route), budget)
     await app(cast("Any", scope), cast("Any", receive), cast("Any", None))
 
     # The framework's routes for GET read none.
     assert free == [method == "GET"]
-    assert not intake.small.lacks(b"mine", 50)
+    assert not budget.small.lacks(b"mine", 50)

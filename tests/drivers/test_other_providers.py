@@ -25,7 +25,7 @@ class World:
     api: ScriptedApi
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow("one more server"))])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def world(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[World]:
     with ExitStack() as stack:
         api = stack.enter_context(scripted_api())
@@ -52,6 +52,7 @@ def deliver(server: str, provider: str, made: dict[str, Any], secret: str, sent:
     return {"status": answered.status_code, **answered.json()}
 
 
+@pytest.mark.slow("starts a server")
 def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World) -> None:
     sent, project = golden("gitlab", "push__cut"), "/projects/acme%2Fharbour%2Flighthouse"
     world.api.says(
@@ -96,6 +97,7 @@ def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World)
     assert TOKEN not in repr(stored)
 
 
+@pytest.mark.slow("starts a server")
 def test_a_branch_and_its_version_of_bitbucket_become_two_posts(world: World) -> None:
     sent = golden("bitbucket", "push__with_a_tag")
     repository = json.loads(sent.body)["repository"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from contentsvc_cli.terminal.ids import shortened
 from contentsvc_cli.terminal.output import cell, json_text, look
 from contentsvc_cli.terminal.waiting import waiting
 
@@ -107,3 +108,14 @@ def test_nothing_is_shown_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         with waiting("reading", patience_s=0.0):
             pass
     assert stream.getvalue() == ""
+
+
+def test_ids_are_shortened_as_far_as_they_differ() -> None:
+    one, two = "post_01a209fd-d39c-755e-a40d-86faf5163712", "post_01a209fd-d39c-755f-a40d-86faf5163712"
+    alone = "01a209fd-a1ae-70d3-a86a-b83c1abb040b"
+
+    assert shortened([one, two, alone, "codehost:4242:d-1", ""]) == {
+        one: "post_01a209fd-d39c-755e",
+        two: "post_01a209fd-d39c-755f",
+        alone: "01a209fd-a1ae",
+    }

@@ -41,7 +41,7 @@ def trigger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     command("organization", "create", "Acme")
     made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
-    trigger = command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
+    trigger = command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
     (tmp_path / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
     command("receive", "x.jsonl", "--integration", made["integrationId"])
@@ -125,7 +125,7 @@ def test_publishing_a_changelog_shows_what_becomes_public_and_asks(post: dict[st
     assert (declined.exit_code, "Make 1 post public? [y/N]" in declined.stderr) == (1, True)
     for shown in (refused, declined):
         first, *rest = shown.stderr.splitlines()
-        assert first.startswith("1 post of acme will be public at http://127.0.0.1:8000/changelog/acme")
+        assert first.startswith("1 post will be public at http://127.0.0.1:8000/changelog/acme")
         assert "1  acme/lighthouse" in rest[0]
         assert rest[2].endswith("A lamp with a bell")
     assert not command("changelog", "show", *mine)["isPublic"]
@@ -153,7 +153,7 @@ def test_a_post_is_shown_changed_published_and_deleted(post: dict[str, Any], tmp
     assert (changed["title"], changed["content"]) == ("Lamps", "<h1>Lamps ⚓</h1>\n")
     assert command("post", "edit", id_, "--markdown", "-", input="New\0")["markdown"] == "New\ufffd"
     assert "nothing to change" in error("post", "edit", id_, code=2)
-    assert error("post", "edit", id_, "--title", "x" * 121) == "title must have 1 to 120 characters"
+    assert error("post", "edit", id_, "--title", "x" * 121) == "title must have at most 120 characters"
     (tmp_path / "post.md").write_bytes(b"\xff")
     assert error("post", "edit", id_, "--markdown", "post.md") == "the Markdown is not valid UTF-8"
 
@@ -177,7 +177,7 @@ def test_a_trigger_is_changed_and_deleted(trigger: str) -> None:
     assert kept == {**changed, "sourceConfig": {"eventTypes": []}, "autoPublish": True}
     assert command("trigger", "list", "--organization", "acme") == [kept]
 
-    create = ("trigger", "create", "--organization", "acme", "--repository-id", "4242", "--output")
+    create = ("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242", "--output")
     assert error(*create, "blog_post") == "Duplicate event trigger"
     assert error(*create, "twitter_post", "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
     assert "nothing to change" in error("trigger", "edit", trigger, code=2)
@@ -229,3 +229,49 @@ def test_posts_are_searched(post: dict[str, Any]) -> None:
     assert error("post", "search", "x", "--organization", "acme", "--status", "gone", code=2).startswith(
         "Invalid status"
     )
+
+
+def test_a_post_is_created_scheduled_and_restored(tmp_path: Path) -> None:
+    (tmp_path / "post.md").write_text("Brighter.", "utf-8")
+    create = ("post", "create", "--organization", "acme", "--title", "A lamp")
+    made = command(*create, "--markdown", "post.md", "--summary", "Light", "--label", "new")
+    assert set(made) == POST
+    assert made["sourceMetadata"] == {"writer": "hand", "summary": "Light", "labels": ["new"]}
+    public = command(*create, "--markdown", "-", "--publish", input="Darker.")
+    assert (public["status"], public["markdown"]) == ("published", "Darker.")
+
+    id_ = made["id"]
+    scheduled = command("post", "publish", id_, "--at", "2999-01-01T08:00Z")
+    assert scheduled["sourceMetadata"]["publishAt"] == "2999-01-01T08:00:00.000Z"
+    assert "publishAt" in CliRunner().invoke(main, ["post", "publish", id_, "--at", "2999-01-02"]).stdout
+    assert "publishAt" not in command("post", "edit", id_, "--publish-at", "none")["sourceMetadata"]
+    assert command("post", "edit", id_, "--summary", "none", "--title", "Lamps")["sourceMetadata"].keys() == {
+        "writer",
+        "labels",
+    }
+    assert [(each["number"], each["author"]) for each in command("post", "versions", id_)] == [
+        (2, "command"),
+        (1, "command"),
+    ]
+    assert command("post", "restore", id_, "1")["title"] == "A lamp"
+    assert error("post", "restore", id_, "9") == f"there is no post '{id_}'"
+    assert error(*create, "--markdown", "post.md", "--publish-at", "soon").startswith("publishAt 'soon' is no time")
+
+
+def test_posts_are_filtered_and_changed_together(tmp_path: Path) -> None:
+    mine = ("--organization", "acme")
+    (tmp_path / "post.md").write_text("Brighter.", "utf-8")
+    ids = [
+        command("post", "create", *mine, "--title", f"Lamp {n}", "--markdown", "post.md", "--label", "new")["id"]
+        for n in range(2)
+    ]
+    assert [each["id"] for each in command("post", "list", *mine, "--label", "new", "--query", "1")] == ids[1:]
+    assert command("post", "list", *mine, "--status", "published") == []
+    assert error("post", "list", *mine, "--label", "old", code=2).startswith("Invalid label: 'old'")
+
+    bulk = ("post", "bulk", "publish", *mine, "--label", "new")
+    assert "add --yes" in error(*bulk, code=2)
+    assert command(*bulk, "--yes") == {"action": "publish", "done": ids[::-1], "failed": [], "remaining": 0}
+    declined = CliRunner().invoke(main, bulk, input=Terminal(b"n\n"))
+    assert (declined.exit_code, "Publish 2 of 2 posts?" in declined.stderr) == (1, True)
+    assert "name at least one filter" in error("post", "bulk", "delete", *mine, "--yes", code=2)

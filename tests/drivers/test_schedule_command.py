@@ -56,7 +56,7 @@ def test_times_are_written_changed_and_read_as_people_do() -> None:
 
     listed = invoke("schedule", "list", "--organization", "acme").stdout
     assert "daily at 23:59 UTC" in listed
-    assert f"{daily['nextRunAt'][:10]} 23:59 UTC" in listed
+    assert f"{daily['nextRunAt'][:10]} 23:59" in listed
     command("schedule", "disable", id_)
     assert "never: it is off" in invoke("schedule", "list", "--organization", "acme").stdout
     assert command("schedule", "enable", id_)["nextRunAt"].endswith("T23:59:00.000Z")

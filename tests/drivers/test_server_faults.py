@@ -91,7 +91,7 @@ def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_t
         lines += [f"{name}: {value}" for name, value in prepared.hook.headers(body, str(uuid.uuid4())).items()]
         with server.connect() as connection:
             connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
-            # Answered after it, on a connection of its own: by now the delivery has been read, too.
+            # AnswerObserver after it, on a connection of its own: by now the delivery has been read, too.
             httpx.get(f"{server.url}/health/live", trust_env=False, verify=PLAIN).raise_for_status()
             server.terminate()
             answered = connection.recv(65_536)
@@ -319,7 +319,7 @@ def test_what_is_refused_before_there_is_a_request_is_refused_in_our_form(
         with httpx.Client(base_url=server.url, trust_env=False, verify=PLAIN) as client:
             for _ in range(200):
                 assert client.get("/health/live", headers={"X-Padding": "x" * 1000}).status_code == 200
-            assert client.post("/v1/posts", content=b"x" * 500_000).status_code == 405
+            assert client.post("/v1/schedules/x", content=b"x" * 500_000).status_code == 405
 
     head, _, body = answered.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 " + status)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from tests.server_process import COMMAND, PATIENCE_S, Installation
 
-from contentsvc_cli.main import COMMANDS, main
+from contentsvc_cli.main import COMMANDS, GROUPS, main
 
 _IMPORTED: Final = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MULTILINE)
 #: What the standard library looks for in vain: `pickle` asks whether it runs in Java, `platform` of 3.12 in Windows.
@@ -61,6 +61,7 @@ def test_help_and_version_import_nothing_of_the_service(acme: Installation, alwa
     assert {name for name in found if not name.startswith("click.")} <= _FOR_HELP
 
 
+@pytest.mark.slow("starts the command")
 def test_a_list_imports_neither_an_object_mapper_nor_a_framework(acme: Installation, always: set[str]) -> None:
     found = imported(COMMAND, "organization", "list", installation=acme) - always
 
@@ -85,6 +86,7 @@ def test_each_command_has_one_whole_line_of_help() -> None:
         assert f"  {name:12}  {command.summary}" in shown
         assert len(command.summary) <= 45
         assert command.summary.endswith(".")
+    assert [line[:-1] for line in shown if line.endswith(":") and not line.startswith(" ")] == ["Options", *GROUPS]
 
 
 #: What answers deliveries may import: neither the framework nor what renders pages.
@@ -115,6 +117,7 @@ asyncio.run(receive())
 """
 
 
+@pytest.mark.slow("starts a server")
 def test_deliveries_are_answered_before_the_framework_is_imported(acme: Installation) -> None:
     receiving = [sys.executable, "-c", _RECEIVE]
     done = subprocess.run(

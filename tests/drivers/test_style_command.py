@@ -61,7 +61,7 @@ def test_it_is_set_by_options_shown_and_reset() -> None:
 
 def test_a_trigger_and_a_schedule_have_overrides() -> None:
     command("integration", "connect", "acme/lighthouse", *MINE, "--repository-id", "1")
-    trigger = command("trigger", "create", *MINE, "--repository-id", "1")["id"]
+    trigger = command("trigger", "create", "--every-event", *MINE, "--repository-id", "1")["id"]
     schedule = command(
         *("schedule", "create", *MINE, "--repository-id", "1", "--name", "Daily"),
         *("--frequency", "daily", "--at", "09:00", "--output", "changelog"),

@@ -42,7 +42,9 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
     command("organization", "create", "Acme")
     made = command("integration", "connect", "acme/lamp", "--organization", "acme", "--repository-id", "4242")
-    command("trigger", "create", "--organization", "acme", "--repository-id", "4242", "--name", "changelog")
+    command(
+        "trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242", "--name", "changelog"
+    )
     lines = [{"event": "push", "delivery": "0d5f-1", "body": push_body(f"feat: {HOSTILE}", repository_id=4242)}]
     (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     command("receive", str(folder / "x.jsonl"), "--integration", made["integrationId"])
@@ -86,25 +88,55 @@ def test_secrets_that_are_shown_once_are_whole_at_any_width(acme: Installation, 
 
 
 @pytest.mark.slow("starts a command on a terminal")
+@pytest.mark.parametrize("width", [60, 80])
 @pytest.mark.parametrize(
     "listed",
     [
-        *(("log", "list"), ("run", "list"), ("post", "list"), ("context", "list"), ("integration", "list")),
-        *(("trigger", "list"), ("key", "list"), ("context", "search", "lamp")),
+        *(("log", "list"), ("run", "list"), ("post", "list"), ("integration", "list"), ("trigger", "list")),
+        *(("key", "list"), ("context", "list"), ("context", "search", "lamp")),
     ],
     ids=" ".join,
 )
-def test_a_list_fits_80_columns_and_its_ids_can_be_copied(acme: Installation, listed: tuple[str, ...]) -> None:
-    command = (*listed, "--organization", "acme")
-    done = CliRunner(env=acme.environment).invoke(main, [*command, "--json"])
-    ids = {row.get(name) for row in json.loads(done.stdout) for name in ("id", "customId", "prefix", "webhookUrl")}
+def test_a_list_fits_the_terminal_and_its_ids_can_be_used(
+    acme: Installation, listed: tuple[str, ...], width: int
+) -> None:
+    done = CliRunner(env=acme.environment).invoke(main, [*listed, "--json"])
+    rows = json.loads(done.stdout)
 
-    lines = on_terminal(80, *command, environment=acme.environment).splitlines()
+    lines = on_terminal(width, *listed, environment=acme.environment).splitlines()
 
-    # An address is copied whole, too, and is longer than that by itself.
-    assert not [line for line in lines if len(line) > 80 and not line.startswith("  webhookUrl")]
-    assert ids - {None} <= {word for line in lines for word in line.split()}
+    # A custom id is whole, on a line of its own.
+    assert not [line for line in lines if len(line) > width and not line.startswith("  customId")]
     assert not {character for line in lines for character in line if not character.isprintable()}
+    words = {word for line in lines for word in line.split()}
+    for row in rows:
+        whole = row.get("id") or row.get("customId") or row["prefix"]
+        (shown,) = {word for word in words if whole.startswith(word) and len(word) > len("csk_00000")}
+        if "id" in row:
+            read = CliRunner(env=acme.environment).invoke(main, [listed[0], "show", shown, "--json"])
+            assert json.loads(read.stdout)["id"] == whole
+
+
+@pytest.mark.slow("starts a command on a terminal")
+def test_a_wide_list_has_all_columns_and_whole_ids(acme: Installation) -> None:
+    (run,) = json.loads(CliRunner(env=acme.environment).invoke(main, ["run", "list", "--json"]).stdout)
+
+    head, row = on_terminal(60, "run", "list", "--wide", environment=acme.environment).splitlines()
+
+    assert "deliveryId" in head.split()
+    assert {run["id"], run["postId"], "0d5f-1"} <= set(row.split())
+
+
+@pytest.mark.slow("starts a command on a terminal")
+def test_the_next_command_is_named_on_a_terminal_alone(acme: Installation) -> None:
+    command = ("endpoint", "create", "https://acme.example/hook")
+
+    shown = on_terminal(80, *command, environment=acme.environment)
+    piped = CliRunner(env=acme.environment).invoke(main, command)
+
+    assert shown.splitlines()[-1].startswith("next: contentsvc endpoint test whe_")
+    assert (piped.exit_code, piped.stderr) == (0, "")
+    assert "next:" not in on_terminal(80, *command, "--json", environment=acme.environment)
 
 
 @pytest.mark.slow("starts a command on a terminal")

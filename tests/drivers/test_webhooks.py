@@ -15,18 +15,18 @@ from tests.drivers.connections import connected
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World, world
 
-from contentsvc_adapters.aside import OneAtATime
+from contentsvc_adapters.offload import SingleThreadExecutor
 from contentsvc_core import Address, Delivery, HookConfiguration, Receiver
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases import receive as receiving
-from contentsvc_core.usecases.receive import LARGE_BODY, at_once
+from contentsvc_core.usecases.receive import LARGE_BODY, run_inline
 from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_http import webhooks
+from contentsvc_http.body_budget import BodyBudget
 from contentsvc_http.deliveries import Deliveries
-from contentsvc_http.intake import Intake
 from contentsvc_http.webhooks import Webhooks
 
 _Result = TypeVar("_Result")
@@ -105,11 +105,11 @@ async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
 
 
 class Watched:
-    """An ``Aside`` that notes which thread has done what."""
+    """An ``Offload`` that notes which thread has done what."""
 
     def __init__(self) -> None:
         self.threads: list[int] = []
-        self.inner = OneAtATime()
+        self.inner = SingleThreadExecutor()
 
     async def __call__(self, work: Callable[[], _Result], /) -> _Result:
         def noted() -> _Result:
@@ -133,7 +133,7 @@ class SettledStore:
 
 
 @pytest.fixture
-async def aside() -> AsyncGenerator[Watched]:
+async def offload() -> AsyncGenerator[Watched]:
     watched = Watched()
     yield watched
     watched.inner.close()
@@ -145,9 +145,9 @@ def store(world: World) -> SettledStore:
 
 
 @pytest.fixture
-def app(world: World, store: SettledStore, aside: Watched) -> Webhooks:
-    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, aside=aside)
-    return Webhooks(receiver, nobody, aside=aside)
+def app(world: World, store: SettledStore, offload: Watched) -> Webhooks:
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, offload=offload)
+    return Webhooks(receiver, nobody, offload=offload)
 
 
 def push(world: World, *, size: int = 0, messages: Sequence[str] = ("feat: x",)) -> Delivery:
@@ -157,7 +157,7 @@ def push(world: World, *, size: int = 0, messages: Sequence[str] = ("feat: x",))
     return signed({**native, "padding": "x" * max(0, size - bare)}, at=world.at, secret=world.secret)
 
 
-async def test_a_small_delivery_is_answered_on_the_loop(app: Webhooks, world: World, aside: Watched) -> None:
+async def test_a_small_delivery_is_answered_on_the_loop(app: Webhooks, world: World, offload: Watched) -> None:
     delivery = push(world, size=LARGE_BODY)
     assert len(delivery.body) == LARGE_BODY
 
@@ -165,11 +165,11 @@ async def test_a_small_delivery_is_answered_on_the_loop(app: Webhooks, world: Wo
 
     assert (answer.status, answer.body["message"]) == (200, "Processed push event (pushed)")
     assert answer.headers["content-length"] == str(len(answer.sent[1]["body"]))
-    assert aside.threads == []
+    assert offload.threads == []
 
 
 async def test_a_large_one_is_verified_decoded_and_written_in_another_thread(
-    app: Webhooks, world: World, aside: Watched, store: SettledStore, monkeypatch: pytest.MonkeyPatch
+    app: Webhooks, world: World, offload: Watched, store: SettledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: dict[str, int] = {}
     for module, name in (
@@ -198,7 +198,7 @@ async def test_a_large_one_is_verified_decoded_and_written_in_another_thread(
 
 
 async def test_large_ones_are_done_one_at_a_time_while_the_loop_goes_on() -> None:
-    aside = OneAtATime()
+    offload = SingleThreadExecutor()
     inside, most, turns = 0, 0, 0
     go = threading.Event()
 
@@ -210,7 +210,7 @@ async def test_large_ones_are_done_one_at_a_time_while_the_loop_goes_on() -> Non
         inside -= 1
         return threading.get_ident()
 
-    working = [asyncio.create_task(aside(work)) for _ in range(4)]
+    working = [asyncio.create_task(offload(work)) for _ in range(4)]
     # The threads still wait: the loop must proceed without them.
     for _ in range(10):
         await asyncio.sleep(0)
@@ -218,7 +218,7 @@ async def test_large_ones_are_done_one_at_a_time_while_the_loop_goes_on() -> Non
     assert not any(each.done() for each in working)
     go.set()
     threads = set(await asyncio.gather(*working))
-    aside.close()
+    offload.close()
 
     assert (most, turns) == (1, 10)
     assert threads.isdisjoint({threading.get_ident()})
@@ -255,10 +255,10 @@ async def test_two_idle_senders_keep_no_large_delivery_out(app: Webhooks, world:
 
 
 async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_comes_again(world: World) -> None:
-    room = Intake(2 * MAX_BODY)
-    app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
+    budget = BodyBudget(2 * MAX_BODY)
+    app = Webhooks(world.receiver, nobody, offload=run_inline, budget=budget)
     delivery = push(world)
-    with room.place(owner="another") as one, room.place(owner="a third") as two:
+    with budget.reserve(owner="another") as one, budget.reserve(owner="a third") as two:
         one.take(bytes(MAX_BODY))
         two.take(bytes(MAX_BODY))
 
@@ -286,8 +286,8 @@ async def test_a_body_that_does_not_arrive_with_its_head_is_waited_for_at_known_
 async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_its_room(
     world: World,
 ) -> None:
-    room = Intake(4 * LARGE_BODY, for_small=2000, within_s=0.01)
-    app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
+    budget = BodyBudget(4 * LARGE_BODY, for_small=2000, within_s=0.01)
+    app = Webhooks(world.receiver, nobody, offload=run_inline, budget=budget)
     delivery = push(world)
 
     cut_off = await call(app, delivery, a_part(b"{", more=True), HUNG_UP, announced=1000)
@@ -302,7 +302,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     assert slow.headers["connection"] == "close"
     assert (silent.status, silent.body) == (slow.status, slow.body)
     for owner, size in (("one", 1000), ("two", 1000), ("one", 2 * LARGE_BODY), ("two", 2 * LARGE_BODY)):
-        room.place(owner=owner).take(bytes(size))
+        budget.reserve(owner=owner).take(bytes(size))
     # A sender that left reads no answer, and leaves no entry.
     assert await logged(world) == [(408, "The body did not arrive in time")] * 2
 
@@ -364,8 +364,8 @@ async def test_the_protocol_and_the_application_give_the_same_answers(world: Wor
     found: list[list[bytes]] = []
     for way in (b"way-1", b"way-2"):
         receiver = Deliveries(Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids))
-        room = Intake(for_small=2 * LARGE_BODY)
-        webhooks = Webhooks(receiver, nobody, aside=at_once, intake=room)
+        budget = BodyBudget(for_small=2 * LARGE_BODY)
+        webhooks = Webhooks(receiver, nobody, offload=run_inline, budget=budget)
         protocol, connection = connected(webhooks, webhooks=webhooks if way == b"way-1" else None)
         for number, delivery in enumerate(sent):
             headers = b"".join(b"%b: %b\r\n" % header for header in delivery.headers if b"delivery" not in header[0])
@@ -382,7 +382,7 @@ async def test_the_protocol_and_the_application_give_the_same_answers(world: Wor
                     await asyncio.sleep(0)
         answers = b"".join(connection.written).replace(way, b"way").split(b"HTTP/1.1 ")[1:]
         found.append(answers)
-        assert not room.small.lacks(world.at.integration_id, LARGE_BODY)
+        assert not budget.small.lacks(world.at.integration_id, LARGE_BODY)
         protocol.connection_lost(None)
 
     assert [int(answer[:3]) for answer in found[0]] == [200, 200, 401, 200, 200, 200, 400, 404]
@@ -394,7 +394,7 @@ async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most
     endpoint = await world.stores.deliveries.configuration(world.at, world.clock.now())
 
     class Queue:
-        def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
+        def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
             assert (address, now) == (world.at, world.clock.now())
             return endpoint
 
@@ -404,7 +404,7 @@ async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most
             told(Settled.AS_DECIDED)
 
     receiver = Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids)
-    webhooks = Webhooks(Deliveries(receiver, queue=Queue()), nobody, aside=at_once)
+    webhooks = Webhooks(Deliveries(receiver, queue=Queue()), nobody, offload=run_inline)
     protocol, connection = connected(nobody, webhooks=webhooks)
     delivery = push(world)
     head = b"POST %b HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n%b\r\n"

@@ -175,6 +175,7 @@ def quiet() -> None:
     settings.register_profile(
         "mutation",
         parent=settings.get_profile("contentsvc"),
+        max_examples=30,
         derandomize=True,
         database=None,
         phases=(Phase.explicit, Phase.generate),

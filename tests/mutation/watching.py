@@ -87,7 +87,7 @@ def with_following(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, 
 def _digests(items: Sequence[pytest.Item]) -> dict[Path, str]:
     """Return a digest of each test file and of all modules that it may run."""
     paths = {item.path for item in items}
-    others = [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
+    others = [path for folder in ("src", "tests", "campaigns") for path in sorted((ROOT / folder).rglob("*.py"))]
     shared = sha256()
     for path in others:
         if not path.name.startswith("test_") and "mutation" not in path.parts:

@@ -29,9 +29,9 @@ from contentsvc_cli import main
 _LONGEST: Final = 1024 * 1024
 #: Imported late by the commands, when it is needed.
 _ON_DEMAND: Final = (
-    *("contentsvc_http.server", "contentsvc_http.watching", "contentsvc_http.metrics", "contentsvc_http.scrape"),
+    *("contentsvc_http.server", "contentsvc_http.instrumentation", "contentsvc_http.metrics", "contentsvc_http.scrape"),
     *("contentsvc_adapters.sql.dialects.postgresql", "contentsvc_adapters.engine.dbos", "contentsvc_core.events.wire"),
-    *("contentsvc_http.wiring.looking", "contentsvc_cli.terminal.grid", "rich.progress"),
+    *("contentsvc_http.wiring.diagnostics", "contentsvc_cli.terminal.grid", "rich.progress"),
     *("alembic.command", "alembic.config", "alembic.script", "cattrs", "cattrs.gen", "markdown_it", "httptools"),
 )
 

@@ -12,8 +12,8 @@ from contentsvc_core.journal import Direction
 from contentsvc_core.ports import CodeHost, Hooks, Journal
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
-from contentsvc_core.usecases.host_calls import HostCalls
 from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled, Reconciler
 from contentsvc_core.usecases.rotate import Rotated, Rotator
 
@@ -107,7 +107,7 @@ def office_of(
 
     stores = world.stores
     hooks, journal = hooks or stores.hooks, journal or stores.journal
-    calls = HostCalls(hosts, hooks, journal, world.clock, world.ids, base_url=BASE_URL, patience_s=patience_s)
+    calls = CodeHostService(hosts, hooks, journal, world.clock, world.ids, base_url=BASE_URL, patience_s=patience_s)
     return Office(
         world=world,
         server=server,

@@ -11,7 +11,7 @@ from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogEntry, LogStatus, StoreUnavailable, Trigger
-from contentsvc_core.hosts import HookAccess, HostAnswer, HostRefusal
+from contentsvc_core.code_hosts import HookAccess, HostAnswer, HostRefusal
 from contentsvc_core.ports import Hooks, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, HookEnd
@@ -275,7 +275,7 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
     assert await office.receive(made, made.secret, "d-4") == 401
     assert await office.receive(made, rotated.secret, "d-5") == 200
     stores = office.world.stores
-    swept = await Sweeper(
+    sweeper = Sweeper(
         stores.journal,
         stores.directory,
         stores.rate_limits,
@@ -286,8 +286,11 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
         stores.subscribers,
         stores.mailbox,
         clock,
-    ).sweep()
-    assert swept.secrets == 1
+    )
+    assert (await sweeper.sweep()).secrets == 0
+    # The sealed secret explains refusals of a code host that has the old one, for a week.
+    clock.advance(timedelta(days=7))
+    assert (await sweeper.sweep()).secrets == 1
 
 
 async def test_a_rotation_without_an_overlap_ends_the_old_secret_at_once(office: Office) -> None:

@@ -13,7 +13,7 @@ from tests.usecases.offices import Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogStatus
-from contentsvc_core.hosts import Hook, HookAccess, HostAnswer, HostRefusal
+from contentsvc_core.code_hosts import Hook, HookAccess, HostAnswer, HostRefusal
 from contentsvc_core.organizations import Removed
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookEnd
@@ -186,7 +186,7 @@ async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
     secrets, now = directory.secrets, office.world.clock.now()
 
     async def rotated_before(organization_id: str, integration_id: str, at: object) -> tuple[str, ...]:
-        secret = office.world.ids.mint("whsec_")
+        secret = office.world.ids.new_id("whsec_")
         await hooks.rotate_secret(organization_id, integration_id, secret, at=now, overlap_until=now)
         return await secrets(organization_id, integration_id, now)
 
@@ -195,7 +195,7 @@ async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
     rotated = await office.rotate(made)
 
     assert isinstance(rotated.at_host, HostRefusal)
-    assert "again and again" in rotated.at_host.reason
+    assert "other rotations replaced the secret" in rotated.at_host.reason
     assert len(office.server.did("PATCH")) == 5
 
 

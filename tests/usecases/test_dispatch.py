@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from attrs import frozen
@@ -11,14 +12,21 @@ from tests.usecases.conftest import World
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import UNKNOWN_LOG
-from contentsvc_core.outgoing.endpoints import ENDPOINT_DISABLED, MAX_OVERLAP, UNKNOWN_ENDPOINT, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import (
+    ENDPOINT_DISABLED,
+    MAX_OVERLAP,
+    UNKNOWN_ENDPOINT,
+    ChangeEndpoint,
+    CreateEndpoint,
+    WebhookEndpoint,
+)
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, AttemptResult, NotSent
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import iso_ms, to_ms
 from contentsvc_core.usecases.replay import ENDPOINT_GONE, MESSAGE_ENDPOINT_DISABLED, Replayed
-from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
+from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 URL = "https://acme.example/hook"
 
@@ -76,7 +84,7 @@ async def office(world: World) -> Office:
     stores, clock, ids = world.stores, world.clock, world.ids
     receiver = Receiver()
     editor = EndpointEditor(stores.endpoints, stores.outbox, clock, ids)
-    made = await editor.create(world.organization.id, url=URL)
+    made = await editor.create(world.organization.id, CreateEndpoint(url=URL))
     assert isinstance(made, NewSecret)
     return Office(
         world=world,
@@ -184,7 +192,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
     assert entry.error_message == "the endpoint answered with status 410: it is gone, and was switched off"
     assert await office.turn() == []
     assert await office.editor.test(office.owner, office.endpoint.id) is ENDPOINT_DISABLED
-    on = await office.editor.change(office.owner, office.endpoint.id, enabled=True)
+    on = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(enabled=True))
     assert isinstance(on, WebhookEndpoint)
     assert (on.disabled_reason, on.failures) == (None, 0)
     # Waiting messages are sent.
@@ -261,7 +269,7 @@ async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
     replay = office.replayer.replay
 
     assert await replay("org_other", entry.id) is UNKNOWN_LOG
-    await office.editor.change(office.owner, office.endpoint.id, enabled=False)
+    await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(enabled=False))
     assert await replay(office.owner, entry.id) is MESSAGE_ENDPOINT_DISABLED
     await office.editor.remove(office.owner, office.endpoint.id)
     assert await replay(office.owner, entry.id) is ENDPOINT_GONE
@@ -277,12 +285,11 @@ async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
     ],
 )
 async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
-    office: Office, changes: EndpointChanges, reason: str
+    office: Office, changes: dict[str, Any], reason: str
 ) -> None:
-    made = await office.editor.create(
-        office.owner, url=changes.get("url", URL), description=changes.get("description", "")
-    )
-    changed = await office.editor.change(office.owner, office.endpoint.id, **changes)
+    wanted: dict[str, Any] = {"url": URL, **changes}
+    made = await office.editor.create(office.owner, CreateEndpoint(**wanted))
+    changed = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(**changes))
 
     for refused in (made, changed):
         assert isinstance(refused, Refusal)
@@ -294,7 +301,7 @@ async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
 async def test_what_is_unknown_is_told_so(office: Office, endpoint_id: str) -> None:
     editor = office.editor
 
-    assert await editor.change(office.owner, endpoint_id, enabled=False) is UNKNOWN_ENDPOINT
+    assert await editor.change(office.owner, endpoint_id, ChangeEndpoint(enabled=False)) is UNKNOWN_ENDPOINT
     assert await editor.rotate(office.owner, endpoint_id) is UNKNOWN_ENDPOINT
     assert await editor.test(office.owner, endpoint_id) is UNKNOWN_ENDPOINT
     assert not await editor.remove(office.owner, endpoint_id)
@@ -343,16 +350,16 @@ async def test_an_endpoint_at_another_address_begins_anew_and_another_descriptio
     assert await office.turn(Answer(status=500)) == [AttemptResult.RETRY]
     assert (await office.standing()).failures == 1
 
-    described = await office.editor.change(office.owner, office.endpoint.id, description="the lamp's")
+    described = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(description="the lamp's"))
     assert isinstance(described, WebhookEndpoint)
     assert (described.failures, described.description) == (1, "the lamp's")
-    moved = await office.editor.change(office.owner, office.endpoint.id, url=f"{URL}/elsewhere")
+    moved = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(url=f"{URL}/elsewhere"))
     assert isinstance(moved, WebhookEndpoint)
     assert (moved.failures, moved.description) == (0, "the lamp's")
 
 
 async def test_an_endpoint_may_be_made_switched_off(office: Office) -> None:
-    made = await office.editor.create(office.owner, url=URL, enabled=False)
+    made = await office.editor.create(office.owner, CreateEndpoint(url=URL, enabled=False))
 
     assert isinstance(made, NewSecret)
     assert not made.endpoint.enabled

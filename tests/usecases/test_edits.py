@@ -1,10 +1,11 @@
 """Changing posts and brand identities, and what others do to them meanwhile."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from msgspec import structs
 from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed
@@ -12,13 +13,14 @@ from tests.usecases.test_trigger_changes import Between, a_brand
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import PostStatus, StoreUnavailable
-from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
-from contentsvc_core.content.editing import POST_CHANGED, UNKNOWN_POST, PostChange
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.brand_changes import UNKNOWN_BRAND, ChangeBrand
+from contentsvc_core.content.editing import POST_CHANGED, UNKNOWN_POST, UNKNOWN_VERSION, ChangePost, CreatePost
+from contentsvc_core.content.posts import Label, Post
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.edit import PostEditor
+from contentsvc_core.usecases.edit import BulkAction, PostEditor, Publisher
 
 
 @pytest.fixture
@@ -31,16 +33,16 @@ async def post(world: World) -> Post:
 
 
 def editor(world: World, posts: Any = None) -> PostEditor:
-    return PostEditor(posts or world.stores.posts, SafeMarkdown(), world.clock)
+    return PostEditor(posts or world.stores.posts, SafeMarkdown(), world.clock, world.ids)
 
 
 async def test_a_change_renders_the_text_anew_and_leaves_the_rest(world: World, post: Post) -> None:
     owner = world.organization.id
-    titled = await editor(world).change(owner, post.id, PostChange(title="Lamps"))
+    titled = await editor(world).change(owner, post.id, ChangePost(title="Lamps"))
     assert titled == evolve(post, title="Lamps", updated_at=world.clock.now())
     assert await world.stores.posts.post(owner, post.id) == titled
 
-    change = PostChange(markdown="*Lamps*", status=PostStatus.DRAFT)
+    change = ChangePost(markdown="*Lamps*", status=PostStatus.DRAFT)
     written = await editor(world).change(owner, post.id, change)
     assert isinstance(written, Post)
     assert (written.markdown, written.content, written.title) == ("*Lamps*", "<p><em>Lamps</em></p>\n", "Lamps")
@@ -49,9 +51,9 @@ async def test_a_change_renders_the_text_anew_and_leaves_the_rest(world: World, 
 
 async def test_a_text_whose_html_is_too_long_is_refused(world: World, post: Post) -> None:
     owner = world.organization.id
-    edit = PostEditor(world.stores.posts, SafeMarkdown(limit=100), world.clock)
+    edit = PostEditor(world.stores.posts, SafeMarkdown(limit=100), world.clock, world.ids)
 
-    refused = await edit.change(owner, post.id, PostChange(markdown=f"{'>' * 20} x"))
+    refused = await edit.change(owner, post.id, ChangePost(markdown=f"{'>' * 20} x"))
 
     assert isinstance(refused, Refusal)
     assert "becomes more than 2,097,152 characters of HTML" in refused.message()
@@ -61,9 +63,9 @@ async def test_a_text_whose_html_is_too_long_is_refused(world: World, post: Post
 async def test_a_post_that_is_not_there_or_not_the_one_that_was_seen_stays(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
     for unknown in ("post_unknown", "no id"):
-        assert await edit.change(owner, unknown, PostChange(title="x")) is UNKNOWN_POST
+        assert await edit.change(owner, unknown, ChangePost(title="x")) is UNKNOWN_POST
         assert await edit.remove(owner, unknown) is UNKNOWN_POST
-    assert await edit.change(owner, post.id, PostChange(title="x"), if_=lambda _: False) is POST_CHANGED
+    assert await edit.change(owner, post.id, ChangePost(title="x"), if_=lambda _: False) is POST_CHANGED
     assert await edit.remove(owner, post.id, if_=lambda _: False) is POST_CHANGED
     assert await world.stores.posts.post(owner, post.id) == post
     assert await edit.remove(owner, post.id) is None
@@ -77,34 +79,132 @@ async def test_who_changes_a_post_that_others_change_comes_after_them_unless_the
     owner = world.organization.id
 
     async def beside() -> None:
-        await editor(world).change(owner, post.id, PostChange(title="theirs"))
+        await editor(world).change(owner, post.id, ChangePost(title="theirs"))
 
     changing = Between(world.stores.posts, "change", beside, times=times)
     removing = Between(world.stores.posts, "remove", beside, times=times)
     if done:
-        ours = await editor(world, changing).change(owner, post.id, PostChange(status=PostStatus.DRAFT))
+        ours = await editor(world, changing).change(owner, post.id, ChangePost(status=PostStatus.DRAFT))
         assert isinstance(ours, Post)
         assert (ours.title, ours.status) == ("theirs", PostStatus.DRAFT)
         assert await editor(world, removing).remove(owner, post.id) is None
     else:
         with pytest.raises(StoreUnavailable, match="the post is changed faster than it can be read"):
-            await editor(world, changing).change(owner, post.id, PostChange(status=PostStatus.DRAFT))
+            await editor(world, changing).change(owner, post.id, ChangePost(status=PostStatus.DRAFT))
         with pytest.raises(StoreUnavailable, match="the post is changed faster than it can be read"):
             await editor(world, removing).remove(owner, post.id)
     assert (changing.left, removing.left) == (0, 0)
 
 
+WANTED: Final = CreatePost(title="Lamps", markdown="*Lamps*", summary="Brighter", labels=(Label.NEW,))
+
+
+async def test_a_post_is_created_by_hand(world: World) -> None:
+    owner, now = world.organization.id, world.clock.now()
+
+    made = await editor(world).create(owner, WANTED, author="csk_1")
+
+    assert isinstance(made, Post)
+    assert await world.stores.posts.post(owner, made.id) == made
+    assert (made.content, made.status, made.occurred_at) == ("<p><em>Lamps</em></p>\n", PostStatus.DRAFT, now)
+    assert (made.is_by_hand, made.summary, made.labels) == (True, "Brighter", (Label.NEW,))
+    (version,) = await world.stores.posts.versions(owner, made.id)
+    assert (version.text, version.author) == (made.text, "csk_1")
+    refused = await editor(world).create(owner, CreatePost(title=" ", markdown="x"))
+    assert message_of(refused) == "title must not be blank"
+    assert await world.stores.posts.posts(owner) == [made]
+
+
+async def test_a_scheduled_draft_is_published_once_when_its_time_comes(world: World) -> None:
+    owner, stores = world.organization.id, world.stores
+    at = world.clock.now() + timedelta(minutes=5)
+    made = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
+    cancelled = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
+    assert isinstance(made, Post)
+    assert isinstance(cancelled, Post)
+    await editor(world).change(owner, cancelled.id, ChangePost(publish_at=None))
+    publishers = [Publisher(stores.posts, world.clock, on_fault=_fail) for _ in range(3)]
+
+    assert await publishers[0].turn() == 0
+    world.clock.advance(timedelta(minutes=5))
+    assert sum([await each.turn() for each in publishers]) == 1
+
+    published = await stores.posts.post(owner, made.id)
+    assert published == evolve(
+        made, status=PostStatus.PUBLISHED, publish_at=None, updated_at=at, published_at=at, occurred_at=at
+    )
+    draft = await stores.posts.post(owner, cancelled.id)
+    assert draft is not None
+    assert draft.status is PostStatus.DRAFT
+
+
+async def test_a_post_that_an_editor_changes_at_its_time_is_published_in_the_next_turn(world: World) -> None:
+    owner = world.organization.id
+    at = world.clock.now() + timedelta(minutes=5)
+    made = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
+    assert isinstance(made, Post)
+    world.clock.advance(timedelta(minutes=5))
+
+    async def beside() -> None:
+        await editor(world).change(owner, made.id, ChangePost(title="Beams"))
+
+    between: Any = Between(world.stores.posts, "change", beside, times=1)
+    publisher = Publisher(between, world.clock, on_fault=_fail)
+    assert [await publisher.turn(), await publisher.turn()] == [0, 1]
+    published = await world.stores.posts.post(owner, made.id)
+    assert published is not None
+    assert (published.title, published.status) == ("Beams", PostStatus.PUBLISHED)
+
+
+def _fail(fault: Exception) -> None:
+    raise fault
+
+
+async def test_a_restored_version_is_a_new_version(world: World, post: Post) -> None:
+    owner, edit = world.organization.id, editor(world)
+    await edit.change(owner, post.id, ChangePost(title="Beams", markdown="new"), author="csk_1")
+
+    restored = await edit.restore(owner, post.id, 1, author="csk_2")
+
+    assert isinstance(restored, Post)
+    assert (restored.text, restored.content) == (post.text, post.content)
+    kept = await edit.versions(owner, post.id)
+    assert not isinstance(kept, Refusal)
+    assert [(each.number, each.author) for each in kept] == [(3, "csk_2"), (2, "csk_1"), (1, None)]
+    assert await edit.restore(owner, post.id, 9) is UNKNOWN_VERSION
+    assert await edit.restore(owner, "post_unknown", 1) is UNKNOWN_POST
+    assert await edit.restore(owner, post.id, 1, if_=lambda _: False) is POST_CHANGED
+
+
+async def test_a_refused_post_does_not_stop_the_others(world: World, post: Post) -> None:
+    owner, edit = world.organization.id, editor(world)
+    made = await edit.create(owner, WANTED)
+    assert isinstance(made, Post)
+
+    result = await edit.bulk(owner, BulkAction.PUBLISH, [made.id, "post_unknown", post.id, made.id])
+
+    assert (result.done, result.failed) == ((made.id, post.id), (("post_unknown", UNKNOWN_POST),))
+    assert {each.status for each in await world.stores.posts.posts(owner)} == {PostStatus.PUBLISHED}
+    changed_at = (await world.stores.posts.posts(owner))[0].updated_at
+    assert (await edit.bulk(owner, BulkAction.PUBLISH, [made.id])).done == (made.id,)
+    assert (await world.stores.posts.posts(owner))[0].updated_at == changed_at
+    assert (await edit.bulk(owner, BulkAction.UNPUBLISH, [made.id])).done == (made.id,)
+    assert (await edit.bulk(owner, BulkAction.DELETE, [made.id, post.id])).done == (made.id, post.id)
+    assert await world.stores.posts.posts(owner) == []
+
+
 async def test_an_identity_is_changed_field_by_field(world: World) -> None:
     brand = await a_brand(world, "Acme")
-    owner, edit = world.organization.id, BrandEditor(world.stores.brands, world.clock)
+    owner, edit = world.organization.id, BrandEditor(world.stores.brands, world.clock, world.ids)
 
-    changed = await edit.change(owner, brand.id, {"audience": "keepers"})
+    changed = await edit.change(owner, brand.id, ChangeBrand(audience="keepers"))
 
     assert changed == evolve(brand, is_default=True, audience="keepers", updated_at=world.clock.now())
     assert await world.stores.brands.identity(owner, brand.id) == changed
     for unknown in ("brand_unknown", "no id"):
-        assert await edit.change(owner, unknown, {"audience": "x"}) is UNKNOWN_BRAND
-    assert message_of(await edit.change(owner, brand.id, {"name": ""})) == "name must be 1 to 120 characters long"
+        assert await edit.change(owner, unknown, ChangeBrand(audience="x")) is UNKNOWN_BRAND
+    unnamed = await edit.change(owner, brand.id, ChangeBrand(name=""))
+    assert message_of(unnamed) == "name must be 1 to 120 characters long"
 
 
 async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> None:
@@ -112,7 +212,9 @@ async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> 
     owner, address = world.organization.id, {"website_url": "http://wiki.internal:8080/"}
     opened = read_site_hosts("wiki.internal:8080")
 
-    assert isinstance(await BrandEditor(world.stores.brands, world.clock).change(owner, brand.id, address), Refusal)
-    allowing = BrandEditor(world.stores.brands, world.clock, opened=opened)
-    changed = await allowing.change(owner, brand.id, address)
+    change = ChangeBrand(**address)
+    guarded = BrandEditor(world.stores.brands, world.clock, world.ids)
+    assert isinstance(await guarded.change(owner, brand.id, change), Refusal)
+    allowing = BrandEditor(world.stores.brands, world.clock, world.ids, opened=opened)
+    changed = await allowing.change(owner, brand.id, change)
     assert changed == evolve(brand, is_default=True, **address, updated_at=world.clock.now())

@@ -1,23 +1,28 @@
 """From a request for content to its post."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from tests.golden import REPOSITORY_ID
+from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed, released
+from tests.usecases.test_trigger_changes import a_brand, on_github
 
-from contentsvc_core import ContentType, Draft
+from contentsvc_core import ContentType, Draft, PostStatus
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.windows import Lookback
-from contentsvc_core.content.writing import Brief
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.windows import Lookback, LookbackWindow
+from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
-from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
+from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType, generation_job_body, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, retry_delay
 
 CHANGELOG = GenerationRequest(content_type=ContentType.CHANGELOG)
@@ -49,7 +54,7 @@ async def only_the_request(world: World) -> None:
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
     now = world.clock.now()
     return BrandIdentity(
-        id=world.ids.mint("brand_"),
+        id=world.ids.new_id("brand_"),
         organization_id=world.organization.id,
         name="Lighthouse" if is_default else "Keeper",
         is_default=is_default,
@@ -96,14 +101,12 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
     assert (body["status"], body["postId"], body["error"]) == ("completed", post.id, None)
     assert body["workflowRunId"] == done.run.id
     assert body["createdAt"] < body["completedAt"] == body["updatedAt"]
-    assert [event.type.value for event in job_events(done)] == [
-        "queued",
-        "workflow_triggered",
-        "running",
-        "fetching_repositories",
-        "generating_content",
-        "post_created",
-        "completed",
+    assert [(event.type.value, event.message, event.metadata) for event in job_events(done)[2:]] == [
+        ("running", "The run has started", None),
+        ("fetching_repositories", "Reading what has happened in the repositories", None),
+        ("generating_content", "Writing", None),
+        ("post_created", f"The post '{post.title}' was created", {"postId": post.id}),
+        ("completed", "Done", {"postId": post.id}),
     ]
     assert "lamp" in post.markdown
     assert post.source_metadata == {
@@ -121,7 +124,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
 async def test_whoever_performs_runs_is_nudged_when_one_is_asked_for(world: World) -> None:
     nudged: list[str] = []
     stores = world.stores
-    starter = JobStarter(stores.jobs, world.clock, world.ids, nudge=lambda: nudged.append("now"))
+    starter = JobStarter(stores.jobs, world.clock, world.ids, notify=lambda: nudged.append("now"))
     asked = Generator(starter, stores.directory, stores.brands, world.clock)
 
     assert isinstance(await asked.request(world.organization.id, CHANGELOG), Job)
@@ -138,7 +141,7 @@ async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None
 
     done = await follow(world, job)
     assert (generation_job_body(done)["status"], done.run.error) == ("skipped", "nothing to report")
-    assert [event.type.value for event in job_events(done)][-1] == "skipped"
+    assert (done.events[-1].type, done.events[-1].message) == (JobEventType.SKIPPED, "nothing to report")
     assert await world.stores.posts.posts(world.organization.id) == []
 
 
@@ -187,6 +190,10 @@ async def test_a_request_says_what_is_written_from(
         (
             GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("github", "acme/lighthouse")]),
             "Unknown repository: 'acme/lighthouse' is not connected at github",
+        ),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("github", "A\n" + "x" * 300)]),
+            f"Unknown repository: 'a {'x' * 198}…' is not connected at github",
         ),
         (
             GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[]),
@@ -297,3 +304,155 @@ async def test_what_is_too_much_to_be_read_is_left_out_and_the_post_says_so(
     assert "amp number 0" not in post.markdown
     assert "earlier events of this time are not covered here" in post.markdown
     assert (post.source_metadata or {})["deliveryIds"] == ["d-2", "d-3"]
+
+
+async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> None:
+    brand = await a_brand(world, "Acme")
+    now = world.clock.now()
+    wanted = GenerationRequest(
+        content_type=ContentType.BLOG_POST,
+        lookback=Lookback.CURRENT_DAY,
+        brand_identity_id=brand.id,
+        include_releases=False,
+    )
+    job = await ask(world, wanted)
+    run = job.run
+    assert run.cause == Generation(
+        job_id=job.id,
+        content_type=ContentType.BLOG_POST,
+        lookback=Lookback.CURRENT_DAY,
+        window=LookbackWindow(since=now.replace(hour=0, minute=0, second=0, microsecond=0), until=now),
+        sources=[Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)],
+        brand_identity_id=brand.id,
+        include_releases=False,
+    )
+    assert (run.created_at, run.due_at, run.status) == (now, now, RunStatus.PENDING)
+    assert job.events == (
+        JobEvent(
+            id=f"evt_{run.id}_queued",
+            job_id=job.id,
+            type=JobEventType.QUEUED,
+            message="A blog_post was requested: current_day",
+            created_at=now,
+        ),
+        JobEvent(
+            id=f"evt_{run.id}_workflow_triggered",
+            job_id=job.id,
+            type=JobEventType.WORKFLOW_TRIGGERED,
+            message="A workflow run was created",
+            metadata={"workflowRunId": run.id},
+            created_at=now,
+        ),
+    )
+    assert job.id.startswith("job_")
+    assert await follow(world, job) == job
+
+
+async def test_of_several_repositories_those_that_are_chosen_are_read(world: World) -> None:
+    await on_github(world)
+    lamp = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
+    buoy = Source(provider="github", repository_id=2, full_name="acme/buoy")
+
+    async def sources(**chosen: Any) -> tuple[Source, ...]:
+        job = await ask(world, GenerationRequest(content_type=ContentType.CHANGELOG, **chosen))
+        assert isinstance(job.run.cause, Generation)
+        return job.run.cause.sources
+
+    assert await sources() == (lamp, buoy)
+    assert await sources(repository_ids=[2]) == (buoy,)
+    assert await sources(repository_names=[("codehost", REPOSITORY.upper())]) == (lamp,)
+    assert await sources(repository_ids=[2], repository_names=[("codehost", REPOSITORY)]) == (lamp, buoy)
+
+
+async def test_a_post_that_was_asked_for_has_these_fields(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    await ask(world)
+    await perform_all(world)
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert post == Post(
+        id=post.id,
+        organization_id=world.organization.id,
+        title="lighthouse: a lamp",
+        content=post.content,
+        markdown=post.markdown,
+        content_type=ContentType.CHANGELOG,
+        source_metadata=post.source_metadata,
+        status=PostStatus.DRAFT,
+        created_at=world.clock.now(),
+        updated_at=world.clock.now(),
+        occurred_at=post.occurred_at,
+    )
+    assert post.occurred_at == world.clock.now() - timedelta(milliseconds=1)
+    assert post.id.startswith("post_")
+    assert "<h2>Added</h2>" in post.content
+
+
+async def test_a_post_about_a_window_names_the_repositories_as_they_are_called_now(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    body = push_body("feat: a beam", repository_id=REPOSITORY_ID, repository="acme/beacon")
+    await world.receiver.receive(signed(body, at=world.at, secret=world.secret, delivery_id="d-2"))
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    writer = Recorder()
+    job = await ask(world)
+    await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
+    (brief,) = writer.briefs
+    assert isinstance(job.run.cause, Generation)
+    assert (brief.repository, brief.window, brief.left_out) == ("acme/beacon", job.run.cause.window, 0)
+    assert [_message(event) for event in brief.events] == ["feat: a lamp", "feat: a beam"]
+
+
+async def test_a_post_names_its_hundred_newest_deliveries(world: World) -> None:
+    for number in range(101):
+        await pushed(world, f"d-{number}", f"feat: lamp {number}")
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    await ask(world)
+    await perform_all(world)
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert (post.source_metadata or {})["deliveryIds"] == [f"d-{number}" for number in range(1, 101)]
+
+
+async def test_a_post_about_a_push_is_written_from_it_alone(world: World) -> None:
+    brand = await a_brand(world, "Acme")
+    writer = Recorder()
+    performer = performer_over(world.stores, world.clock, world.ids, writer)
+    await pushed(world, "d-1", "feat: a lamp")
+    await pushed(world, "d-2", "feat: a beam")
+    await perform_all(world, performer)
+    brief = writer.briefs[-1]
+    assert brief.brand == await world.stores.brands.identity(world.organization.id, brand.id)
+    assert brief == Brief(
+        content_type=ContentType.CHANGELOG,
+        chapters=[Chapter(repository=REPOSITORY, events=brief.events)],
+        brand=brief.brand,
+    )
+    assert len(brief.events) == 1
+
+
+async def test_a_post_about_a_release_is_written_from_what_came_before_it(world: World) -> None:
+    writer = Recorder()
+    performer = performer_over(world.stores, world.clock, world.ids, writer)
+    await pushed(world, "d-0", "feat: a wick")
+    await released(world, "d-1", "v1", published_at=None)
+    await pushed(world, "d-2", "feat: a lamp")
+    await released(world, "d-3", "v2-rc", prerelease=True, published_at=None)
+    await pushed(world, "d-4", "feat: a beam")
+    await released(world, "d-5", "v2", published_at=None)
+    await perform_all(world, performer)
+    told = [
+        (brief.release.tag_name, brief.previous_tag, [_message(event) for event in brief.events])
+        for brief in writer.briefs
+        if brief.release is not None
+    ]
+    assert told == [
+        ("v1", None, ["feat: a wick"]),
+        ("v2-rc", "v1", ["feat: a lamp"]),
+        ("v2", "v1", ["feat: a lamp", "feat: a beam"]),
+    ]
+
+
+def _message(event: Any) -> str:
+    return event.commits[0].message

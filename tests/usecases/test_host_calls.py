@@ -12,8 +12,7 @@ from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import LogEntry, LogStatus
-from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.hosts import (
+from contentsvc_core.code_hosts import (
     Hook,
     HookAccess,
     HostAnswer,
@@ -23,6 +22,7 @@ from contentsvc_core.hosts import (
     HostRefusal,
     RemoteRepository,
 )
+from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import Direction
 from contentsvc_core.organizations import Integration
 from contentsvc_core.refusals import Refusal, RefusalKind

@@ -1,16 +1,18 @@
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
 from tests.usecases.conftest import World
 
-from contentsvc_core import Connection, IssuedKey, Organization, Trigger
-from contentsvc_core.access.keys import Scope
+from contentsvc_core import Connection, IssuedKey, Organization, StoreUnavailable, Trigger
+from contentsvc_core.access.keys import KEY_EXPIRED, ApiKey, Scope, digest
 from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.authenticate import Authenticator
-from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.expire import Sweeper, Swept
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
@@ -19,19 +21,17 @@ from contentsvc_core.workflows.triggers import CreateTrigger
     [
         ("", None, "an organization needs a name"),
         ("\n", None, "an organization needs a name"),
-        ("日本", None, "no slug can be made"),
-        ("x", "No Slug", "is no slug"),
-        ("x", "-a", "is no slug"),
-        ("Acme!", None, "exists already"),
+        ("日本", None, "no slug can be made from this name: give one, of a-z, 0-9 and inner hyphens"),
+        ("x", "No\nSlug", "'No Slug' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"),
+        ("x", "-a", "'-a' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"),
+        ("x", "a" * 65, f"'{'a' * 63}…' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"),
+        ("Acme!", None, "an organization with the slug 'acme' exists already"),
     ],
 )
 async def test_an_organization_that_cannot_be_is_refused(
     world: World, name: str, slug: str | None, reason: str
 ) -> None:
-    refused = await world.operator.create_organization(name, slug=slug)
-
-    assert isinstance(refused, Refusal)
-    assert reason in refused.message()
+    assert message_of(await world.operator.create_organization(name, slug=slug)) == reason
 
 
 async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_name(world: World) -> None:
@@ -66,9 +66,10 @@ async def test_another_organization_may_connect_the_same_repository(world: World
         # A step in a path is no name.
         ("acme/..", 1, "codehost", "OWNER/NAME"),
         ("./a", 1, "codehost", "OWNER/NAME"),
-        ("a/b", 0, "codehost", "repository id"),
-        ("a/b", 2**63, "codehost", "repository id"),
-        ("a/b", 1, "sourceforge", "unknown provider"),
+        ("a\nb", 1, "codehost", "'a b' is not of the form OWNER/NAME"),
+        ("a/b", 0, "codehost", "the repository id must be from 1 to 9223372036854775807"),
+        ("a/b", 2**63, "codehost", "the repository id must be from 1 to 9223372036854775807"),
+        ("a/b", 1, "git\nlab", "unknown provider 'git lab': codehost, github, gitlab, bitbucket"),
         ("a/b/c", 1, "bitbucket", "OWNER/NAME"),
         ("a/../c", 1, "gitlab", "OWNER/NAME"),
     ],
@@ -160,7 +161,7 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
     for organization in (world.organization, weekly):
         for age in (timedelta(days=7), timedelta(days=7, milliseconds=1), timedelta(days=30, milliseconds=1)):
             entry = LogEntry(
-                id=world.ids.mint("log_"),
+                id=world.ids.new_id("log_"),
                 organization_id=organization.id,
                 integration_id="int_1",
                 repository_id=1,
@@ -190,3 +191,90 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
     assert swept.log_entries == 3
     assert len(await world.stores.journal.entries(world.organization.id)) == 2
     assert len(await world.stores.journal.entries(weekly.id)) == 1
+
+
+async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> None:
+    now, operator = world.clock.now(), world.operator
+    made = await operator.create_organization(" The  Acme ", retention_days=7)
+    assert isinstance(made, Organization)
+    assert made == Organization(id=made.id, slug="the-acme", name="The Acme", retention_days=7, created_at=now)
+    assert made.id.startswith("org_")
+    assert await world.stores.directory.organization("the-acme") == made
+
+    issued = await operator.issue_key(made, name=" for\nme ", expires_at=now + timedelta(milliseconds=1))
+    assert isinstance(issued, IssuedKey)
+    assert issued.record == ApiKey(
+        prefix=issued.key[:14],
+        organization_id=made.id,
+        name="for me",
+        digest=digest(issued.key),
+        scopes=[Scope.READ, Scope.WRITE],
+        created_at=now,
+        expires_at=now + timedelta(milliseconds=1),
+    )
+    assert await world.stores.keys.keys(made.id) == [issued.record]
+    assert (len(issued.key), issued.key[:4], issued.key[14]) == (55, "csk_", "_")
+    for expires_at in (now, now - timedelta(days=1)):
+        late = await operator.issue_key(made, expires_at=expires_at)
+        assert late is KEY_EXPIRED
+
+    connected = await operator.connect(made, full_name="acme/lid", repository_id=7, provider="github", branch="stable")
+    assert not isinstance(connected, Refusal)
+    assert connected.integration == Integration(
+        id=connected.integration.id,
+        organization_id=made.id,
+        provider="github",
+        repositories=[Repository(id=7, full_name="acme/lid", branch="stable")],
+        created_at=now,
+    )
+    assert connected.integration.id.startswith("int_")
+    assert (connected.secret[:6], len(connected.secret)) == ("whsec_", 46)
+    # A name of a hundred characters is whole.
+    long = await operator.create_organization("a" * 101)
+    assert isinstance(long, Organization)
+    assert long.name == "a" * 99 + "…"
+
+
+async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> None:
+    stores = world.stores
+    world.clock.advance(timedelta(days=40))
+    old = LogEntry(
+        id="log_1",
+        organization_id=world.organization.id,
+        integration_id="int_1",
+        repository_id=1,
+        reference_id=None,
+        title="old",
+        integration_type="codehost",
+        status=LogStatus.SUCCESS,
+        status_code=200,
+        created_at=world.clock.now() - timedelta(days=31),
+    )
+    await stores.journal.append(old)
+    fault = RuntimeError("no claims")
+
+    class Broken:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(stores.journal, name)
+
+        async def sweep_claims(self, **_: object) -> int:
+            raise fault
+
+    journal: Any = Broken()
+    faults: list[Exception] = []
+    pauses: list[int] = []
+
+    async def pause() -> None:
+        pauses.append(1)
+
+    others = (stores.rate_limits, stores.hooks, stores.sessions, stores.endpoints)
+    ports = (stores.directory, *others, stores.outbox, stores.subscribers, stores.mailbox, world.clock)
+    told = await Sweeper(journal, *ports, pause=pause, on_fault=faults.append).sweep()
+    assert told == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
+    assert (faults, pauses) == ([fault], [1])
+    with pytest.raises(RuntimeError, match="no claims"):
+        await Sweeper(journal, *ports).sweep()
+    fault = StoreUnavailable("away")
+    with pytest.raises(StoreUnavailable):
+        await Sweeper(journal, *ports, on_fault=faults.append).sweep()
+    assert len(faults) == 1

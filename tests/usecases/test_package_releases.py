@@ -103,7 +103,7 @@ async def test_releases_of_one_commit_are_one_post_with_a_section_for_each_packa
         (RunStatus.SKIPPED, None),
         (RunStatus.COMPLETED, post.id),
     ]
-    assert runs[-3].error == f"run {runs[-1].id} tells this release together with @acme/cli@2.0.0"
+    assert runs[-3].error == f"run {runs[-1].id} reports this release together with @acme/cli@2.0.0"
 
 
 async def test_the_post_names_all_its_tags_and_deliveries(monorepo: World) -> None:
@@ -209,6 +209,7 @@ async def test_a_push_in_the_middle_parts_releases_unless_they_name_their_commit
     assert told >= {("a@1.0.1", "b@1.0.1"), ("c@1.0.1",)}
 
 
+@pytest.mark.slow("writes or reads very large texts")
 async def test_a_history_that_is_handed_in_at_once_is_told_commit_by_commit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,7 +371,7 @@ async def test_a_release_that_another_run_tells_meanwhile_is_left_out_of_the_nex
     async def overtaken(run: WorkflowRun, post: Post, **more: Any) -> Completion:
         monkeypatch.undo()
         assert isinstance(first.cause, Delivered)
-        alone = evolve(post, id=monorepo.ids.mint("post_"), release_tag="@acme/cli@2.0.0", source_metadata=None)
+        alone = evolve(post, id=monorepo.ids.new_id("post_"), release_tag="@acme/cli@2.0.0", source_metadata=None)
         assert await complete(first, alone, once=first.cause.once_key) is Completion.COMPLETED
         return await complete(run, post, **more)
 

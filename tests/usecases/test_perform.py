@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+import pytest
 from tests.golden import REPOSITORY_ID
 from tests.performing import performer_over
 from tests.usecases.conftest import World
@@ -7,8 +8,10 @@ from tests.usecases.conftest import World
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, WorkflowRun
+from contentsvc_core.content.writing import Silence
 from contentsvc_core.ports import ContentWriter, Steps
-from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
+from contentsvc_core.testing import PlainSteps, push_body, release_body, signed, switched
+from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
 from contentsvc_core.workflows.triggers import ChangeTrigger
@@ -138,6 +141,7 @@ async def test_a_release_contains_the_posts_of_the_pushes_that_it_is_written_fro
     assert [post.contained_in for post in (one, v1, two, v2, three)] == [v1.id, None, v2.id, None, None]
 
 
+@pytest.mark.slow("writes or reads very large texts")
 async def test_a_release_looks_back_over_many_pushes(world: World) -> None:
     await released(world, "d-0", "v1", published_at="2026-01-01T00:00:00Z")
     for number in range(1, 251):
@@ -208,7 +212,7 @@ async def test_a_run_with_nothing_to_report_is_skipped(world: World) -> None:
 
 async def test_a_run_whose_trigger_was_disabled_meanwhile_is_skipped(world: World) -> None:
     await pushed(world, "d-1", "feat: x")
-    await world.stores.directory.enable_trigger(world.organization.id, world.trigger.id, enabled=False)
+    await world.stores.directory.change_trigger(world.organization.id, world.trigger.id, switched(enabled=False))
 
     (run,) = await perform_all(world)
 
@@ -280,3 +284,64 @@ async def test_a_text_whose_html_is_too_long_is_cut(world: World) -> None:
     assert len(post.markdown) < len(notes)
     assert 1_000 < len(post.content) <= 8_000
     assert post.content == SafeMarkdown().html(post.markdown)
+
+
+async def test_whoever_counts_runs_is_told_how_each_ends(world: World) -> None:
+    ends: list[RunStatus] = []
+    stores = world.stores
+    performer = Performer(
+        ledger=stores.ledger,
+        jobs=stores.jobs,
+        briefs=Briefs(stores.contexts, stores.brands),
+        directory=stores.directory,
+        schedules=stores.schedules,
+        writer=DeterministicWriter(),
+        renderer=SafeMarkdown(),
+        clock=world.clock,
+        ids=world.ids,
+        ended=ends.append,
+    )
+    await pushed(world, "d-1", "feat: a lamp")
+    await perform_all(world, performer)
+    await pushed(world, "d-2", "ci: run")
+    await perform_all(world, performer)
+    for delivery_id in ("d-3", "d-4"):
+        await released(world, delivery_id, "v1", published_at="2026-01-01T00:00:00Z")
+    await perform_all(world, performer)
+    assert ends == [RunStatus.COMPLETED, RunStatus.SKIPPED, RunStatus.COMPLETED, RunStatus.SKIPPED]
+
+
+@pytest.mark.parametrize(
+    ("exc", "error"),
+    [
+        (RuntimeError(), "RuntimeError"),
+        (ValueError("x" * 600), "ValueError: " + "x" * 487 + "…"),
+    ],
+)
+async def test_a_failure_is_said_in_one_line(world: World, exc: Exception, error: str) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    (run,) = await taken(world)
+    await world.performer.failed(run, exc)
+    (failed,) = await world.stores.ledger.runs(world.organization.id)
+    assert (failed.error, failed.status) == (error, RunStatus.PENDING)
+
+
+class _Silent:
+    """A costly writer that has nothing to say."""
+
+    name = "silent"
+    costly = True
+
+    def __init__(self) -> None:
+        self.briefs: list[Brief] = []
+
+    async def write(self, brief: Brief, _steps: object) -> Silence:
+        self.briefs.append(brief)
+        return Silence(reason="nothing to report: all is quiet")
+
+
+async def test_a_costly_writer_that_has_nothing_to_say_is_asked_once(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    writer = _Silent()
+    (run,) = await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
+    assert (run.status, run.error, len(writer.briefs)) == (RunStatus.SKIPPED, "nothing to report: all is quiet", 1)

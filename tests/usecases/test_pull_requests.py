@@ -15,16 +15,16 @@ from tests.usecases.test_perform import taken
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_core import Address, Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
+from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
-from contentsvc_core.hosts import HookAccess
 from contentsvc_core.ports import CodeHost, Hooks, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
+from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
-from contentsvc_core.usecases.host_calls import HostCalls
 from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullRequestReader
 from contentsvc_core.workflows.triggers import CreateTrigger
 
@@ -72,7 +72,9 @@ class Desk:
     def performer(self, hooks: Hooks | None = None) -> Any:
         """Create a performer, as after a restart."""
         world, stores = self.world, self.world.stores
-        calls = HostCalls(self.hosts, hooks or stores.hooks, stores.journal, world.clock, world.ids, base_url=BASE_URL)
+        calls = CodeHostService(
+            self.hosts, hooks or stores.hooks, stores.journal, world.clock, world.ids, base_url=BASE_URL
+        )
         reader = PullRequestReader(stores.directory, calls, world.clock)
         return performer_over(stores, world.clock, world.ids, self.writer, pull_requests=reader)
 
@@ -170,7 +172,7 @@ async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
     desk.server.add(HostPull(number=12))
     await desk.push("feat: lamp (#12)")
     stores = desk.world.stores
-    engine = InlineExecution(stores.ledger, stores.run_memory)
+    engine = InlineExecution(stores.ledger, stores.run_state)
     desk.writer.fails = 1
     (run,) = await taken(desk.world)
     performer = desk.performer()

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast, final
 import pytest
 from tests.performing import performer_over
 from tests.usecases.conftest import World
+from tests.usecases.test_perform import perform_all as perform_without_sites
 
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
@@ -59,13 +60,13 @@ async def test_a_page_is_read_aside(world: World) -> None:
     await ask(world)
     stores, done = world.stores, list[str]()
 
-    async def aside(work: Callable[[], _T], /) -> _T:
+    async def offload(work: Callable[[], _T], /) -> _T:
         result = work()
         done.append(type(result).__name__)
         return result
 
     reader = BrandReader(
-        Sites(PAGE), stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=world.clock, aside=aside
+        Sites(PAGE), stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=world.clock, offload=offload
     )
     run = await take(world)
     assert run is not None
@@ -83,7 +84,7 @@ async def test_a_resumed_run_does_not_ask_the_site_again(world: World) -> None:
         async def complete(self, *_: object) -> None:
             raise StoreUnavailable
 
-    engine = InlineExecution(stores.ledger, stores.run_memory)
+    engine = InlineExecution(stores.ledger, stores.run_state)
     run = await take(world)
     assert run is not None
     for brands in (cast("BrandIdentities", Away()), stores.brands):
@@ -98,7 +99,7 @@ async def test_a_resumed_run_does_not_ask_the_site_again(world: World) -> None:
 
 async def take(world: World) -> WorkflowRun | None:
     stores = world.stores
-    if "exe_1" not in await stores.executors.beat("exe_1"):
+    if "exe_1" not in await stores.executors.heartbeat("exe_1"):
         await stores.executors.join("exe_1")
     due = await stores.ledger.pending(world.clock.now(), limit=1, per_organization=1)
     taken = await stores.ledger.take([each.id for each in due], "exe_1")
@@ -186,7 +187,9 @@ async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
 
     await perform_all(world, sites)
 
-    body = brand_job_body(await follow(world, job))
+    done = await follow(world, job)
+    body = brand_job_body(done)
+    assert (done.events[-1].type, done.events[-1].message) == (JobEventType.FAILED, body["error"])
     assert len(sites.asked) == SITE_ATTEMPTS
     assert (body["status"], body["error"]) == ("failed", f"{URL} cannot be read: the site cannot be reached")
 
@@ -289,9 +292,9 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
     ("name", "url", "reason"),
     [
         (None, "http://127.0.0.1/", "websiteUrl must be the address of a public site"),
-        (None, "ftp://acme.example", "websiteUrl must begin with"),
-        ("  ", URL, "name must be 1 to 120"),
-        ("a" * 121, URL, "name must be 1 to 120"),
+        (None, "ftp://acme.example", "websiteUrl must begin with http:// or https://"),
+        ("  ", URL, "name must be 1 to 120 characters long"),
+        ("a" * 121, URL, "name must be 1 to 120 characters long"),
     ],
 )
 async def test_what_can_be_refused_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
@@ -306,6 +309,31 @@ async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
     await ask(world, "Mine")
     await perform_all(world, Sites(PAGE))
 
-    refused = await brand_generator(world).request(world.organization.id, name="mine", website_url=URL)
+    asked = brand_generator(world).request
+    assert await asked(world.organization.id, name=" mine\n", website_url=URL) is BRAND_NAME_TAKEN
 
-    assert refused is BRAND_NAME_TAKEN
+
+async def test_who_follows_a_site_being_read_is_told_each_step(world: World) -> None:
+    job = await ask(world)
+    assert job.events[0].message == f"A brand identity was requested, from {URL}/"
+    await perform_all(world, Sites(PAGE))
+    (brand,) = await world.stores.brands.identities(world.organization.id)
+    done = await follow(world, job)
+    assert [(event.type.value, event.message, event.metadata) for event in done.events[3:]] == [
+        ("scraping", f"Reading {URL}", None),
+        ("extracting", f"Reading what {URL}/ says of itself", None),
+        ("saving", "Saving the brand identity 'Acme'", None),
+        ("completed", "The brand identity 'Acme' was made", {"brandIdentityId": brand.id}),
+    ]
+    assert (brand.id, brand.created_at, brand.updated_at) == (
+        f"brand_{job.run.id}",
+        done.events[-1].created_at,
+        done.events[-1].created_at,
+    )
+
+
+async def test_where_no_sites_are_read_a_run_that_wants_one_has_failed(world: World) -> None:
+    job = await ask(world)
+    await perform_without_sites(world)
+    run = (await follow(world, job)).run
+    assert (run.status, run.error) == (RunStatus.FAILED, "websites are not read here")

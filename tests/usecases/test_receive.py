@@ -1,6 +1,7 @@
 import asyncio
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -15,8 +16,10 @@ from contentsvc_core import (
     Fault,
     HookConfiguration,
     LogEntry,
+    LogStatus,
     Organization,
     Processed,
+    Push,
     Receiver,
     ReceivingFailed,
     Rejected,
@@ -146,8 +149,10 @@ class ChangingStore:
         self.left = times
         self.settled: list[Settlement] = []
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
-        return await self.store.configuration(address, now, recall=recall)
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        return await self.store.configuration(address, now, allow_cached=allow_cached)
 
     async def settle(self, settlement: Settlement) -> Settled:
         self.settled.append(settlement)
@@ -195,8 +200,23 @@ async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(
 
     assert raised.value.__cause__ is exc
     (entry,) = await entries(world)
-    assert (entry.title, entry.status_code, entry.payload) == ("Webhook processing failed", 500, None)
-    assert entry.reference_id == "d-1"
+    assert entry == LogEntry(
+        id=entry.id,
+        organization_id=world.organization.id,
+        integration_id=world.connection.integration.id,
+        repository_id=REPOSITORY_ID,
+        reference_id="d-1",
+        title="Webhook processing failed",
+        integration_type="codehost",
+        status=LogStatus.FAILED,
+        status_code=500,
+        error_message="Internal server error processing webhook",
+        reason="Internal server error processing webhook",
+        created_at=world.clock.now(),
+        received=entry.received,
+    )
+    assert entry.received is not None
+    assert entry.id.startswith("log_")
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
@@ -327,9 +347,9 @@ async def test_what_is_refused_unread_shares_the_bound_of_bad_signatures(world: 
 async def test_nothing_is_logged_where_the_integration_is_not_known(world: World, exc: Exception) -> None:
     class BrokenStore(ChangingStore):
         async def configuration(
-            self, address: Address, now: datetime, *, recall: bool = False
+            self, address: Address, now: datetime, *, allow_cached: bool = False
         ) -> HookConfiguration | None:
-            del address, now, recall
+            del address, now, allow_cached
             raise exc
 
     receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
@@ -343,7 +363,7 @@ async def test_nothing_is_logged_where_the_integration_is_not_known(world: World
 async def test_whoever_performs_runs_is_nudged_when_there_are_some(world: World) -> None:
     nudges: list[str] = []
     receiver = Receiver(
-        world.stores.deliveries, world.stores.journal, world.clock, world.ids, nudge=lambda: nudges.append("now")
+        world.stores.deliveries, world.stores.journal, world.clock, world.ids, notify=lambda: nudges.append("now")
     )
 
     await receiver.receive(signed(b"{}", at=world.at, secret=world.secret, event="ping"))
@@ -384,9 +404,9 @@ async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: Wor
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
     class BrokenStore(ChangingStore):
         async def configuration(
-            self, address: Address, now: datetime, *, recall: bool = False
+            self, address: Address, now: datetime, *, allow_cached: bool = False
         ) -> HookConfiguration | None:
-            raise ZeroDivisionError(address, now, recall)
+            raise ZeroDivisionError(address, now, allow_cached)
 
     receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
 
@@ -402,9 +422,11 @@ class StubbornStore(ChangingStore):
         self.remembered: HookConfiguration | None = None
         self.asked: list[bool] = []
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
-        self.asked.append(recall)
-        if not recall or self.remembered is None:
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        self.asked.append(allow_cached)
+        if not allow_cached or self.remembered is None:
             self.remembered = self.remembered or await self.store.configuration(address, now)
             return await self.store.configuration(address, now)
         return self.remembered
@@ -445,9 +467,11 @@ class ForgetfulStore(ChangingStore):
         self.asked: list[bool] = []
         self.there = True
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
-        self.asked.append(recall)
-        return None if recall or not self.there else await self.store.configuration(address, now)
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        self.asked.append(allow_cached)
+        return None if allow_cached or not self.there else await self.store.configuration(address, now)
 
 
 async def test_before_the_body_is_read_nobody_is_refused_for_what_was_remembered_alone(world: World) -> None:
@@ -471,10 +495,12 @@ class SlowStore(StubbornStore):
         self.world = world
         self.slow = False
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
-        if recall and self.slow:
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        if allow_cached and self.slow:
             self.world.clock.advance(timedelta(minutes=1))
-        return await super().configuration(address, now, recall=recall)
+        return await super().configuration(address, now, allow_cached=allow_cached)
 
 
 async def test_a_refusal_that_is_written_in_the_end_is_not_among_those_that_were_left_out(world: World) -> None:
@@ -490,3 +516,36 @@ async def test_a_refusal_that_is_written_in_the_end_is_not_among_those_that_were
     assert [entry.reason for entry in await entries(world)] == ["Invalid webhook signature"] * 2
     await receiver.receive(push(world))
     assert (await entries(world))[0].reason == "1 workflow run started"
+
+
+@pytest.mark.parametrize(("more", "large"), [(0, False), (1, True)])
+async def test_a_large_body_is_read_aside(world: World, more: int, *, large: bool) -> None:
+    asides: list[object] = []
+
+    async def offload(work: Any, /) -> Any:
+        asides.append(work)
+        return work()
+
+    stores = world.stores
+    receiver = Receiver(stores.deliveries, stores.journal, world.clock, world.ids, offload=offload)
+    body = push_body("feat: x", repository_id=REPOSITORY_ID)
+    size = len(signed({**body, "pad": ""}, at=world.at, secret="x").body)
+    padded = {**body, "pad": "x" * (LARGE_BODY - size + more)}
+    delivery = signed(padded, at=world.at, secret=world.secret)
+    assert len(delivery.body) == LARGE_BODY + more
+    assert isinstance(await receiver.receive(delivery), Processed)
+    assert bool(asides) is large
+    (record,) = await stores.contexts.records(world.organization.id)
+    assert isinstance(record.event, Push)
+    assert record.event.commits[0].message == "feat: x"
+    # Without an executor for long work, it is read at once.
+    again = signed(padded, at=world.at, secret=world.secret, delivery_id="d-2")
+    assert isinstance(await world.receiver.receive(again), Processed)
+
+
+async def test_what_is_refused_by_its_headers_is_refused_before_its_body_is_read(world: World) -> None:
+    delivery = signed(b"", at=world.at, secret=world.secret)
+    assert await world.receiver.preflight(delivery) is None
+    nowhere = await world.receiver.preflight(evolve(delivery, address=evolve(world.at, integration_id="int_x")))
+    assert nowhere is not None
+    assert nowhere.status == 404

@@ -25,9 +25,9 @@ from contentsvc_core.usecases.replay import (
 from contentsvc_core.workflows.triggers import ChangeTrigger
 
 
-def replayer(world: World, *, store: Any = None, nudge: Callable[[], None] | None = None) -> Replayer:
+def replayer(world: World, *, store: Any = None, notify: Callable[[], None] | None = None) -> Replayer:
     stores = world.stores
-    more: dict[str, Any] = {} if nudge is None else {"nudge": nudge}
+    more: dict[str, Any] = {} if notify is None else {"notify": notify}
     return Replayer(
         store or stores.deliveries,
         stores.journal,
@@ -52,7 +52,7 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
     world.clock.advance(timedelta(days=2))
     nudges: list[int] = []
 
-    done = await replayer(world, nudge=lambda: nudges.append(1)).replay(world.organization.id, entry.id)
+    done = await replayer(world, notify=lambda: nudges.append(1)).replay(world.organization.id, entry.id)
 
     assert isinstance(done, Replayed)
     assert (done.runs, nudges) == (1, [1])
@@ -74,7 +74,7 @@ async def test_a_replay_that_starts_no_run_wakes_nobody(world: World) -> None:
     await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(enabled=False))
     nudges: list[int] = []
 
-    done = await replayer(world, nudge=lambda: nudges.append(1)).replay(
+    done = await replayer(world, notify=lambda: nudges.append(1)).replay(
         world.organization.id, (await entry_of(world)).id
     )
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -14,11 +15,11 @@ from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.organizations import Integration
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.schedule import AT_ONCE, Scheduler
+from contentsvc_core.usecases.schedule import BATCH_SIZE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import SCHEDULE_DISABLED, RunStatus
 from contentsvc_core.workflows.schedules import (
@@ -26,6 +27,8 @@ from contentsvc_core.workflows.schedules import (
     MAX_SCHEDULES,
     NO_REPOSITORY,
     UNKNOWN_SCHEDULE,
+    ChangeSchedule,
+    CreateSchedule,
     Schedule,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency
@@ -48,7 +51,7 @@ async def planned(world: World, **fields: Any) -> Schedule:
         "lookback": Lookback.LAST_7_DAYS,
         **fields,
     }
-    made = await planner(world).create(world.organization.id, **given)
+    made = await planner(world).create(world.organization.id, CreateSchedule(**given))
     assert isinstance(made, Schedule), made
     return made
 
@@ -62,7 +65,7 @@ class Node:
         *,
         schedules: Schedules | None = None,
         directory: Directory | None = None,
-        at_once: int = AT_ONCE,
+        batch_size: int = BATCH_SIZE,
     ) -> None:
         self.faults: list[Exception] = []
         stores = world.stores
@@ -72,7 +75,7 @@ class Node:
             world.clock,
             world.ids,
             on_fault=self.faults.append,
-            at_once=at_once,
+            batch_size=batch_size,
         )
 
     async def turn(self) -> int:
@@ -130,6 +133,33 @@ async def test_a_slot_becomes_a_post_about_what_came_before_it(world: World) -> 
     assert (await standing(world, schedule)).due_at == datetime(2026, 1, 2, 9, tzinfo=UTC)
 
 
+async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(world: World) -> None:
+    zone = ZoneInfo("Asia/Tokyo")
+    await world.stores.directory.set_time_zone(world.organization.id, zone, world.clock.now())
+    schedule = await planned(
+        world, output_type=ContentType.INVESTOR_UPDATE, lookback=Lookback.YESTERDAY, cron=evolve(_DAILY, hour=8)
+    )
+    assert schedule.due_at == datetime(2026, 1, 1, 23, tzinfo=UTC)
+    await pushed(world, "d-1", "feat: a lamp")
+    await perform_all(world)
+
+    move_to(world, "2026-01-01T23:00")
+    assert await Node(world).turn() == 1
+    await perform_all(world)
+
+    (run,) = await runs(world)
+    assert isinstance(run.cause, Generation)
+    assert run.cause.window.since == datetime(2025, 12, 31, 15, tzinfo=UTC)
+    assert run.cause.window.until == datetime(2026, 1, 1, 15, tzinfo=UTC)
+    (post,) = [
+        post
+        for post in await world.stores.posts.posts(world.organization.id)
+        if (post.source_metadata or {}).get("scheduleId") == schedule.id
+    ]
+    assert "1 January 2026" in post.markdown
+    assert "December" not in post.markdown
+
+
 async def test_slots_that_nobody_saw_fire_once_for_the_latest(world: World) -> None:
     await planned(world)
     move_to(world, "2026-01-05T08:00")
@@ -146,10 +176,14 @@ class Slow:
 
     def __init__(self, world: World) -> None:
         self._directory = world.stores.directory
+        self.due_triggers = self._directory.due_triggers
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
         await asyncio.sleep(0)
         return await self._directory.integrations(organization_id)
+
+    async def organization_of(self, organization_id: str) -> Organization | None:
+        return await self._directory.organization_of(organization_id)
 
 
 async def test_of_many_nodes_one_fires_a_slot(world: World) -> None:
@@ -171,7 +205,7 @@ async def test_a_clock_that_is_stepped_back_fires_no_slot_twice(world: World) ->
     move_to(world, "2026-01-01T08:00")
     # Whatever is done to it while the clock is wrong.
     for enabled in (False, True):
-        await planner(world).change(world.organization.id, schedule.id, enabled=enabled)
+        await planner(world).change(world.organization.id, schedule.id, ChangeSchedule(enabled=enabled))
     move_to(world, "2026-01-02T09:01")
     assert await node.turn() == 0
     move_to(world, "2026-01-03T09:00")
@@ -200,15 +234,17 @@ async def test_one_never_fires_for_slots_before_it_was_made_changed_or_enabled(w
     schedule = await planned(world)
     plan = planner(world)
     assert await node.turn() == 0
-    await plan.change(world.organization.id, schedule.id, enabled=False)
+    await plan.change(world.organization.id, schedule.id, ChangeSchedule(enabled=False))
     move_to(world, "2026-01-03T10:00")
     assert await node.turn() == 0
-    await plan.change(world.organization.id, schedule.id, enabled=True)
-    await plan.change(world.organization.id, schedule.id, cron=Cron(frequency=Frequency.DAILY, hour=8, minute=0))
+    await plan.change(world.organization.id, schedule.id, ChangeSchedule(enabled=True))
+    await plan.change(
+        world.organization.id, schedule.id, ChangeSchedule(cron=Cron(frequency=Frequency.DAILY, hour=8, minute=0))
+    )
     assert await node.turn() == 0
     move_to(world, "2026-01-04T08:00")
     # A change of anything else loses no slot.
-    await plan.change(world.organization.id, schedule.id, name="Renamed")
+    await plan.change(world.organization.id, schedule.id, ChangeSchedule(name="Renamed"))
     assert await node.turn() == 1
 
     assert await slots(world) == ["2026-01-04T08:00"]
@@ -221,7 +257,7 @@ async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World)
     await perform_all(world)
     move_to(world, "2026-01-01T09:00")
     assert await Node(world).turn() == 2
-    await planner(world).change(world.organization.id, disabled.id, enabled=False)
+    await planner(world).change(world.organization.id, disabled.id, ChangeSchedule(enabled=False))
     await world.stores.schedules.remove(world.organization.id, deleted.id)
     await perform_all(world)
 
@@ -240,7 +276,7 @@ async def test_one_reports_what_is_connected_when_it_fires(world: World) -> None
     due_at = both.due_at
     for schedule in (both, buoy):
         assert not (await standing(world, schedule)).enabled
-        refused = await planner(world).change(world.organization.id, schedule.id, enabled=True)
+        refused = await planner(world).change(world.organization.id, schedule.id, ChangeSchedule(enabled=True))
         assert message_of(refused) == "Unknown repository: 2 is not connected"
         await world.stores.schedules.change(world.organization.id, schedule.id, lambda each: _awake(each, due_at))
     move_to(world, "2026-01-01T09:00")
@@ -295,7 +331,7 @@ async def test_any_number_that_nobody_can_read_holds_up_no_other(world: World) -
     made = [await planned(world, lookback=lookback) for lookback in Lookback]
     unreadable = UnreadableRow("no JSON")
     broken: Any = Broken(world, [each.id for each in made[:-1]], unreadable)
-    node = Node(world, schedules=broken, at_once=2)
+    node = Node(world, schedules=broken, batch_size=2)
     move_to(world, "2026-01-01T09:00")
 
     assert await node.turn() == 1
@@ -312,8 +348,8 @@ async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
             await planned(world, cron=Cron(frequency=Frequency.DAILY, hour=9, minute=minute), lookback=lookback)
     move_to(world, "2026-01-01T10:00")
 
-    assert await Node(world, at_once=30).turn() == 100
-    assert await Node(world, at_once=30).turn() == 0
+    assert await Node(world, batch_size=30).turn() == 100
+    assert await Node(world, batch_size=30).turn() == 0
 
 
 async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -> None:
@@ -322,10 +358,12 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
 
     refused = await planner(world).create(
         world.organization.id,
-        name="One more",
-        cron=evolve(_DAILY, hour=23),
-        repository_ids=[REPOSITORY_ID],
-        output_type=ContentType.CHANGELOG,
+        CreateSchedule(
+            name="One more",
+            cron=evolve(_DAILY, hour=23),
+            repository_ids=[REPOSITORY_ID],
+            output_type=ContentType.CHANGELOG,
+        ),
     )
     assert refused == too_many("schedules", MAX_SCHEDULES)
 
@@ -350,10 +388,10 @@ async def test_what_cannot_be_is_refused_by_name(world: World, fields: dict[str,
     }
     plan = planner(world)
 
-    assert message_of(await plan.create(world.organization.id, **{**given, **fields})) == reason
+    assert message_of(await plan.create(world.organization.id, CreateSchedule(**{**given, **fields}))) == reason
     assert await world.stores.schedules.schedules(world.organization.id) == []
     schedule = await planned(world)
-    assert message_of(await plan.change(world.organization.id, schedule.id, **fields)) == reason
+    assert message_of(await plan.change(world.organization.id, schedule.id, ChangeSchedule(**fields))) == reason
     assert await standing(world, schedule) == schedule
 
 
@@ -365,14 +403,18 @@ async def test_the_same_schedule_twice_is_refused(world: World) -> None:
 
     again = await plan.create(
         world.organization.id,
-        name="Another name",
-        cron=_DAILY,
-        repository_ids=[REPOSITORY_ID],
-        output_type=ContentType.CHANGELOG,
-        auto_publish=True,
-        enabled=False,
+        CreateSchedule(
+            name="Another name",
+            cron=_DAILY,
+            repository_ids=[REPOSITORY_ID],
+            output_type=ContentType.CHANGELOG,
+            auto_publish=True,
+            enabled=False,
+        ),
     )
     assert again == DUPLICATE_SCHEDULE
-    assert await plan.change(world.organization.id, other.id, lookback=one.lookback) == DUPLICATE_SCHEDULE
-    assert await plan.change(world.organization.id, "sch_unknown", enabled=False) is UNKNOWN_SCHEDULE
+    assert (
+        await plan.change(world.organization.id, other.id, ChangeSchedule(lookback=one.lookback)) == DUPLICATE_SCHEDULE
+    )
+    assert await plan.change(world.organization.id, "sch_unknown", ChangeSchedule(enabled=False)) is UNKNOWN_SCHEDULE
     assert await world.stores.schedules.schedules(world.organization.id) == [one, other]

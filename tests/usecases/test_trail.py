@@ -9,21 +9,23 @@ from tests.usecases.test_perform import perform_all, pushed
 from contentsvc_core import RunStatus, Trigger
 from contentsvc_core.journal import ListedEntry, listed_entry
 from contentsvc_core.testing import signed
-from contentsvc_core.usecases.trail import Led, Trails
+from contentsvc_core.usecases.trail import DeliveryTrails, RecordTrail
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @pytest.fixture
-def trails(world: World) -> Trails:
+def trails(world: World) -> DeliveryTrails:
     stores = world.stores
-    return Trails(stores.insights, stores.contexts, stores.directory, stores.posts)
+    return DeliveryTrails(stores.read_model, stores.contexts, stores.directory, stores.posts)
 
 
-async def entries(world: World, trails: Trails, named: str) -> list[str]:
+async def entries(world: World, trails: DeliveryTrails, named: str) -> list[str]:
     return [f"{each.reference_id} {each.title}" for each in await trails.entries(world.organization.id, named)]
 
 
-async def test_a_delivery_is_found_by_its_id_its_record_and_each_of_its_entries(world: World, trails: Trails) -> None:
+async def test_a_delivery_is_found_by_its_id_its_record_and_each_of_its_entries(
+    world: World, trails: DeliveryTrails
+) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await pushed(world, "d-10", "feat: a door")
     await world.receiver.receive(signed({}, at=world.at, secret=world.secret, delivery_id="d-1"))
@@ -41,13 +43,15 @@ async def test_a_delivery_is_found_by_its_id_its_record_and_each_of_its_entries(
     assert await trails.entries("org_2", oldest.id) == ()
 
 
-async def test_a_delivery_that_looks_like_an_entry_of_the_log_is_found_too(world: World, trails: Trails) -> None:
+async def test_a_delivery_that_looks_like_an_entry_of_the_log_is_found_too(
+    world: World, trails: DeliveryTrails
+) -> None:
     await pushed(world, "log_1", "feat: a lamp")
 
     assert await entries(world, trails, "log_1") == ["log_1 Processed push event"]
 
 
-async def test_a_delivery_is_found_under_any_number_of_newer_ones(world: World, trails: Trails) -> None:
+async def test_a_delivery_is_found_under_any_number_of_newer_ones(world: World, trails: DeliveryTrails) -> None:
     await pushed(world, "d-first", "feat: a lamp")
     for number in range(60):
         await world.receiver.receive(
@@ -65,7 +69,7 @@ async def processed(world: World, delivery_id: str) -> ListedEntry:
     )
 
 
-async def test_what_a_delivery_has_led_to(world: World, trails: Trails) -> None:
+async def test_what_a_delivery_has_led_to(world: World, trails: DeliveryTrails) -> None:
     named = await world.triggers.create(
         world.organization.id, CreateTrigger(name="Pushes", repository_ids=[REPOSITORY_ID], event_types=["push"])
     )
@@ -73,10 +77,10 @@ async def test_what_a_delivery_has_led_to(world: World, trails: Trails) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     entry = await processed(world, "d-1")
 
-    before = await trails.led(entry)
+    before = await trails.record_trail(entry)
     runs = await perform_all(world)
-    after = await trails.led(entry)
-    partly = Led(
+    after = await trails.record_trail(entry)
+    partly = RecordTrail(
         custom_id="",
         repository=None,
         runs=[*before.runs[:1], *after.runs[1:]] if before and after else (),
@@ -100,12 +104,12 @@ async def test_what_a_delivery_has_led_to(world: World, trails: Trails) -> None:
     }
 
 
-async def test_of_a_run_whose_trigger_is_gone_the_rest_is_told(world: World, trails: Trails) -> None:
+async def test_of_a_run_whose_trigger_is_gone_the_rest_is_told(world: World, trails: DeliveryTrails) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await perform_all(world)
     await world.stores.directory.remove_trigger(world.organization.id, world.trigger.id)
 
-    led = await trails.led(await processed(world, "d-1"))
+    led = await trails.record_trail(await processed(world, "d-1"))
 
     assert led is not None
     ((_, name, post),) = led.runs
@@ -113,10 +117,10 @@ async def test_of_a_run_whose_trigger_is_gone_the_rest_is_told(world: World, tra
     assert post is not None
 
 
-async def test_what_was_not_processed_has_led_to_nothing(world: World, trails: Trails) -> None:
+async def test_what_was_not_processed_has_led_to_nothing(world: World, trails: DeliveryTrails) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await world.receiver.receive(signed({}, at=world.at, secret="wrong", delivery_id="d-2"))
     refused = await processed(world, "d-2")
 
-    assert await trails.led(refused) is None
-    assert await trails.led(evolve(await processed(world, "d-1"), reference_id=None)) is None
+    assert await trails.record_trail(refused) is None
+    assert await trails.record_trail(evolve(await processed(world, "d-1"), reference_id=None)) is None

@@ -11,10 +11,11 @@ from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_schedule import planned, standing
 
-from contentsvc_core import ContentType, Trigger, TriggerEditor
+from contentsvc_core import Trigger, TriggerEditor
 from contentsvc_core.content.brand import BrandIdentity, no_such_brand
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.workflows.schedules import ChangeSchedule, CreateSchedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import TRIGGER_CHANGED, ChangeTrigger, CreateTrigger
 
@@ -102,7 +103,7 @@ async def test_a_trigger_that_changes_again_and_again_is_left_to_who_does_that(w
 async def a_brand(world: World, name: str) -> BrandIdentity:
     brand = await world.stores.brands.add(
         BrandIdentity(
-            id=world.ids.mint("brand_"),
+            id=world.ids.new_id("brand_"),
             organization_id=world.organization.id,
             name=name,
             website_url="https://acme.example",
@@ -130,7 +131,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
         off: dict[str, Any] = {"brand_identity_id": brand.id, "enabled": False}
         assert isinstance(await world.triggers.change(owner, world.trigger.id, ChangeTrigger(**off)), Trigger)
         await Planner(stores.schedules, stores.directory, stores.brands, world.clock, world.ids).change(
-            owner, schedule.id, **off
+            owner, schedule.id, ChangeSchedule(**off)
         )
     before = await the_trigger(world), await standing(world, schedule)
 
@@ -145,7 +146,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
     if what == "trigger":
         assert await editor(world, directory).change(owner, world.trigger.id, ChangeTrigger(**changes)) == refused
     else:
-        assert await planner.change(owner, schedule.id, **changes) == refused
+        assert await planner.change(owner, schedule.id, ChangeSchedule(**changes)) == refused
 
     assert (await the_trigger(world), await standing(world, schedule)) == before
 
@@ -172,11 +173,7 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
     planner = Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
     planned_so = await planner.create(
         owner,
-        name="Every morning",
-        cron=_DAILY,
-        repository_ids=[REPOSITORY_ID],
-        output_type=ContentType.CHANGELOG,
-        brand_identity_id=again.id,
+        CreateSchedule(name="Every morning", cron=_DAILY, repository_ids=[REPOSITORY_ID], brand_identity_id=again.id),
     )
     assert message_of(planned_so) == f"Unknown brand identity: '{again.id}'"
     assert await stores.schedules.schedules(owner) == []

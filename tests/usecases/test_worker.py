@@ -9,7 +9,7 @@ import pytest
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import FailingWriter, performer_with, pushed, taken
 
-from contentsvc_adapters.engine.execution import Pace
+from contentsvc_adapters.engine.execution import WorkerConfig
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.engine.worker import Worker
@@ -37,20 +37,20 @@ def worker_of(
     deadline_s: float = 300,
 ) -> Worker:
     return Worker(
-        InlineExecution(world.stores.ledger, world.stores.run_memory),
+        InlineExecution(world.stores.ledger, world.stores.run_state),
         performer,
         Membership(world.stores.executors, world.ids, alone=True),
         ledger=cast("RunLedger", ledger or world.stores.ledger),
         clock=world.clock,
         on_fault=on_fault,
         on_note=lambda _event, **_details: None,
-        pace=Pace(poll_s=0.02, beat_s=0.05, deadline_s=deadline_s),
+        pace=WorkerConfig(poll_s=0.02, heartbeat_s=0.05, deadline_s=deadline_s),
     )
 
 
 async def killed(world: World) -> None:
     """Recover the runs of a killed process, as the next one does."""
-    await world.stores.executors.recover("killed", lost=await world.stores.executors.beat("nobody"))
+    await world.stores.executors.recover("killed", lost=await world.stores.executors.heartbeat("nobody"))
 
 
 @pytest.fixture

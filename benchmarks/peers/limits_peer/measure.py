@@ -9,10 +9,9 @@ import sys
 import time
 from collections.abc import Callable
 
+from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
-
-from limits import RateLimitItemPerMinute
 
 
 def measure(limit: int, buckets: int, turns: int) -> dict[str, list[float]]:

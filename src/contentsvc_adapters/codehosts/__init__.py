@@ -1,1 +1,0 @@
-"""Code hosts' APIs."""

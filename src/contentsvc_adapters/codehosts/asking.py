@@ -14,7 +14,7 @@ import msgspec
 from attrs import field, frozen
 
 from contentsvc_adapters.codehosts.dialects import Calling
-from contentsvc_core.hosts import HostAnswer, HostFault, HostRefusal
+from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_token
 from contentsvc_core.text import one_line
 
@@ -42,9 +42,7 @@ _TOO_SLOW: Final = "did not answer everything that was asked in time"
 
 @final
 @frozen(kw_only=True)
-class Answered:
-    """An answer with a status of 2xx."""
-
+class Response:
     status: int
     body: bytes = field(repr=False)
     #: The cursor of the next page; ``None``: this is the last page.
@@ -60,21 +58,17 @@ class _Error(msgspec.Struct):
     #: GitLab sends a list, or an object by field, where a field is at fault.
     message: "_Message" = None
     errors: list[Any] | None = None
-    #: Bitbucket sends an object with a message, GitLab a text.
     error: "_Message" = None
 
 
 @final
 class RestClient:
-    """Calls one API, over connections that are kept."""
-
     def __init__(self, api_url: str, dialect: Calling, *, timeout_s: float) -> None:
         self._api_url = httpx.URL(api_url)
         self._dialect = dialect
         self._timeout_s = timeout_s
         #: The rights that a token needs, for people.
         self._grant = dialect.grant
-        #: The end of all calls, by the event loop's clock, in seconds.
         self._until = math.inf
         self._client = httpx.AsyncClient(
             # No compression: the size limit counts the bytes that are read.
@@ -97,7 +91,6 @@ class RestClient:
         return limited
 
     def granted(self, grant: str) -> Self:
-        """Return a client over the same connections whose refusals say that a token needs ``grant``."""
         granted = copy.copy(self)
         granted._grant = grant  # noqa: SLF001  # a copy of this one
         return granted
@@ -115,7 +108,7 @@ class RestClient:
         query: Mapping[str, str] | None = None,
         secrets: Sequence[str] = (),
         at_root: bool = False,
-    ) -> Answered | HostRefusal:
+    ) -> Response | HostRefusal:
         """Send a request and read the answer.
 
         Without ``token``, the call is anonymous. With ``at_root``, ``path`` replaces the path of the API's address. No
@@ -144,7 +137,7 @@ class RestClient:
             # In a header of its answer. What such an exception says repeats a part of it, and that may be anything.
             return _unreachable("sent the request on to what is no address")
 
-    async def _follow(self, request: httpx.Request, token: str | None, hidden: Sequence[str]) -> Answered | HostRefusal:
+    async def _follow(self, request: httpx.Request, token: str | None, hidden: Sequence[str]) -> Response | HostRefusal:
         for _ in range(_REDIRECTS + 1):
             response = await self._client.send(request, stream=True)
             try:
@@ -160,7 +153,7 @@ class RestClient:
             request = self._client.build_request(request.method, to, content=request.content, headers=moved)
         return _strange("sent the request on again and again", HTTPStatus.LOOP_DETECTED)
 
-    async def _read(self, response: httpx.Response, token: str | None, hidden: Sequence[str]) -> Answered | HostRefusal:
+    async def _read(self, response: httpx.Response, token: str | None, hidden: Sequence[str]) -> Response | HostRefusal:
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
@@ -169,7 +162,7 @@ class RestClient:
         if response.is_success:
             following = response.links.get("next", {}).get("url", "")
             cursor = response.url.join(following).params.get("cursor") if following else None
-            return Answered(status=response.status_code, body=bytes(body), next_cursor=cursor, wait_s=_wait_s(response))
+            return Response(status=response.status_code, body=bytes(body), next_cursor=cursor, wait_s=_wait_s(response))
         return self._refusal(response, _said(bytes(body), hidden), token)
 
     def _refusal(self, response: httpx.Response, said: str, token: str | None) -> HostRefusal:
@@ -202,15 +195,14 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 
 def _said(body: bytes, hidden: Sequence[str]) -> str:
-    """Return the message of an error's body, in one line, without hidden texts that it may repeat."""
     try:
         error = msgspec.json.decode(body, type=_Error)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         # Not JSON, not UTF-8, or nested too deeply.
         return ""
     parts = [_text(error.message), _text(error.error)]
-    for each in error.errors or ():
-        match each:
+    for fault in error.errors or ():
+        match fault:
             case {"message": str() as message}:
                 parts.append(message)
             case str() as message:
@@ -220,17 +212,17 @@ def _said(body: bytes, hidden: Sequence[str]) -> str:
     return _hide(": ".join(part for part in parts if part), hidden)
 
 
-def _text(told: "_Message") -> str:
-    if isinstance(told, dict):
-        told = [told["message"]] if "message" in told else [f"{name}: {_text(each)}" for name, each in told.items()]
-    if isinstance(told, list):
-        return ", ".join(text for text in told if isinstance(text, str))
-    return told if isinstance(told, str) else ""
+def _text(value: "_Message") -> str:
+    if isinstance(value, dict):
+        value = [value["message"]] if "message" in value else [f"{name}: {_text(each)}" for name, each in value.items()]
+    if isinstance(value, list):
+        return ", ".join(text for text in value if isinstance(text, str))
+    return value if isinstance(value, str) else ""
 
 
 def _hide(text: str, hidden: Sequence[str]) -> str:
-    for each in hidden:
-        text = text.replace(each, "***")
+    for secret in hidden:
+        text = text.replace(secret, "***")
     return one_line(text, _SAID)
 
 
@@ -263,7 +255,7 @@ def _strange(what: str, status: int) -> HostRefusal:
 
 
 def read_answer(
-    answered: Answered | HostRefusal, shape: type[_Shape], use: Callable[[_Shape], _Value]
+    answered: Response | HostRefusal, shape: type[_Shape], use: Callable[[_Shape], _Value]
 ) -> HostAnswer[_Value] | HostRefusal:
     """Read a body of the API's shape; any other body is a refusal."""
     if isinstance(answered, HostRefusal):

@@ -18,8 +18,7 @@ from contentsvc_adapters.codehosts.host import (
     read_one_by_one,
     replace_hook,
 )
-from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
-from contentsvc_core.hosts import (
+from contentsvc_core.code_hosts import (
     Hook,
     HostAnswer,
     HostCommits,
@@ -30,6 +29,7 @@ from contentsvc_core.hosts import (
     RemoteRepository,
     WantedCommits,
 )
+from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.bitbucket import BitbucketCommit, bitbucket_commit, repository_number
@@ -113,17 +113,9 @@ class _PullRequests(msgspec.Struct):
 
 @final
 class BitbucketClient(RestHost):
-    """A client of Bitbucket Cloud."""
-
     lists_deliveries = False
 
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        """Create the client; connections are opened when they are needed.
-
-        Args:
-            api_url: ``http`` or ``https``, usually ``https://api.bitbucket.org/2.0``.
-            timeout_s: The time limit of a call with its redirects, in seconds.
-        """
         self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)
 
     @staticmethod
@@ -171,36 +163,34 @@ class BitbucketClient(RestHost):
 
     async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
-        found: list[Commit] = []
+        commits: list[Commit] = []
         page = "1"
-        while len(found) <= wanted.limit:
-            # Newest first.
-            asked = {"exclude": wanted.before, "pagelen": str(_PAGE), "page": page}
-            answered = await client.ask("GET", _at(full_name, "commits", wanted.head), token=token, query=asked)
+        while len(commits) <= wanted.limit:
+            query = {"exclude": wanted.before, "pagelen": str(_PAGE), "page": page}
+            answered = await client.ask("GET", _at(full_name, "commits", wanted.head), token=token, query=query)
             listed = read_answer(answered, _Commits, lambda each: each)
             if isinstance(listed, HostRefusal):
                 return HostCommits(refusal=listed)
-            found += map(bitbucket_commit, listed.value.values)
-            # Pages of commits have opaque names.
+            commits += map(bitbucket_commit, listed.value.values)
             following = parse_qs(urlsplit(listed.value.next or "").query).get("page")
             if not following or not listed.value.values:
                 break
             page = following[0]
-        return HostCommits(found=reversed(found[: wanted.limit]), is_cut=len(found) > wanted.limit)
+        return HostCommits(found=reversed(commits[: wanted.limit]), is_cut=len(commits) > wanted.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
         some = named.first(_CALLS)
-        asked: list[Asked] = [
+        requests: list[Asked] = [
             (_at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
             for number in some.numbers
         ]
         for commit in some.commits:
             path = _at(full_name, "commit", commit, "pullrequests")
-            asked.append((path, _PullRequests, partial(_merged, repository_id, commit)))
-        return await read_one_by_one(client, asked, token=token)
+            requests.append((path, _PullRequests, partial(_merged, repository_id, commit)))
+        return await read_one_by_one(client, requests, token=token)
 
 
 def _hooks(page: _Hooks) -> HookPage:
@@ -222,27 +212,27 @@ def _hook_body(url: str, secret: str) -> dict[str, Any]:
     return {"description": "contentsvc", "url": url, "active": True, "secret": secret, "events": ["repo:push"]}
 
 
-def _hosted(found: _Repository) -> RemoteRepository:
-    number = repository_number(found.uuid)
-    if number is None or not is_full_name(found.full_name):
+def _hosted(repository: _Repository) -> RemoteRepository:
+    number = repository_number(repository.uuid)
+    if number is None or not is_full_name(repository.full_name):
         message = "uuid or full_name is not that of a repository"
         raise ValueError(message)
-    branch = found.mainbranch
+    branch = repository.mainbranch
     return RemoteRepository(
-        id=number, full_name=found.full_name, default_branch=branch and (one_line(branch.name, 255) or None)
+        id=number, full_name=repository.full_name, default_branch=branch and (one_line(branch.name, 255) or None)
     )
 
 
-def _described(repository_id: int, commit: str | None, found: _PullRequest) -> PullRequest | None:
-    here = found.destination.repository
+def _described(repository_id: int, commit: str | None, pull_request: _PullRequest) -> PullRequest | None:
+    here = pull_request.destination.repository
     if here is None or repository_number(here.uuid) != repository_id:
         return None
-    merged = found.merge_commit.hash if found.merge_commit and found.state == _MERGED else None
+    merged = pull_request.merge_commit.hash if pull_request.merge_commit and pull_request.state == _MERGED else None
     return described_pull_request(
-        found.id,
-        title=found.title,
-        body=found.description,
+        pull_request.id,
+        title=pull_request.title,
+        body=pull_request.description,
         labels=(),
-        author=None if found.author is None else found.author.nickname,
+        author=None if pull_request.author is None else pull_request.author.nickname,
         merged_sha=commit or merged,
     )

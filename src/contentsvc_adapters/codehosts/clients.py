@@ -1,5 +1,3 @@
-"""The client of each provider's API."""
-
 from typing import Final, Protocol
 
 from contentsvc_adapters.codehosts.bitbucket import BitbucketClient
@@ -12,23 +10,13 @@ from contentsvc_core.webhooks.providers.gitlab import GITLAB
 
 
 class HostClient(CodeHost, Protocol):
-    """A code host, and its connections."""
-
-    async def close(self) -> None:
-        """Close the connections."""
-        ...
+    async def close(self) -> None: ...
 
 
 class ClientClass(Protocol):
-    """Opens clients of one API."""
+    def __call__(self, api_url: str) -> HostClient: ...
 
-    def __call__(self, api_url: str) -> HostClient:
-        """Create a client; connections are opened when they are needed."""
-        ...
-
-    def dialect_at(self, api_url: str, /) -> Calling:
-        """Return how calls to the API at an address are made."""
-        ...
+    def dialect_at(self, api_url: str, /) -> Calling: ...
 
 
 #: The APIs of their own; the API of any other provider is GitHub's, or follows it.
@@ -36,5 +24,4 @@ _CLIENTS: Final[dict[str, ClientClass]] = {GITLAB.slug: GitlabClient, BITBUCKET.
 
 
 def client_of(provider: str) -> ClientClass:
-    """Return what opens a client of a provider's API."""
     return _CLIENTS.get(provider, RestCodeHost)

@@ -1,8 +1,4 @@
-"""The differences between the REST APIs of code hosts.
-
-GitHub's is that of its "REST API endpoints for repository webhooks", version 2022-11-28. That of Forgejo and Gitea,
-whose address always ends with ``/api/v1``, follows GitHub's in most: :class:`HostDialect` has the differences.
-"""
+"""The differences between GitHub's REST API and those of Forgejo and Gitea, which end with ``/api/v1``."""
 
 from collections.abc import Mapping
 from typing import Any, Final, final
@@ -10,7 +6,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from contentsvc_core.hosts import HOOK_EVENTS, Hook
+from contentsvc_core.code_hosts import HOOK_EVENTS, Hook
 
 _FORGE_PATH: Final = "/api/v1"
 #: Of a self-hosted GitHub server, whose GraphQL endpoint is beside this path.
@@ -19,8 +15,6 @@ _SERVER_PATH: Final = "/api/v3"
 
 @frozen(kw_only=True)
 class Calling:
-    """How calls to one kind of code host are made."""
-
     #: The scheme of the token in the header ``Authorization``.
     scheme: str
     headers: Mapping[str, str]
@@ -37,29 +31,24 @@ class Calling:
 class HostDialect(Calling):
     """The dialect of GitHub, or of a code host that follows it."""
 
-    #: The fields of a new hook, besides the common ones.
     new_hook: Mapping[str, str]
-    #: The fields of its configuration, besides the common ones.
     hook_config: Mapping[str, str]
     #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.
     config_path: str
     #: Whether it lists a hook's deliveries.
     lists_deliveries: bool
-    #: The path of its GraphQL endpoint; ``None``: it has none.
     graphql_path: str | None = None
     #: Whether its REST API finds the pull request of a commit.
     finds_by_commit: bool = False
 
     def new_body(self, hook: Hook) -> dict[str, Any]:
-        """Return the body that creates a hook."""
         config = {"url": hook.url, "content_type": "json", "secret": hook.secret, **self.hook_config}
         return {**self.new_hook, "active": True, "events": list(HOOK_EVENTS), "config": config}
 
     def secret_body(self, secret: str) -> dict[str, Any]:
         """Return the body that changes a hook's secret, and nothing else."""
         config = {"content_type": "json", "secret": secret, **self.hook_config}
-        # One dialect keeps fields that the configuration omits; the other one resets a hook's events when they are
-        # omitted.
+        # One dialect keeps fields that the configuration omits; the other resets a hook's events if they are omitted.
         return config if self.config_path else {"active": True, "events": list(HOOK_EVENTS), "config": config}
 
 

@@ -18,9 +18,7 @@ from contentsvc_adapters.codehosts.host import (
     read_one_by_one,
     replace_hook,
 )
-from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
-from contentsvc_core.events.normalized import Author, Commit
-from contentsvc_core.hosts import (
+from contentsvc_core.code_hosts import (
     Hook,
     HostAnswer,
     HostCommits,
@@ -31,6 +29,8 @@ from contentsvc_core.hosts import (
     RemoteRepository,
     WantedCommits,
 )
+from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
+from contentsvc_core.events.normalized import Author, Commit
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.timestamps import whole_ms
@@ -103,17 +103,9 @@ class _MergeRequest(msgspec.Struct):
 
 @final
 class GitlabClient(RestHost):
-    """A client of GitLab.com, or of a GitLab of one's own."""
-
     lists_deliveries = True
 
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        """Create the client; connections are opened when they are needed.
-
-        Args:
-            api_url: ``http`` or ``https``, e.g. ``https://gitlab.example/api/v4``.
-            timeout_s: The time limit of a call with its redirects, in seconds.
-        """
         self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)
 
     @staticmethod
@@ -173,35 +165,34 @@ class GitlabClient(RestHost):
 
     async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
-        found: list[Commit] = []
+        commits: list[Commit] = []
         page = 1
-        while len(found) <= wanted.limit:
-            # Newest first.
-            asked = {"ref_name": f"{wanted.before}..{wanted.head}", "page": str(page), "per_page": str(_PAGE)}
+        while len(commits) <= wanted.limit:
+            query = {"ref_name": f"{wanted.before}..{wanted.head}", "page": str(page), "per_page": str(_PAGE)}
             path = _at(full_name, "repository", "commits")
-            answered = await client.ask("GET", path, token=token, query=asked)
+            answered = await client.ask("GET", path, token=token, query=query)
             listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
             if isinstance(listed, HostRefusal):
                 return HostCommits(refusal=listed)
-            found += listed.value
+            commits += listed.value
             if len(listed.value) < _PAGE:
                 break
             page += 1
-        return HostCommits(found=reversed(found[: wanted.limit]), is_cut=len(found) > wanted.limit)
+        return HostCommits(found=reversed(commits[: wanted.limit]), is_cut=len(commits) > wanted.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
         some = named.first(_CALLS)
-        asked: list[Asked] = [
+        requests: list[Asked] = [
             (_at(full_name, "merge_requests", str(number)), _MergeRequest, partial(_described, repository_id, None))
             for number in some.numbers
         ]
         for commit in some.commits:
             path = _at(full_name, "repository", "commits", commit, "merge_requests")
-            asked.append((path, list[_MergeRequest], partial(_merged, repository_id, commit)))
-        return await read_one_by_one(client, asked, token=token)
+            requests.append((path, list[_MergeRequest], partial(_merged, repository_id, commit)))
+        return await read_one_by_one(client, requests, token=token)
 
 
 def _hooks(page: list[_Hook]) -> HookPage:
@@ -229,54 +220,54 @@ def _hook_body(url: str, secret: str) -> dict[str, Any]:
     }
 
 
-def _hosted(found: _Project) -> RemoteRepository:
-    if not is_full_name(found.path_with_namespace, nested=True):
+def _hosted(repository: _Project) -> RemoteRepository:
+    if not is_full_name(repository.path_with_namespace, nested=True):
         message = "path_with_namespace is not the path of a project"
         raise ValueError(message)
-    branch = found.default_branch or None
+    branch = repository.default_branch or None
     return RemoteRepository(
-        id=found.id, full_name=found.path_with_namespace, default_branch=branch and one_line(branch, 255)
+        id=repository.id, full_name=repository.path_with_namespace, default_branch=branch and one_line(branch, 255)
     )
 
 
-def _attempt(found: _Event) -> HostDelivery:
-    headers = {name.lower(): value for name, value in found.request_headers.items() if isinstance(value, str)}
+def _attempt(hook_event: _Event) -> HostDelivery:
+    headers = {name.lower(): value for name, value in hook_event.request_headers.items() if isinstance(value, str)}
     delivery_id = headers.get(GITLAB.delivery_header.lower(), "")
     if not is_delivery_id(delivery_id):
         message = f"an event has no {GITLAB.delivery_header}: GitLab must be 17.4 or newer"
         raise ValueError(message)
-    status = str(found.response_status)
+    status = str(hook_event.response_status)
     return HostDelivery(
-        id=str(found.id),
+        id=str(hook_event.id),
         delivery_id=delivery_id,
         event=one_line(headers.get(GITLAB.event_header.lower(), ""), _TEXT_LENGTH),
         action=None,
         # Not a number where there was no answer.
         status_code=int(status) if status.isdecimal() and len(status) < len("1000") else 0,
-        delivered_at=whole_ms(found.created_at),
+        delivered_at=whole_ms(hook_event.created_at),
     )
 
 
-def _commit(found: _Commit) -> Commit:
+def _commit(commit: _Commit) -> Commit:
     return Commit(
-        id=storable(found.id),
-        message=storable(found.message),
-        author=Author(name=storable(found.author_name), email=storable(found.author_email or "")),
-        timestamp=storable(found.authored_date),
-        url=storable(found.web_url),
+        id=storable(commit.id),
+        message=storable(commit.message),
+        author=Author(name=storable(commit.author_name), email=storable(commit.author_email or "")),
+        timestamp=storable(commit.authored_date),
+        url=storable(commit.web_url),
     )
 
 
-def _described(repository_id: int, commit: str | None, found: _MergeRequest) -> PullRequest | None:
-    if found.project_id != repository_id:
+def _described(repository_id: int, commit: str | None, merge_request: _MergeRequest) -> PullRequest | None:
+    if merge_request.project_id != repository_id:
         return None
-    merged = found.merge_commit_sha or found.squash_commit_sha or found.sha
+    merged = merge_request.merge_commit_sha or merge_request.squash_commit_sha or merge_request.sha
     return described_pull_request(
-        found.iid,
-        title=found.title,
-        body=found.description,
-        labels=found.labels or (),
-        author=None if found.author is None else found.author.username,
-        first_contribution=bool(found.first_contribution),
-        merged_sha=commit or (merged if found.state == _MERGED else None),
+        merge_request.iid,
+        title=merge_request.title,
+        body=merge_request.description,
+        labels=merge_request.labels or (),
+        author=None if merge_request.author is None else merge_request.author.username,
+        first_contribution=bool(merge_request.first_contribution),
+        merged_sha=commit or (merged if merge_request.state == _MERGED else None),
     )

@@ -7,13 +7,11 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.asking import Response, RestClient, read_answer
+from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import PullRequest
-from contentsvc_core.hosts import HostAnswer, HostPullRequests, HostRefusal
 
-#: A page of webhooks: the id and the address of each, and whether it is the last page.
 HookPage: TypeAlias = tuple[Sequence[tuple[str, str]], bool]
-#: The path of a pull request, the type of the answer, and the function that reads the answer.
 Asked: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
 
 
@@ -22,8 +20,6 @@ class _Addressed(msgspec.Struct):
 
 
 class RestHost:
-    """The base of a client."""
-
     _client: RestClient
 
     def within(self, limit_s: float) -> Self:
@@ -35,7 +31,7 @@ class RestHost:
         await self._client.close()
 
 
-def done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
+def done(answered: Response | HostRefusal) -> HostAnswer[None] | HostRefusal:
     """Return the result of a call whose answer has no content of interest."""
     return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
 
@@ -63,21 +59,21 @@ async def replace_hook(
     client: RestClient, path: str, body: Callable[[str], dict[str, Any]], *, token: str, secret: str
 ) -> HostAnswer[None] | HostRefusal:
     """Write a webhook anew, at an API that wants the whole webhook; ``body`` gets its present address."""
-    found = read_answer(await client.ask("GET", path, token=token), _Addressed, lambda hook: hook.url)
-    if isinstance(found, HostRefusal):
-        return found
-    return done(await client.ask("PUT", path, token=token, body=body(found.value), secrets=[secret]))
+    answer = read_answer(await client.ask("GET", path, token=token), _Addressed, lambda hook: hook.url)
+    if isinstance(answer, HostRefusal):
+        return answer
+    return done(await client.ask("PUT", path, token=token, body=body(answer.value), secrets=[secret]))
 
 
 async def read_one_by_one(client: RestClient, asked: Iterable[Asked], *, token: str) -> HostPullRequests:
     """Read pull requests, each by a path of its own; missing ones are left out."""
-    found: dict[int, PullRequest] = {}
+    pull_requests: dict[int, PullRequest] = {}
     for path, shape, described in asked:
         answer = read_answer(await client.ask("GET", path, token=token), shape, described)
         if isinstance(answer, HostRefusal):
             if answer.status == HTTPStatus.NOT_FOUND:
                 continue
-            return HostPullRequests(found=found.values(), refusal=answer)
+            return HostPullRequests(found=pull_requests.values(), refusal=answer)
         if answer.value is not None:
-            found[answer.value.number] = answer.value
-    return HostPullRequests(found=found.values())
+            pull_requests[answer.value.number] = answer.value
+    return HostPullRequests(found=pull_requests.values())

@@ -12,15 +12,15 @@ from typing import Any, Final, final
 import msgspec
 from attrs import evolve, field, frozen
 
-from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.asking import Response, RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import HostDialect
+from contentsvc_core.code_hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import (
     MAX_LABELS,
     NamedPullRequests,
     PullRequest,
     described_pull_request,
 )
-from contentsvc_core.hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.text import one_line
 
 #: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the largest answer
@@ -144,14 +144,12 @@ class _Read:
 
     found: tuple[PullRequest, ...] = field(converter=tuple)
     newcomers: tuple[PullRequest, ...] = field(converter=tuple)
-    #: The repository's current name.
     full_name: str
 
 
 async def read_pull_requests(
     client: RestClient, dialect: HostDialect, full_name: str, repository_id: int, named: NamedPullRequests, token: str
 ) -> HostPullRequests:
-    """Read pull requests as :meth:`~contentsvc_core.ports.CodeHost.pull_requests` describes."""
     if dialect.graphql_path is not None:
         graph = _Graph(client, dialect.graphql_path, dialect.reading_grant, full_name, repository_id, token)
         read = await graph.read(named)
@@ -180,21 +178,21 @@ class _Graph:
             "{ associatedPullRequests(first: 1) { nodes { ...Pull } } } }"
             for commit in named.commits
         ]
-        found: dict[int, PullRequest] = {}
+        pull_requests: dict[int, PullRequest] = {}
         newcomers: dict[int, PullRequest] = {}
         name = self._full_name
         for start in range(0, len(parts), BATCH):
             read = await self._batch(parts[start : start + BATCH])
             if isinstance(read, HostRefusal):
-                return HostPullRequests(found=found.values(), refusal=read)
-            found |= {each.number: each for each in read.found}
+                return HostPullRequests(found=pull_requests.values(), refusal=read)
+            pull_requests |= {each.number: each for each in read.found}
             newcomers |= {each.number: each for each in read.newcomers}
             name = read.full_name or name
         first = await self._first_contributions(name, list(newcomers.values())[:AUTHORS])
         if isinstance(first, HostRefusal):
-            return HostPullRequests(found=found.values(), refusal=first)
-        found |= {number: evolve(found[number], first_contribution=True) for number in first}
-        return HostPullRequests(found=found.values())
+            return HostPullRequests(found=pull_requests.values(), refusal=first)
+        pull_requests |= {number: evolve(pull_requests[number], first_contribution=True) for number in first}
+        return HostPullRequests(found=pull_requests.values())
 
     async def _batch(self, parts: Sequence[str]) -> _Read | HostRefusal:
         owner, _, name = self._full_name.partition("/")
@@ -229,11 +227,10 @@ class _Graph:
     async def _first_contributions(
         self, full_name: str, newcomers: Sequence[PullRequest]
     ) -> Sequence[int] | HostRefusal:
-        """Return the numbers that are the first merged pull request of their authors."""
         authors = list({each.author or "": None for each in newcomers})
         if not authors:
             return ()
-        given = ", ".join(f"$a{place}: String!" for place in range(len(authors)))
+        parameters = ", ".join(f"$a{place}: String!" for place in range(len(authors)))
         searches = " ".join(
             f"a{place}: search(query: $a{place}, type: ISSUE, first: {_OLDEST}) "
             "{ nodes { ... on PullRequest { number merged } } }"
@@ -243,7 +240,7 @@ class _Graph:
             f"a{place}": f"repo:{full_name} is:pr author:{author} sort:created-asc"
             for place, author in enumerate(authors)
         }
-        answered = await self._ask(f"query({given}) {{ {searches} }}", variables)
+        answered = await self._ask(f"query({parameters}) {{ {searches} }}", variables)
         if isinstance(answered, HostRefusal):
             return answered
         searched = read_answer(answered, _Searched, lambda answer: answer)
@@ -252,12 +249,11 @@ class _Graph:
         oldest = [_first_merged(search) for search in (searched.value.data or {}).values()]
         return [each.number for each in newcomers if each.number in oldest]
 
-    async def _ask(self, query: str, variables: dict[str, str]) -> Answered | HostRefusal:
+    async def _ask(self, query: str, variables: dict[str, str]) -> Response | HostRefusal:
         body: dict[str, Any] = {"query": query, "variables": variables}
         return await self._client.ask("POST", self._path, token=self._token, body=body, at_root=True)
 
     def _refusal(self, errors: Iterable[_GraphError], wait_s: int) -> HostRefusal | None:
-        """Return the refusal that an answer with status 200 contains."""
         for error in errors:
             said = f"the code host answered: {one_line(error.message, 300)}"
             match error.type:
@@ -266,7 +262,6 @@ class _Graph:
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                     return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{said}: {self._grant}")
                 case "NOT_FOUND":
-                    # The number is an issue's, or unknown.
                     pass
                 case _:
                     return HostRefusal(fault=HostFault.REFUSED, reason=said)
@@ -274,7 +269,6 @@ class _Graph:
 
 
 def _pulls(data: _GraphData | None) -> list[_GraphPull]:
-    """Read the answers by their aliases: ``n`` and a number, or ``c`` and a commit."""
     pulls: list[_GraphPull | None] = []
     for alias, raw in ((data and data.repository) or {}).items():
         if alias.startswith("n"):
@@ -293,7 +287,6 @@ def _described(pull: _GraphPull) -> PullRequest | None:
         title=pull.title,
         body=pull.body,
         labels=(label.name for label in (pull.labels and pull.labels.nodes) or () if label is not None),
-        # The name of bots in REST and in commits.
         author=None if author is None else f"{author.login}[bot]" if author.kind == "Bot" else author.login,
         first_contribution=pull.author_association in _FIRST,
         merged_sha=None if pull.merge_commit is None else pull.merge_commit.oid,
@@ -319,21 +312,20 @@ async def _read_one_by_one(
     dialect: HostDialect,
     full_name: str,
     repository_id: int,
-    named: NamedPullRequests,
+    mentioned: NamedPullRequests,
     token: str,
 ) -> HostPullRequests:
-    paths = [f"/repos/{full_name}/pulls/{number}" for number in named.numbers]
+    paths = [f"/repos/{full_name}/pulls/{number}" for number in mentioned.numbers]
     if dialect.finds_by_commit:
-        paths += [f"/repos/{full_name}/commits/{commit}/pull" for commit in named.commits]
-    found: dict[int, PullRequest] = {}
+        paths += [f"/repos/{full_name}/commits/{commit}/pull" for commit in mentioned.commits]
+    pull_requests: dict[int, PullRequest] = {}
     for path in paths:
         answered = await client.ask("GET", path, token=token)
         read = read_answer(answered, _RestPull, lambda pull: pull)
         if isinstance(read, HostRefusal):
             if read.status == HTTPStatus.NOT_FOUND:
-                # As above.
                 continue
-            return HostPullRequests(found=found.values(), refusal=read)
+            return HostPullRequests(found=pull_requests.values(), refusal=read)
         pull = read.value
         described = described_pull_request(
             pull.number,
@@ -346,5 +338,5 @@ async def _read_one_by_one(
             merged_sha=pull.merge_commit_sha if pull.merged else None,
         )
         if described is not None and pull.base.repo.id == repository_id:
-            found[described.number] = described
-    return HostPullRequests(found=found.values())
+            pull_requests[described.number] = described
+    return HostPullRequests(found=pull_requests.values())

@@ -7,12 +7,11 @@ from urllib.parse import quote
 import msgspec
 from attrs import evolve
 
-from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
+from contentsvc_adapters.codehosts.asking import Response, RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import HostDialect, host_dialect
 from contentsvc_adapters.codehosts.host import HookPage, RestHost, done, find_in_pages
 from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
-from contentsvc_core.content.pull_requests import NamedPullRequests
-from contentsvc_core.hosts import (
+from contentsvc_core.code_hosts import (
     Hook,
     HostAnswer,
     HostCommits,
@@ -24,6 +23,7 @@ from contentsvc_core.hosts import (
     RemoteRepository,
     WantedCommits,
 )
+from contentsvc_core.content.pull_requests import NamedPullRequests
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import whole_ms
@@ -80,12 +80,6 @@ class RestCodeHost(RestHost):
     """A client in GitHub's dialect, or in that of Forgejo and Gitea if the address ends with ``/api/v1``."""
 
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        """Create the client; connections are opened when they are needed.
-
-        Args:
-            api_url: ``http`` or ``https``, e.g. ``https://forge.example/api/v1``.
-            timeout_s: The time limit of a call with its redirects, in seconds.
-        """
         api_url = api_url.rstrip("/")
         self._dialect = host_dialect(api_url)
         self._client = RestClient(api_url, self._dialect, timeout_s=timeout_s)
@@ -107,8 +101,8 @@ class RestCodeHost(RestHost):
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
         async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
             # The page size has another name in each dialect; each ignores the other's.
-            asked = {"page": str(number), "per_page": str(_PAGE), "limit": str(_PAGE)}
-            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
+            query = {"page": str(number), "per_page": str(_PAGE), "limit": str(_PAGE)}
+            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=query)
             return read_answer(
                 answered, list[_ListedHook], lambda page: ([(str(h.id), h.config.url or "") for h in page], not page)
             )
@@ -143,7 +137,7 @@ class RestCodeHost(RestHost):
                 return page
             status = page.status
             attempts += (each for each in page.value if each.delivered_at >= since)
-            cursor = answered.next_cursor if isinstance(answered, Answered) else None
+            cursor = answered.next_cursor if isinstance(answered, Response) else None
             if cursor is None or any(each.delivered_at < since for each in page.value):
                 return HostAnswer(value=HostDeliveries(attempts=attempts, complete=True), status=status)
         return HostAnswer(value=HostDeliveries(attempts=attempts, complete=False), status=status)
@@ -172,24 +166,30 @@ def _at(full_name: str, *parts: str) -> str:
     return "/".join(["", "repos", full_name, *(quote(part, safe="") for part in parts)])
 
 
-def _hosted(found: _Repository) -> RemoteRepository:
-    if not is_full_name(found.full_name):
+def _hosted(repository: _Repository) -> RemoteRepository:
+    if not is_full_name(repository.full_name):
         message = "full_name is not of the form OWNER/NAME"
         raise ValueError(message)
-    branch = found.default_branch or None
-    return RemoteRepository(id=found.id, full_name=found.full_name, default_branch=branch and one_line(branch, 255))
+    branch = repository.default_branch or None
+    return RemoteRepository(
+        id=repository.id, full_name=repository.full_name, default_branch=branch and one_line(branch, 255)
+    )
 
 
-def _attempt(found: _Delivery) -> HostDelivery:
-    if not is_delivery_id(found.guid):
+def _attempt(hook_delivery: _Delivery) -> HostDelivery:
+    if not is_delivery_id(hook_delivery.guid):
         message = "guid is no delivery id"
         raise ValueError(message)
     attempt = HostDelivery(
-        id=str(found.id),
-        delivery_id=found.guid,
-        event=one_line(found.event, _TEXT_LENGTH),
-        action=found.action,
-        status_code=found.status_code,
-        delivered_at=whole_ms(found.delivered_at),
+        id=str(hook_delivery.id),
+        delivery_id=hook_delivery.guid,
+        event=one_line(hook_delivery.event, _TEXT_LENGTH),
+        action=hook_delivery.action,
+        status_code=hook_delivery.status_code,
+        delivered_at=whole_ms(hook_delivery.delivered_at),
     )
-    return attempt if found.action is None else evolve(attempt, action=one_line(found.action, _TEXT_LENGTH))
+    return (
+        attempt
+        if hook_delivery.action is None
+        else evolve(attempt, action=one_line(hook_delivery.action, _TEXT_LENGTH))
+    )

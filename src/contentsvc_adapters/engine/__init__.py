@@ -1,1 +1,0 @@
-"""Engines: perform runs, with durable steps."""

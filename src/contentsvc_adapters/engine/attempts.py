@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, final
 
-from contentsvc_adapters.engine.execution import Execution, Note, Pace
+from contentsvc_adapters.engine.execution import EventSink, Execution, WorkerConfig
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import RunLedger, Workflow
 from contentsvc_core.text import one_line
@@ -15,17 +15,15 @@ _REASON_LENGTH: Final = 200
 
 @final
 class Attempts:
-    """Performs attempts."""
-
     def __init__(
         self,
         execution: Execution,
         workflow: Workflow,
         ledger: RunLedger,
-        pace: Pace,
+        pace: WorkerConfig,
         *,
         on_fault: Callable[[Exception], None],
-        on_note: Note,
+        on_note: EventSink,
         stopping: asyncio.Event,
     ) -> None:
         self._execution = execution
@@ -76,7 +74,6 @@ class Attempts:
         await self._insist(lambda: self._workflow.failed(run, exc))
 
     async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
-        """Store the state of a run, retrying until the store is available."""
         while True:
             try:
                 await store()

@@ -36,7 +36,6 @@ _NAME: Final = "contentsvc"
 _QUEUE_POLL_S: Final = 0.2
 #: The time within which a new workflow must begin, in seconds; else DBOS knew it before.
 _BEGIN_S: Final = 2.0
-#: The time limit for its end, in seconds.
 _END_S: Final = 2.0
 #: How long DBOS keeps workflows; the step results of ended runs are not needed any more.
 _RETENTION: Final = timedelta(days=1)
@@ -48,8 +47,6 @@ _SWEEP_BATCH: Final = 500
 
 @final
 class DbosExecution:
-    """Performs runs as DBOS workflows."""
-
     def __init__(
         self, url: str, ledger: RunLedger, clock: Clock, *, executor: str, migrates: bool, pool_size: int = 8
     ) -> None:
@@ -106,7 +103,6 @@ class DbosExecution:
         self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
 
     def steps(self, run: WorkflowRun) -> DbosSteps:
-        """Return the steps of a run."""
         return DbosSteps(run, self._ledger, self._begin)
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
@@ -126,12 +122,12 @@ class DbosExecution:
 
     async def _begin(self, run: WorkflowRun, performance: Performance) -> None:
         if run.takes > 1 or not await self._start(run.id, performance):
-            known = await DBOS.list_workflows_async(workflow_ids=[run.id], load_input=False, load_output=False)
-            if known and known[0].status in {"SUCCESS", "ERROR"}:
+            workflows = await DBOS.list_workflows_async(workflow_ids=[run.id], load_input=False, load_output=False)
+            if workflows and workflows[0].status in {"SUCCESS", "ERROR"}:
                 # The workflow has ended, its run has not: the ledger was restored, or the run was restarted.
                 await DBOS.delete_workflows_async([run.id])
-                known = []
-            if known:
+                workflows = []
+            if workflows:
                 for step in await DBOS.list_workflow_steps_async(run.id):
                     performance.finished[step["function_name"]] = str(step["output"])
                 await DBOS.resume_workflows_async([run.id], queue_name=self._queue)
@@ -140,7 +136,6 @@ class DbosExecution:
             await performance.begun.wait()
 
     async def _start(self, run_id: str, performance: Performance) -> bool:
-        """Start a workflow; ``False``: DBOS knew it before, and has not begun it."""
         with SetWorkflowID(run_id):
             await DBOS.start_workflow_async(perform_run, run_id)
         with contextlib.suppress(TimeoutError):
@@ -157,7 +152,6 @@ class DbosExecution:
         await self._destroy()
 
     async def _destroy(self) -> None:
-        """Shut DBOS down. Threads that hang on an unresponsive database are abandoned."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
 

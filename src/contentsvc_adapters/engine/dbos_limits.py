@@ -25,11 +25,7 @@ _QUIET_S: Final = 5.0
 
 
 def write_ahead(url: str) -> None:
-    """Switch a SQLite file to write-ahead logging; the setting is stored in the file.
-
-    Raises:
-        sqlite3.Error: The file cannot be used.
-    """
+    """Switch a SQLite file to write-ahead logging; the setting is stored in the file."""
     file = make_url(url).database
     assert file is not None
     with contextlib.closing(sqlite3.connect(file)) as connection:
@@ -37,7 +33,6 @@ def write_ahead(url: str) -> None:
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Return DBOS's engine options with timeouts: it sets none itself."""
     if url.startswith("sqlite"):
         return {}
     arguments = {
@@ -54,10 +49,9 @@ def engine_options(url: str) -> dict[str, Any]:
 
 
 def give_up_in_outages(instance: DBOS) -> None:
-    """Disable DBOS's endless retries of lost connections, which block threads that cannot be stopped.
+    """Disable DBOS's endless retries of lost connections, which block threads; the ledger retries the run instead.
 
-    A run whose step cannot be stored fails this attempt, and the ledger retries it. DBOS has no public option for this.
-    A test that stops the database would notice if the attribute had no effect any more.
+    DBOS has no public option for this. A test that stops the database notices if the attribute loses its effect.
     """
     instance._sys_db._retry_connection_errors = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
@@ -73,7 +67,6 @@ def faults_named(what: str) -> Generator[None]:
 
 
 def why_not(exc: Exception) -> str:
-    """Return one line about why the engine cannot start."""
     if isinstance(exc, error.DBOSInitializationError):
         return "the engine's tables are not there, or are old: run 'contentsvc migrate'"
     # The driver's message: SQLAlchemy's error would repeat the statement.
@@ -103,7 +96,6 @@ class _Sparing(logging.Filter):
 
 
 def quieten(logger: logging.Logger) -> None:
-    """Send DBOS's log lines to the root logger, rate limited."""
     if not any(isinstance(each, logging.NullHandler) for each in logger.handlers):
         # With any handler, DBOS does not add its own.
         logger.addHandler(logging.NullHandler())

@@ -1,7 +1,6 @@
 """DBOS on demand: a process imports and launches DBOS with the first step of a run.
 
-Most runs have no steps. Importing DBOS takes longer than the rest of a start, and DBOS polls its tables once it is
-launched.
+Most runs have no steps, and importing DBOS takes longer than the rest of a start.
 """
 
 import asyncio
@@ -22,28 +21,15 @@ _NO_TABLES: Final = "the engine's tables are not there: run 'contentsvc migrate'
 
 @final
 class DbosOnDemand:
-    """Performs runs, and launches DBOS with the first step."""
-
     def __init__(self, url: str, create: "Callable[[], DbosExecution]", *, migrates: bool) -> None:
-        """Create the engine.
-
-        Args:
-            url: DBOS's database, as ``postgresql://`` or ``sqlite:///``.
-            create: Imports DBOS, and returns the engine. It is called in a thread: deliveries must not wait for it.
-            migrates: Whether DBOS creates its tables; else they must exist.
-        """
+        """``create`` imports DBOS; it is called in a thread, so that deliveries need not wait for it."""
         self._url = url
         self._create = create
         self._migrates = migrates
-        #: The launch of DBOS, in progress or ended.
         self._launch: asyncio.Task[DbosExecution] | None = None
 
     async def open(self) -> None:
-        """Check that DBOS's tables exist, or create them.
-
-        Raises:
-            StoreUnavailable: The database cannot be used, or has no tables of DBOS.
-        """
+        """Check that DBOS's tables exist, or create them."""
         if await asyncio.to_thread(tables_version, self._url) is None:
             if not self._migrates:
                 raise StoreUnavailable(_NO_TABLES)
@@ -74,11 +60,6 @@ class DbosOnDemand:
             await launch.result().close()
 
     async def launched(self) -> "DbosExecution":
-        """Launch DBOS unless it runs, and return the engine.
-
-        Raises:
-            StoreUnavailable: The database cannot be used, or has no tables of DBOS.
-        """
         launch = self._launch
         if launch is None or (launch.done() and (launch.cancelled() or launch.exception() is not None)):
             launch = self._launch = asyncio.create_task(self._open(), name="engine launch")
@@ -93,8 +74,6 @@ class DbosOnDemand:
 
 @final
 class _Steps:
-    """The steps of a run; the first one launches DBOS."""
-
     def __init__(self, run: WorkflowRun, launched: "Callable[[], Awaitable[DbosExecution]]") -> None:
         self._run = run
         self._launched = launched

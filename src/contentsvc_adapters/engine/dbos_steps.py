@@ -1,7 +1,6 @@
 """The steps of runs, stored by DBOS in a workflow that has its run's id and receives the steps through a queue.
 
-A run's code needs no workflow, since it may be started again at any time. So a DBOS workflow is started at the first
-step, and a run without steps costs nothing besides the ledger's writes.
+The workflow is started at the first step: a run without steps costs nothing besides the ledger's writes.
 """
 
 import asyncio
@@ -36,8 +35,6 @@ def _queue() -> "asyncio.Queue[_Asked | None]":
 @final
 @define
 class Performance:
-    """A run that was taken in this process and has steps."""
-
     #: The results of the steps that earlier attempts have finished, by name, in the order of DBOS's records.
     finished: dict[str, str] = field(factory=dict[str, str])
     asked: "asyncio.Queue[_Asked | None]" = field(factory=_queue)
@@ -65,8 +62,8 @@ async def perform_run(run_id: str) -> str:
     for name, result in performance.finished.items():
         await DBOS.run_step_async({"name": name}, partial(_recorded, result))
     performance.begun.set()
-    while (asked := await performance.asked.get()) is not None:
-        await _do(asked)
+    while (request := await performance.asked.get()) is not None:
+        await _do(request)
     return "ended"
 
 
@@ -74,14 +71,13 @@ async def _recorded(result: str) -> str:
     return result
 
 
-async def _do(asked: _Asked) -> None:
-    """Run a step unless it is finished, and send back its result or exception."""
+async def _do(request: _Asked) -> None:
     raised: Exception | asyncio.CancelledError | None = None
 
     async def guarded() -> str:
         nonlocal raised
         try:
-            return await asked.step()
+            return await request.step()
         except (Exception, asyncio.CancelledError) as exc:
             raised = exc
             # DBOS would store an error as the step's result, and return it at every retry.
@@ -91,24 +87,24 @@ async def _do(asked: _Asked) -> None:
     assert task is not None
     try:
         with faults_named("the engine could not keep a step"):
-            result = await DBOS.run_step_async({"name": asked.name}, guarded)
+            result = await DBOS.run_step_async({"name": request.name}, guarded)
     except asyncio.CancelledError:
         if task.cancelling() or raised is None:
             raise
-        _refuse(asked, raised)
+        _refuse(request, raised)
     except StoreUnavailable as exc:
-        _refuse(asked, exc)
+        _refuse(request, exc)
     else:
-        if not asked.answer.done():
-            asked.answer.set_result(result)
+        if not request.answer.done():
+            request.answer.set_result(result)
 
 
-def _refuse(asked: _Asked, exc: BaseException) -> None:
+def _refuse(request: _Asked, exc: BaseException) -> None:
     if isinstance(exc, asyncio.CancelledError):
         # The step cancelled itself, as time limits and HTTP clients do.
-        asked.answer.cancel()
-    elif not asked.answer.done():
-        asked.answer.set_exception(exc)
+        request.answer.cancel()
+    elif not request.answer.done():
+        request.answer.set_exception(exc)
 
 
 @final
@@ -118,14 +114,13 @@ class DbosSteps:
     def __init__(
         self, run: WorkflowRun, ledger: RunLedger, begin: Callable[[WorkflowRun, Performance], Awaitable[None]]
     ) -> None:
-        """Create the steps; ``begin`` starts the workflow, and returns once the workflow waits for steps."""
         self._run = run
         self._ledger = ledger
         self._begin = begin
         self._performance: Performance | None = None
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        if not await self._ledger.stands(self._run):
+        if not await self._ledger.owns(self._run):
             raise RunGone
         if self._performance is None:
             self._performance = TAKEN[self._run.id] = Performance()
@@ -138,15 +133,15 @@ class DbosSteps:
             raise StoreUnavailable(message)
         if name in self._performance.finished:
             return self._performance.finished[name]
-        asked = _Asked(name=name, step=step, answer=asyncio.get_running_loop().create_future())
-        self._performance.asked.put_nowait(asked)
-        await asyncio.wait({asked.answer, workflow}, return_when=asyncio.FIRST_COMPLETED)
-        if not asked.answer.done():
+        request = _Asked(name=name, step=step, answer=asyncio.get_running_loop().create_future())
+        self._performance.asked.put_nowait(request)
+        await asyncio.wait({request.answer, workflow}, return_when=asyncio.FIRST_COMPLETED)
+        if not request.answer.done():
             # DBOS ended it: its tables are unavailable, or another process has resumed the workflow.
             exc = None if workflow.cancelled() else workflow.exception()
             message = f"the engine ended the run: {type(exc).__name__}"
             raise StoreUnavailable(message) from exc
-        return await asked.answer
+        return await request.answer
 
     async def end(self, *, well: bool) -> None:
         """End the workflow, if it was begun; unless ``well``, it can be resumed."""

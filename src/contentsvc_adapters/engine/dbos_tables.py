@@ -12,23 +12,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
-#: The connection timeout, in seconds.
 _CONNECT_S: Final = 3
 
 
 def tables_version(url: str) -> int | None:
-    """Return the version of DBOS's tables; ``None``: they do not exist.
-
-    Args:
-        url: The engine's database, as ``postgresql://`` or ``sqlite:///``.
-
-    Raises:
-        StoreUnavailable: The database cannot be used.
-    """
+    """Return the version of DBOS's tables; ``None``: they do not exist."""
     try:
         return _in_file(Path(make_url(url).database or "")) if url.startswith("sqlite") else _in_schema(url)
     except (SQLAlchemyError, sqlite3.Error) as exc:
-        # The driver's message: SQLAlchemy's error would repeat the statement.
         said = str(getattr(exc, "orig", None) or exc)
         message = f"the engine's database cannot be used: {one_line(said, 200)}"
         raise StoreUnavailable(message) from exc

@@ -9,53 +9,30 @@ from contentsvc_core.workflows.runs import WorkflowRun
 
 
 class Execution(Protocol):
-    """An engine: performs taken runs, with durable steps."""
+    async def open(self) -> None: ...
 
-    async def open(self) -> None:
-        """Prepare the engine, before the first run."""
-        ...
-
-    async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        """Perform a run, or resume it; raise the exceptions of the run.
-
-        On cancellation, the run stays resumable.
-        """
-        ...
+    async def perform(self, run: WorkflowRun, workflow: Workflow) -> None: ...
 
     async def check(self) -> None:
-        """Check whether runs can be performed now.
-
-        Raises:
-            StoreUnavailable: They cannot.
-        """
+        """Check whether runs can be performed now; raise :class:`StoreUnavailable` if not."""
         ...
 
-    async def close(self) -> None:
-        """Shut the engine down, after the last run."""
-        ...
+    async def close(self) -> None: ...
 
 
-class Note(Protocol):
-    """Receives events for operators: a name and details."""
-
-    def __call__(self, event: str, /, **details: object) -> None:
-        """Log an event."""
-        ...
+class EventSink(Protocol):
+    def __call__(self, event: str, /, **details: object) -> None: ...
 
 
 @final
 @frozen(kw_only=True)
-class Pace:
-    """The worker's limits and intervals."""
-
-    #: The most runs at a time.
+class WorkerConfig:
     concurrency: int = 16
     #: Of these, the most of one organization. The rest is for other organizations, which must not wait for slow runs.
     per_organization: int = 12
     #: The interval of polling the ledger when no notification arrives, in seconds; it grows fourfold while idle.
     poll_s: float = 0.5
-    #: The heartbeat interval, in seconds.
-    beat_s: float = 2.0
+    heartbeat_s: float = 2.0
     #: The interval of the engine's health check, in seconds.
     check_s: float = 5.0
     #: The time limit of an attempt, in seconds: a writer that hangs must not hold a place.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import final
 
-from contentsvc_core.ports import RunLedger, RunMemory, Workflow
+from contentsvc_core.ports import RunLedger, RunStateStore, Workflow
 from contentsvc_core.workflows.runs import RunGone, WorkflowRun
 
 
@@ -11,7 +11,7 @@ from contentsvc_core.workflows.runs import RunGone, WorkflowRun
 class InlineExecution:
     """Performs runs in the process that took them; needs only the stores."""
 
-    def __init__(self, ledger: RunLedger, memory: RunMemory) -> None:
+    def __init__(self, ledger: RunLedger, memory: RunStateStore) -> None:
         self._ledger = ledger
         self._memory = memory
 
@@ -30,7 +30,7 @@ class InlineExecution:
 
 @final
 class _Steps:
-    def __init__(self, run: WorkflowRun, ledger: RunLedger, memory: RunMemory) -> None:
+    def __init__(self, run: WorkflowRun, ledger: RunLedger, memory: RunStateStore) -> None:
         self._run = run
         self._ledger = ledger
         self._memory = memory
@@ -39,11 +39,11 @@ class _Steps:
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         if self._kept is None:
-            self._kept = await self._memory.kept(self._run)
-        if not await self._ledger.stands(self._run):
+            self._kept = await self._memory.results(self._run)
+        if not await self._ledger.owns(self._run):
             raise RunGone
         if name in self._kept:
             return self._kept[name]
         result = await step()
-        await self._memory.keep(self._run, name, result)
+        await self._memory.save(self._run, name, result)
         return result

@@ -1,8 +1,7 @@
 """Heartbeats of executors: a process detects dead executors and recovers their runs.
 
-The number of an executor's heartbeats grows while it lives. Other executors only observe the growth: clocks need not
-agree, and an outage of the database declares no executor dead. Correctness does not depend on it: the ledger refuses
-writes of a process that was declared dead too early.
+Other executors observe the growth of a number, so clocks need not agree. The ledger refuses writes of a process that
+was declared dead too early.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,20 +21,14 @@ _ORPHANS_EVERY: Final = 5
 
 @final
 @frozen(kw_only=True)
-class Turn:
-    """The result of one turn."""
-
-    #: Whether other executors have removed this one.
+class Heartbeat:
     given_up: bool = False
-    #: The executors that this process has removed.
     lost: tuple[str, ...] = ()
     recovered: Recovered = field(factory=Recovered)
 
 
 @final
 class Membership:
-    """A process's registration among the executors."""
-
     def __init__(
         self,
         executors: Executors,
@@ -57,41 +50,34 @@ class Membership:
         self._now = now
         #: The last heartbeat of each other executor, and how long it has been silent since, in observed seconds.
         self._seen: dict[str, tuple[int, float]] = {}
-        #: The time of the last observation.
         self._last = 0.0
         self._turns = 0
-        #: The name, while this process is registered.
         self.name: str | None = None
 
-    async def turn(self) -> Turn:
+    async def heartbeat(self) -> Heartbeat:
         """Send a heartbeat, observe the other executors, and recover the runs of dead ones.
 
         If other executors have removed this one, it must stop its runs; the next turn registers it under a new name.
-
-        Raises:
-            StoreUnavailable: No executor can be judged now.
         """
         if self.name is None:
-            name = self._ids.mint("exe_")
+            name = self._ids.new_id("exe_")
             await self._executors.join(name)
             self.name = name
-        beats = await self._executors.beat(self.name)
+        beats = await self._executors.heartbeat(self.name)
         if self.name not in beats:
             self.name = None
-            return Turn(given_up=True)
+            return Heartbeat(given_up=True)
         lost = self._lost(beats)
         recovered = Recovered()
         if lost or self._turns % _ORPHANS_EVERY == 0:
             recovered = await self._executors.recover(_KILLED, lost=lost)
         self._turns += 1
-        return Turn(lost=tuple(lost), recovered=recovered)
+        return Heartbeat(lost=tuple(lost), recovered=recovered)
 
     async def running(self) -> Sequence[Taken]:
-        """List the running runs of this process."""
         return () if self.name is None else await self._executors.running(self.name)
 
     async def leave(self) -> None:
-        """Unregister this process."""
         if self.name is not None:
             await self._executors.leave(self.name)
             self.name = None
@@ -109,6 +95,6 @@ class Membership:
         self._last = now
         seen, self._seen = self._seen, {}
         for id_, count in others.items():
-            known, silent = seen.get(id_, (None, 0.0))
-            self._seen[id_] = (count, silent + watched if known == count else 0.0)
+            last_count, silent = seen.get(id_, (None, 0.0))
+            self._seen[id_] = (count, silent + watched if last_count == count else 0.0)
         return {id_: count for id_, (count, silent) in self._seen.items() if silent >= self._patience_s}

@@ -1,8 +1,6 @@
 """The worker: takes runs from the ledger and performs them, in every process with an engine.
 
-It is the same for all engines; an engine (:mod:`contentsvc_adapters.engine.execution`) only stores the results of
-finished steps. The ledger's rows have the state and the owner of each run: nothing is lost when an engine loses its
-data.
+The ledger has the state and the owner of each run: nothing is lost when an engine loses its data.
 """
 
 import asyncio
@@ -11,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, final
 
 from contentsvc_adapters.engine.attempts import Attempts
-from contentsvc_adapters.engine.execution import Execution, Note, Pace
+from contentsvc_adapters.engine.execution import EventSink, Execution, WorkerConfig
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.pacing import Pacer
 from contentsvc_core.errors import StoreUnavailable
@@ -24,7 +22,7 @@ _GATHER_S: Final = 0.005
 _LONG_S: Final = 0.05
 #: The longest interval of polling the ledger, as a multiple of the shortest.
 _RARELY: Final = 4
-#: The number of heartbeats between two searches for stray runs: taken by this process, but not in progress.
+#: The number of heartbeats between two searches for orphaned runs: taken by this process, but not in progress.
 _STRAYS_EVERY: Final = 5
 #: The time limit for the cleanup of a cancelled task, in seconds.
 _LAST_S: Final = 1.0
@@ -32,8 +30,6 @@ _LAST_S: Final = 1.0
 
 @final
 class Worker:
-    """Takes, starts and performs runs until it is closed ."""
-
     def __init__(
         self,
         execution: Execution,
@@ -43,19 +39,15 @@ class Worker:
         ledger: RunLedger,
         clock: Clock,
         on_fault: Callable[[Exception], None],
-        on_note: Note,
-        pace: Pace | None = None,
+        on_note: EventSink,
+        pace: WorkerConfig | None = None,
     ) -> None:
-        """Create the worker.
-
-        ``on_fault`` receives every fault of the store; work continues when the store is back. ``on_note`` receives
-        removed executors and failed runs.
-        """
+        """Create the worker. ``on_fault`` gets faults of the store; ``on_note`` removed executors and failed runs."""
         self._execution = execution
         self._ledger = ledger
         self._on_fault = on_fault
         self._note = on_note
-        self._pace = pace or Pace()
+        self._pace = pace or WorkerConfig()
         self._stopping = asyncio.Event()
         self._attempts = Attempts(
             execution, workflow, ledger, self._pace, on_fault=on_fault, on_note=on_note, stopping=self._stopping
@@ -67,11 +59,10 @@ class Worker:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._busy: Counter[str] = Counter()
         #: The runs that the ledger listed last as running in this process, without a task here: id and take.
-        self._strays: set[tuple[str, int]] = set()
+        self._orphans: set[tuple[str, int]] = set()
         self._beats = 0
         #: Whether due runs were left that may be taken once a run here has ended.
         self._held_up = False
-        #: Whether the engine can perform anything.
         self._able = True
 
     @property
@@ -80,10 +71,9 @@ class Worker:
 
     @property
     def at_work(self) -> int:
-        """Return the number of runs in progress."""
         return len(self._tasks)
 
-    def nudge(self) -> None:
+    def notify(self) -> None:
         self._pacer.wake()
 
     async def launch(self) -> None:
@@ -96,30 +86,26 @@ class Worker:
 
     async def close(self, *, within_s: float) -> None:
         self._stopping.set()
-        self.nudge()
+        self.notify()
         deadline = asyncio.get_running_loop().time() + within_s
-        # The loops first, so that no run is begun during the next steps.
         await _end(self._loops, deadline)
         await _end(set(self._tasks.values()), deadline)
         try:
             async with asyncio.timeout(_LAST_S):
                 await self._membership.leave()
         except TimeoutError:
-            # As after a kill: other executors recover the runs.
             self._on_fault(StoreUnavailable("this process could not be unregistered in time"))
         except Exception as exc:  # noqa: BLE001  # as above
             self._on_fault(exc)
         await self._execution.close()
 
     def _room(self) -> tuple[int, Collection[str]]:
-        """Return how many more runs may start now, and the organizations that may start none."""
         if not self._able:
             return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
 
     async def _start_due(self) -> bool:
-        """Start as many due runs as the worker has capacity for; return whether there may be more."""
         free, full = self._room()
         due = await self._ledger.pending(
             self._clock.now(), limit=free, per_organization=self._pace.per_organization, without=full
@@ -150,14 +136,13 @@ class Worker:
         return len(taken)
 
     def _fitting(self, due: Sequence[Due]) -> list[str]:
-        """Choose the runs that keep their organizations within their shares."""
         busy = self._busy.copy()
         chosen: list[str] = []
-        for each in due:
-            busy[each.organization_id] += 1
+        for run in due:
+            busy[run.organization_id] += 1
             # A run with a task here was just given back: it is taken once the task has ended.
-            if busy[each.organization_id] <= self._pace.per_organization and each.id not in self._tasks:
-                chosen.append(each.id)
+            if busy[run.organization_id] <= self._pace.per_organization and run.id not in self._tasks:
+                chosen.append(run.id)
         return chosen
 
     async def _starting(self) -> None:
@@ -183,16 +168,14 @@ class Worker:
                 await asyncio.sleep(_GATHER_S)
 
     async def _watching(self) -> None:
-        """Send heartbeats, recover runs of dead executors, and recover orphaned runs of this one."""
         while not self._stopping.is_set():
             try:
                 await self._take_turn()
             except Exception as exc:  # noqa: BLE001  # as above
                 self._on_fault(exc)
-            await _within(self._stopping.wait(), self._pace.beat_s)
+            await _within(self._stopping.wait(), self._pace.heartbeat_s)
 
     async def _checking(self) -> None:
-        """Pause the worker while the engine is unavailable: other processes may take the runs."""
         while not self._stopping.is_set():
             try:
                 await self._execution.check()
@@ -203,15 +186,15 @@ class Worker:
             else:
                 if not self._able:
                     self._note("engine available again")
-                    self.nudge()
+                    self.notify()
                 self._able = True
             await _within(self._stopping.wait(), self._pace.check_s)
 
     async def _take_turn(self) -> None:
         was_registered = self._membership.name is not None
-        turn = await self._membership.turn()
+        turn = await self._membership.heartbeat()
         if not was_registered or turn.recovered.pending:
-            self.nudge()
+            self.notify()
         if turn.lost or turn.recovered.pending or turn.recovered.failed:
             recovered = turn.recovered
             self._note("runs taken over", given_up=turn.lost, pending=recovered.pending, failed=recovered.failed)
@@ -221,19 +204,18 @@ class Worker:
             for task in self._tasks.values():
                 task.cancel()
             return
-        # A stray run is given back when two looks have found it: the second look follows with the next heartbeat.
-        if self._strays or self._beats % _STRAYS_EVERY == 0:
+        # A orphaned run is given back when two looks have found it: the second look follows with the next heartbeat.
+        if self._orphans or self._beats % _STRAYS_EVERY == 0:
             await self._reconcile()
         self._beats += 1
 
     async def _reconcile(self) -> None:
-        """Return orphaned runs to the ledger: runs that were taken, but whose ``take`` lost its response."""
         running = await self._membership.running()
-        strays = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
+        orphans = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
         # Only runs seen twice in a row: a run that is being taken at this moment is not lost.
-        for key in self._strays & strays.keys():
-            await self._ledger.give_back(strays[key])
-        self._strays = set(strays)
+        for key in self._orphans & orphans.keys():
+            await self._ledger.give_back(orphans[key])
+        self._orphans = set(orphans)
 
     def _finished(self, run: WorkflowRun, task: asyncio.Task[None]) -> None:
         del self._tasks[run.id]
@@ -241,7 +223,7 @@ class Worker:
         if not self._busy[run.organization_id]:
             del self._busy[run.organization_id]
         if self._held_up:
-            self.nudge()
+            self.notify()
         if not task.cancelled() and (exc := task.exception()) is not None and isinstance(exc, Exception):
             self._on_fault(exc)
 

@@ -1,5 +1,3 @@
-"""The brand identities."""
-
 from collections.abc import Sequence
 from typing import final
 
@@ -7,13 +5,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import (
-    BRAND_NAME_TAKEN,
-    DELETES_DEFAULT_BRAND,
-    UNKNOWN_BRAND,
-    BrandChange,
-    name_key,
-)
+from contentsvc_core.content.brand_changes import BrandChange, add_brand, change_brand, name_key, remove_brand
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Removed
 from contentsvc_core.refusals import Refusal
@@ -35,14 +27,13 @@ class MemoryBrandIdentities:
                 message = f"'{brand.id}' is the id of another one"
                 raise Unstorable(message)
             return standing
-        if self._namesake(brand) is not None:
-            return BRAND_NAME_TAKEN
-        added = evolve(brand, is_default=await self.default(brand.organization_id) is None)
-        self._state.brands[brand.id] = added
+        added = add_brand(await self.identities(brand.organization_id), brand)
+        if isinstance(added, BrandIdentity):
+            self._state.brands[brand.id] = added
         return added
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
-        running = self._state.held(run)
+        running = self._state.owned_by_taker(run)
         if running is None:
             return None
         added = await self.add(brand)
@@ -51,8 +42,8 @@ class MemoryBrandIdentities:
         return added
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        found = self._state.brands.get(brand_id)
-        return found if found is not None and found.organization_id == organization_id else None
+        brand = self._state.brands.get(brand_id)
+        return brand if brand is not None and brand.organization_id == organization_id else None
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
         return of_organization(self._state.brands.values(), organization_id, newest_first=False)
@@ -64,35 +55,17 @@ class MemoryBrandIdentities:
         return any(name_key(each.name) == name_key(name) for each in await self.identities(organization_id))
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
-        standing = await self.identity(organization_id, brand_id)
-        if standing is None:
-            return UNKNOWN_BRAND
-        changed = change.of(standing)
+        changed = change_brand(await self.identities(organization_id), brand_id, change)
         if isinstance(changed, Refusal):
             return changed
-        refuse_unstorable(changed)
-        if self._namesake(changed) is not None:
-            return BRAND_NAME_TAKEN
-        if changed.is_default:
-            for other in await self.identities(organization_id):
-                self._state.brands[other.id] = evolve(other, is_default=False)
-        self._state.brands[brand_id] = changed
-        return changed
+        refuse_unstorable(changed[-1])
+        self._state.brands |= {each.id: each for each in changed}
+        return changed[-1]
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
-        standing = await self.identity(organization_id, brand_id)
-        if standing is None:
-            return UNKNOWN_BRAND
-        if standing.is_default:
-            return DELETES_DEFAULT_BRAND
+        refused = remove_brand(await self.identities(organization_id), brand_id)
+        if refused is not None:
+            return refused
         del self._state.brands[brand_id]
         self._state.versions[organization_id] += 1
         return self._state.disable(organization_id, removal_of_brand(brand_id))
-
-    def _namesake(self, brand: BrandIdentity) -> BrandIdentity | None:
-        others = (
-            each
-            for each in self._state.brands.values()
-            if each.organization_id == brand.organization_id and each.id != brand.id
-        )
-        return next((each for each in others if name_key(each.name) == name_key(brand.name)), None)

@@ -1,9 +1,8 @@
-"""The memory stores of public changelogs."""
-
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import final
+from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
@@ -27,12 +26,11 @@ from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine, repositories_in
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 @final
 class MemoryChangelogs:
-    """The public changelogs."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 
@@ -54,17 +52,17 @@ class MemoryChangelogs:
         own = self._state.changelogs_of(owner)
         if standing is None and len(own) >= MAX_CHANGELOGS:
             return TOO_MANY_CHANGELOGS
-        held = {slug: of for slug, (holder, of) in self._state.slugs.items() if holder == owner}
-        mine = {*held, *(each.slug for each in own)}
+        own_slugs = {slug: of for slug, (holder, of) in self._state.slugs.items() if holder == owner}
+        mine = {*own_slugs, *(each.slug for each in own)}
         others = {each.slug for each in self._state.organizations.values() if each.id != owner} - mine
         others |= {each.slug for each in self._state.changelogs.values() if each.organization_id != owner}
         if changelog.slug in others or self._state.slugs.get(changelog.slug, (owner,))[0] != owner:
             return SLUG_TAKEN
         beside = [each for each in own if each.id != changelog.id]
-        if any(changelog.slug == each.slug or held.get(changelog.slug) == each.id for each in beside):
+        if any(changelog.slug == each.slug or own_slugs.get(changelog.slug) == each.id for each in beside):
             return SLUG_USED
-        new = public_slugs(standing, changelog) - held.keys()
-        if new and len(held.keys() | new) > at_most:
+        new = public_slugs(standing, changelog) - own_slugs.keys()
+        if new and len(own_slugs.keys() | new) > at_most:
             return too_many_slugs(at_most)
         for slug in public_slugs(standing, changelog):
             self._state.slugs[slug] = (owner, changelog.id)
@@ -74,8 +72,10 @@ class MemoryChangelogs:
 
     async def remove(self, changelog: PublicChangelog) -> None:
         self._state.changelogs.pop(changelog.id, None)
-        for each in [each for each in self._state.subscribers.values() if each.changelog_id == changelog.id]:
-            self._state.forget_subscriber(each.id)
+        for subscriber in [
+            subscriber for subscriber in self._state.subscribers.values() if subscriber.changelog_id == changelog.id
+        ]:
+            self._state.forget_subscriber(subscriber.id)
         for kind in ImageKind:
             self._state.images.pop((changelog.id, kind), None)
 
@@ -83,14 +83,14 @@ class MemoryChangelogs:
         standing = self._state.changelogs.get(changelog.id)
         if standing is None:
             return
-        kept = [mark for mark in standing.images if mark.kind is not kind]
+        marks = [mark for mark in standing.images if mark.kind is not kind]
         if image is None:
             self._state.images.pop((changelog.id, kind), None)
         else:
-            kept.append(image.mark)
+            marks.append(image.mark)
             self._state.images[changelog.id, kind] = image
         self._state.changelogs[changelog.id] = evolve(
-            standing, images=tuple(kept), updated_at=max(at, standing.updated_at), revision=standing.revision + 1
+            standing, images=tuple(marks), updated_at=max(at, standing.updated_at), revision=standing.revision + 1
         )
 
     async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
@@ -106,16 +106,16 @@ class MemoryChangelogs:
         released: bool = False,
         before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
-        found = [
+        listed = [
             (place, post)
             for post, place in self._listed(changelog)
-            if (month is None or Month.of(place.occurred_at) == month)
+            if (month is None or month.since <= place.occurred_at < month.until)
             and (label is None or label in labels_of(post))
             and (not released or post.release_tag is not None)
             and (before is None or _order(place) < _order(before))
         ]
-        found.sort(key=lambda each: _order(each[0]), reverse=True)
-        return [post for _, post in found[:limit]]
+        listed.sort(key=lambda each: _order(each[0]), reverse=True)
+        return [post for _, post in listed[:limit]]
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         post = self._state.posts.get(post_id)
@@ -126,9 +126,11 @@ class MemoryChangelogs:
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
         here = _order(PublishedCursor.of(post))
-        found = sorted(((_order(place), each) for each, place in self._listed(changelog)), key=lambda found: found[0])
-        older = [PostLine.of(each) for at, each in found if at < here]
-        newer = [PostLine.of(each) for at, each in found if at > here]
+        placed = sorted(
+            ((_order(place), each) for each, place in self._listed(changelog)), key=lambda placed: placed[0]
+        )
+        older = [PostLine.of(each) for at, each in placed if at < here]
+        newer = [PostLine.of(each) for at, each in placed if at > here]
         return (older[-1] if older else None), (newer[0] if newer else None)
 
     async def address(self, *, limit: int) -> int:
@@ -136,16 +138,18 @@ class MemoryChangelogs:
         return 0
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
-        found = [post for post in self._shown(changelog) if post.contained_in == post_id]
-        found.sort(key=lambda post: _order(PublishedCursor.of(post)), reverse=True)
-        return [PostLine.of(post) for post in found[:limit]]
+        posts = [post for post in self._shown(changelog) if post.contained_in == post_id]
+        posts.sort(key=lambda post: _order(PublishedCursor.of(post)), reverse=True)
+        return [PostLine.of(post) for post in posts[:limit]]
 
-    async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
-        return sorted({Month.of(place.occurred_at) for _, place in self._listed(changelog)}, reverse=True)
+    async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:
+        return sorted({Month.of(place.occurred_at, zone) for _, place in self._listed(changelog)}, reverse=True)
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        named = [repositories_in(post.source_metadata) for post in self._shown(changelog)]
-        return Exposure(posts=len(named), repositories=Counter(name for names in named for name in names))
+        repository_names = [repositories_in(post.source_metadata) for post in self._shown(changelog)]
+        return Exposure(
+            posts=len(repository_names), repositories=Counter(name for names in repository_names for name in names)
+        )
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
         ever = [

@@ -9,7 +9,6 @@ from contentsvc_core.content.posts import Post, PostStatus
 
 
 def note_pushes(state: State, post: Post, own: str | None, released: Collection[str]) -> None:
-    """Store the push that a new post reports, or the pushes that the new post of a release contains."""
     if own is not None:
         state.reports.setdefault((post.organization_id, own), []).append(post.id)
     for push in released:
@@ -24,9 +23,9 @@ def contain(state: State, organization_id: str, pushes: Collection[str]) -> None
         releases = _posts(state, state.releases.get(key, ()))
         for post in _posts(state, state.reports.get(key, ())):
             containing = [
-                (each.occurred_at, each.id)
-                for each in releases
-                if each.status is PostStatus.PUBLISHED and each.content_type is post.content_type
+                (release.occurred_at, release.id)
+                for release in releases
+                if release.status is PostStatus.PUBLISHED and release.content_type is post.content_type
             ]
             state.posts[post.id] = evolve(post, contained_in=min(containing)[1] if containing else None)
 

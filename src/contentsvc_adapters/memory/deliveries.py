@@ -1,5 +1,3 @@
-"""The memory store that settles deliveries."""
-
 from datetime import datetime
 from typing import final
 
@@ -19,8 +17,10 @@ class MemoryDeliveryStore:
         self._state = state
         self._sealer = sealer
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
-        del recall
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        del allow_cached
         state = self._state
         integration = state.integrations.get(address.integration_id)
         if integration is None or (integration.organization_id, integration.provider) != (
@@ -33,14 +33,15 @@ class MemoryDeliveryStore:
             address=address,
             enabled=integration.enabled,
             secrets=[self._sealer.open(each.sealed) for each in state.secrets[integration.id] if each.verifies(now)],
+            former_secrets=[
+                self._sealer.open(each.sealed) for each in state.secrets[integration.id] if not each.verifies(now)
+            ],
             repository=self._belonging(address),
             branch=next((each.branch for each in integration.repositories if each.id == address.repository_id), None),
             triggers=[
                 trigger
                 for trigger in triggers
-                if trigger.enabled
-                and trigger.source_type == source_type(address.provider)
-                and address.repository_id in trigger.repository_ids
+                if trigger.enabled and trigger.watches(source_type(address.provider), address.repository_id)
             ],
             version=state.versions[address.organization_id],
         )
@@ -61,7 +62,6 @@ class MemoryDeliveryStore:
             state.log[log.organization_id, log.id] = settlement.duplicate_log
             return Settled.ALREADY_CLAIMED
         context = None if settlement.context is None else self._upserted(settlement.context)
-        # Nothing below can fail.
         if key is not None and settlement.claim is Claim.TAKE:
             state.claims[key] = settlement.at
         if context is not None:

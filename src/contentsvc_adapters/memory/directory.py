@@ -1,13 +1,13 @@
-"""The memory stores of organizations, integrations, triggers and API keys."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar, final
+from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.schedules import due_among
 from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
-from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, stands
+from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_active
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
@@ -15,12 +15,14 @@ from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.workflows.removals import removal_of_integration
+from contentsvc_core.workflows.schedules import DueSchedule, Firing, moved
 from contentsvc_core.workflows.triggers import (
-    DUPLICATE_TRIGGER,
     MAX_TRIGGERS,
-    UNKNOWN_TRIGGER,
     Trigger,
     TriggerChange,
+    change_trigger,
+    moved_window,
+    refuse_trigger,
 )
 
 _Value = TypeVar("_Value", Organization, Integration, Trigger)
@@ -60,6 +62,18 @@ class MemoryDirectory:
         self._state.organizations[organization_id] = evolve(organization, house_style=house_style)
         return True
 
+    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
+        organization = self._state.organizations.get(organization_id)
+        if organization is None:
+            return False
+        self._state.organizations[organization_id] = evolve(organization, time_zone=zone)
+        for schedule in of_organization(self._state.schedules.values(), organization_id, newest_first=False):
+            self._state.schedules[schedule.id] = moved(schedule, now, zone)
+        for trigger in await self.triggers(organization_id):
+            self._state.triggers[trigger.id] = moved_window(trigger, now, zone)
+        self._raise_version(organization_id)
+        return True
+
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         refuse_unstorable(integration, secret, token)
         self._state.refuse_stranger(integration.organization_id)
@@ -88,8 +102,14 @@ class MemoryDirectory:
         integration = await self.integration(organization_id, integration_id)
         if integration is None:
             return None
-        for kept in (self._state.integrations, self._state.secrets, self._state.hooks, self._state.tokens):
-            kept.pop(integration_id, None)
+        for table in (
+            self._state.integrations,
+            self._state.secrets,
+            self._state.hooks,
+            self._state.tokens,
+            self._state.alerts,
+        ):
+            table.pop(integration_id, None)
         left = [repository.id for each in await self.integrations(organization_id) for repository in each.repositories]
         self._raise_version(organization_id)
         return self._state.disable(organization_id, removal_of_integration(integration, left))
@@ -116,14 +136,11 @@ class MemoryDirectory:
         self._state.refuse_stranger(trigger.organization_id)
         if _refuse_another(self._state.triggers, trigger):
             return trigger
-        others = await self.triggers(trigger.organization_id)
-        if any(trigger.does_the_same_as(other) for other in others):
-            return DUPLICATE_TRIGGER
-        if len(others) >= at_most:
-            return too_many("event triggers", at_most)
-        unknown = self._state.unknown_brand(trigger.organization_id, trigger.brand_identity_id)
-        if checks_brand and unknown is not None:
-            return unknown
+        refused = refuse_trigger(await self.triggers(trigger.organization_id), trigger, at_most=at_most)
+        if refused is None and checks_brand:
+            refused = self._state.unknown_brand(trigger.organization_id, trigger.brand_identity_id)
+        if refused is not None:
+            return refused
         self._state.triggers[trigger.id] = trigger
         self._raise_version(trigger.organization_id)
         return trigger
@@ -131,16 +148,10 @@ class MemoryDirectory:
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
     ) -> Trigger | Refusal:
-        standing = await self.trigger(organization_id, trigger_id)
-        if standing is None:
-            return UNKNOWN_TRIGGER
-        changed = change(standing)
+        changed = change_trigger(await self.triggers(organization_id), trigger_id, change)
         if isinstance(changed, Refusal):
             return changed
         refuse_unstorable(changed)
-        others = await self.triggers(organization_id)
-        if not changed.does_the_same_as(standing) and any(changed.does_the_same_as(other) for other in others):
-            return DUPLICATE_TRIGGER
         unknown = self._state.unknown_brand(organization_id, changed.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown
@@ -162,12 +173,20 @@ class MemoryDirectory:
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:
         return of_organization(self._state.triggers.values(), organization_id, newest_first=False)
 
-    async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
-        trigger = await self.trigger(organization_id, trigger_id)
-        if trigger is None:
-            return False
-        self._state.triggers[trigger_id] = evolve(trigger, enabled=enabled)
-        self._raise_version(organization_id)
+    async def due_triggers(
+        self, now: datetime, *, limit: int, after: DueSchedule | None = None
+    ) -> Sequence[DueSchedule]:
+        return due_among((each for each in self._state.triggers.values() if each.enabled), now, limit, after)
+
+    async def fire_trigger(self, firing: Firing) -> bool:
+        refuse_unstorable(firing)
+        run = firing.run
+        standing = await self.trigger(run.organization_id, firing.schedule_id)
+        if standing is None or not standing.enabled or standing.due_at != firing.due_at:
+            # A retry after an unknown outcome: if the run exists, this firing has moved the trigger.
+            return run.id in self._state.runs
+        self._state.triggers[standing.id] = evolve(standing, due_at=firing.next_due_at, since=firing.slot)
+        self._state.put_run(run)
         return True
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
@@ -175,8 +194,8 @@ class MemoryDirectory:
         processed = {entry.id: entry for entry in state.log.values() if isinstance(entry.detail, Push | Release)}
         set_up = (state.integrations, state.triggers, state.schedules, state.brands, state.endpoints)
         places = (*set_up, state.runs, state.posts, processed)
-        found = (place[id].organization_id for place in places if id in place)
-        return next(found, None)
+        owners = (place[id].organization_id for place in places if id in place)
+        return next(owners, None)
 
     def _raise_version(self, organization_id: str) -> None:
         self._state.versions[organization_id] += 1
@@ -197,7 +216,7 @@ class MemoryApiKeys:
                 message = f"'{key.prefix}' is the prefix of another key"
                 raise Unstorable(message)
             return None
-        active = {each.prefix for each in await self.keys(key.organization_id) if stands(each, key.created_at)}
+        active = {each.prefix for each in await self.keys(key.organization_id) if is_active(each, key.created_at)}
         if key.issued_by is not None and key.issued_by not in active:
             return ISSUER_ENDED
         if len(active) >= at_most:
@@ -230,15 +249,13 @@ class MemoryApiKeys:
 
 
 def _refuse_another(standing: dict[str, _Value], value: _Value) -> bool:
-    """Check whether an equal value is stored; refuse another value with the same id."""
-    found = standing.get(value.id)
-    if found is not None and found != value:
+    existing = standing.get(value.id)
+    if existing is not None and existing != value:
         message = f"'{value.id}' is the id of another one"
         raise Unstorable(message)
-    return found is not None
+    return existing is not None
 
 
 def _connected(integration: Integration) -> set[tuple[str, str, int | str]]:
-    """Return the ids and names that no other integration of the organization and provider may connect."""
     keys = (key for each in integration.repositories for key in (each.id, each.full_name.lower()))
     return {(integration.organization_id, integration.provider, key) for key in keys}

@@ -1,11 +1,9 @@
-"""The memory stores of executors and of results of steps."""
-
 from collections.abc import Mapping, Sequence
 from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.outgoing import tell_of_run
+from contentsvc_adapters.memory.outgoing import enqueue_of_run
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
@@ -18,7 +16,7 @@ class MemoryExecutors:
     async def join(self, executor: str) -> None:
         self._state.executors.setdefault(executor, 0)
 
-    async def beat(self, executor: str) -> Mapping[str, int]:
+    async def heartbeat(self, executor: str) -> Mapping[str, int]:
         if executor in self._state.executors:
             self._state.executors[executor] += 1
         return dict(self._state.executors)
@@ -43,7 +41,7 @@ class MemoryExecutors:
             if killed.kills >= MAX_KILLS:
                 ended = evolve(killed, status=RunStatus.FAILED, error=error)
                 self._state.put_run(ended)
-                tell_of_run(self._state, ended)
+                enqueue_of_run(self._state, ended)
                 failed += 1
             else:
                 self._state.put_run(evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
@@ -55,14 +53,14 @@ class MemoryExecutors:
 
 
 @final
-class MemoryRunMemory:
+class MemoryRunStateStore:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    async def kept(self, run: RunState) -> Mapping[str, str]:
+    async def results(self, run: RunState) -> Mapping[str, str]:
         return dict(self._state.steps.get(run.id, {}))
 
-    async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
+    async def save(self, run: WorkflowRun, step: str, result: str) -> None:
         refuse_unstorable(step, result)
-        if self._state.held(run) is not None:
+        if self._state.owned_by_taker(run) is not None:
             self._state.steps.setdefault(run.id, {}).setdefault(step, result)

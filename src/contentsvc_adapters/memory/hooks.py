@@ -1,12 +1,10 @@
-"""The memory store of integrations' hooks: secrets, hook ids and tokens."""
-
 from datetime import datetime
 from typing import final
 
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import Secret, State, refuse_unstorable
-from contentsvc_core.hosts import HookAccess
+from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.ports import SecretSealer
 
 
@@ -24,7 +22,6 @@ class MemoryHooks:
             return False
         standing = self._state.secrets[integration_id]
         if standing and self._sealer.open(standing[0].sealed) == secret:
-            # A retry after an unknown outcome.
             return True
         ending = [
             evolve(each, expires_at=overlap_until if each.expires_at is None else min(each.expires_at, overlap_until))
@@ -32,16 +29,16 @@ class MemoryHooks:
         ]
         self._state.secrets[integration_id] = [
             Secret(sealed=self._sealer.seal(secret)),
-            *(each for each in ending if each.verifies(at)),
+            *(each for place, each in enumerate(ending) if place == 0 or each.verifies(at)),
         ]
         self._state.versions[organization_id] += 1
         return True
 
-    async def sweep_secrets(self, now: datetime) -> int:
-        before = sum(map(len, self._state.secrets.values()))
+    async def sweep_secrets(self, before: datetime) -> int:
+        number = sum(map(len, self._state.secrets.values()))
         for integration_id, secrets in self._state.secrets.items():
-            self._state.secrets[integration_id] = [each for each in secrets if each.verifies(now)]
-        return before - sum(map(len, self._state.secrets.values()))
+            self._state.secrets[integration_id] = [each for each in secrets if each.verifies(before)]
+        return number - sum(map(len, self._state.secrets.values()))
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
         if not self._is_there(organization_id, integration_id):

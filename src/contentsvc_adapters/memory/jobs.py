@@ -1,5 +1,3 @@
-"""The jobs, beside their runs."""
-
 from collections.abc import Sequence
 from typing import final
 

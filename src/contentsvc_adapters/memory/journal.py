@@ -1,5 +1,3 @@
-"""The webhook log, and the claims that have expired."""
-
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import final
@@ -56,16 +54,16 @@ class MemoryJournal:
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
-        found = [
+        entries = [
             entry
             for entry in of_organization(self._state.log.values(), organization_id)
             if (not query.integration_ids or entry.integration_id in query.integration_ids)
             and (not query.statuses or entry.status in query.statuses)
         ]
-        pagination = paginate(request, len(found))
+        pagination = paginate(request, len(entries))
         if isinstance(pagination, Refusal):
             return pagination
-        page = found[request.offset : request.offset + request.limit]
+        page = entries[request.offset : request.offset + request.limit]
         without = left_out(list(map(_size, page)), max_bytes)
         return [_without_payload(each) if at in without else each for at, each in enumerate(page)], pagination
 

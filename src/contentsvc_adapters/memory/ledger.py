@@ -1,5 +1,3 @@
-"""The workflow runs."""
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -8,7 +6,7 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.containment import note_pushes
-from contentsvc_adapters.memory.outgoing import tell, tell_of_run
+from contentsvc_adapters.memory.outgoing import enqueue, enqueue_of_run
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Release
@@ -56,8 +54,8 @@ class MemoryRunLedger:
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         if executor not in self._state.executors:
             return []
-        asked = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
-        pending = [run for run in asked if run.status is RunStatus.PENDING]
+        runs = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
+        pending = [run for run in runs if run.status is RunStatus.PENDING]
         at_work = [run for run in self._state.work_left(RunStatus.RUNNING) if run.executor == executor]
         if any(run.kills >= SUSPECT_KILLS for run in at_work):
             return []
@@ -73,8 +71,8 @@ class MemoryRunLedger:
             self._state.put_run(run)
         return running
 
-    async def stands(self, run: WorkflowRun) -> bool:
-        return self._state.held(run) is not None
+    async def owns(self, run: WorkflowRun) -> bool:
+        return self._state.owned_by_taker(run) is not None
 
     async def complete(
         self,
@@ -86,7 +84,7 @@ class MemoryRunLedger:
         pushes: Collection[str] = (),
     ) -> Completion:
         refuse_unstorable(post, once, *also, *pushes)
-        running = self._state.held(run)
+        running = self._state.owned_by_taker(run)
         if running is None:
             return Completion.GONE
         if any((post.organization_id, each) in self._state.once for each in also):
@@ -104,7 +102,7 @@ class MemoryRunLedger:
         self._state.once.update((post.organization_id, each) for each in also)
         if key is not None:
             self._state.once.add(key)
-        tell(self._state, post_written(post))
+        enqueue(self._state, post_written(post))
         return Completion.COMPLETED
 
     async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
@@ -113,34 +111,34 @@ class MemoryRunLedger:
     async def of_releases(
         self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
     ) -> Sequence[ListedRun]:
-        found = [
-            each
-            for each in self._state.runs.values()
-            if each.organization_id == run.organization_id
-            and since <= each.created_at < until
-            and isinstance(each.cause, Delivered)
-            and isinstance(each.cause.event, Release)
-            and not each.cause.replayed
-            and _place(each.cause) == _place(run.cause)
+        runs = [
+            other
+            for other in self._state.runs.values()
+            if other.organization_id == run.organization_id
+            and since <= other.created_at < until
+            and isinstance(other.cause, Delivered)
+            and isinstance(other.cause.event, Release)
+            and not other.cause.replayed
+            and _place(other.cause) == _place(run.cause)
         ]
-        return [listed_run(each) for each in sorted(found, key=place)[:limit]]
+        return [listed_run(other) for other in sorted(runs, key=place)[:limit]]
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         refuse_unstorable(reason)
-        running = self._state.held(run)
+        running = self._state.owned_by_taker(run)
         if running is not None:
             ended = evolve(running, status=status, error=reason)
             self._state.put_run(ended)
-            tell_of_run(self._state, ended)
+            enqueue_of_run(self._state, ended)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         refuse_unstorable(error)
-        running = self._state.held(run)
+        running = self._state.owned_by_taker(run)
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, due_at=due_at, error=error))
 
     async def give_back(self, run: WorkflowRun | Taken) -> None:
-        running = self._state.held(run)
+        running = self._state.owned_by_taker(run)
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, attempts=running.attempts - 1))
 

@@ -1,5 +1,3 @@
-"""Posts and context records."""
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, final
@@ -7,15 +5,19 @@ from typing import Final, final
 from attrs import evolve
 
 from contentsvc_adapters.memory.containment import contain
-from contentsvc_adapters.memory.outgoing import tell
+from contentsvc_adapters.memory.outgoing import enqueue
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.queries import PostOrder, PostQuery
+from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
-from contentsvc_core.outgoing.events import post_published
+from contentsvc_core.lists.terms import Term
+from contentsvc_core.outgoing.events import post_published, post_written
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.search.documents import post_words
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 
@@ -56,8 +58,8 @@ class MemoryContextLibrary:
             if (record.provider, record.repository_id) == (provider, repository_id)
             and window.since <= record.created_at < window.until
         ]
-        found = _bounded(mine, limit, max_bytes)
-        return found, len(mine) - len(found)
+        records = _bounded(mine, limit, max_bytes)
+        return records, len(mine) - len(records)
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
         return of_organization(self._state.contexts.values(), organization_id, limit=limit)
@@ -71,18 +73,49 @@ class MemoryPostLibrary:
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | Refusal:
-        found = [
+        posts = self._found(organization_id, query)
+        pagination = paginate(request, len(posts))
+        if isinstance(pagination, Refusal):
+            return pagination
+        return posts[request.offset : request.offset + request.limit], pagination
+
+    def _found(self, organization_id: str, query: PostQuery) -> list[Post]:
+        at = _ORDERS[query.order_by]
+        posts = [
             post
             for post in of_organization(self._state.posts.values(), organization_id)
             if (not query.statuses or post.status in query.statuses)
             and (not query.content_types or post.content_type in query.content_types)
             and (not query.brand_identity_ids or _brand(post) in query.brand_identity_ids)
+            and (query.since is None or at(post)[0] >= query.since)
+            and (query.until is None or at(post)[0] < query.until)
+            and _has_facet(post, [f"label:{label.value}" for label in query.labels])
+            and _has_facet(post, [f"repository:{folded(name)}" for name in query.repositories])
+            and (not query.terms or _has_words(post, query.terms))
         ]
-        found.sort(key=_ORDERS[query.order_by], reverse=not query.ascending)
-        pagination = paginate(request, len(found))
-        if isinstance(pagination, Refusal):
-            return pagination
-        return found[request.offset : request.offset + request.limit], pagination
+        return sorted(posts, key=at, reverse=not query.ascending)
+
+    async def chosen(
+        self, organization_id: str, query: PostQuery, *, limit: int
+    ) -> tuple[Sequence[tuple[str, str]], int]:
+        posts = self._found(organization_id, query)
+        return [(post.id, post.title) for post in posts[:limit]], len(posts)
+
+    async def waiting(self, organization_id: str) -> int:
+        drafts = self._found(organization_id, PostQuery(statuses=(PostStatus.DRAFT,)))
+        return sum(post.publish_at is None for post in drafts)
+
+    async def due(self, now: datetime, *, limit: int) -> Sequence[tuple[str, str]]:
+        scheduled = [
+            (post.publish_at, post.id, post.organization_id)
+            for post in self._state.posts.values()
+            if post.status is PostStatus.DRAFT and post.publish_at is not None and post.publish_at <= now
+        ]
+        return [(owner, id_) for _, id_, owner in sorted(scheduled)[:limit]]
+
+    async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
+        post = await self.post(organization_id, post_id)
+        return () if post is None else self._state.post_versions.get(post_id, ())
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
         return of_organization(self._state.posts.values(), organization_id, limit=limit)
@@ -91,8 +124,20 @@ class MemoryPostLibrary:
         post = self._state.posts.get(post_id)
         return post if post is not None and post.organization_id == organization_id else None
 
-    async def change(self, post: Post, *, seen: datetime) -> bool:
-        refuse_unstorable(post)
+    async def add(self, post: Post, *, author: str | None = None) -> None:
+        refuse_unstorable(post, author)
+        self._state.refuse_stranger(post.organization_id)
+        if post.id in self._state.posts:
+            return
+        self._state.posts[post.id] = post
+        first = PostVersion(number=1, text=post.text, saved_at=post.updated_at, author=author)
+        self._state.post_versions[post.id] = (first,)
+        self._state.address(post.id)
+        self._state.count_public(post)
+        enqueue(self._state, post_written(post, by_editor=True))
+
+    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
+        refuse_unstorable(post, author)
         standing = await self.post(post.organization_id, post.id)
         if standing is None or standing.updated_at != seen or post.updated_at <= seen:
             return False
@@ -104,13 +149,19 @@ class MemoryPostLibrary:
             status=post.status,
             updated_at=post.updated_at,
             published_at=post.published_at,
+            occurred_at=post.occurred_at,
+            summary=post.summary,
+            labels=post.labels,
+            publish_at=post.publish_at,
         )
         self._state.posts[post.id] = changed
+        _, versions = versions_after(self._state.post_versions.get(post.id, ()), standing, changed, author)
+        self._state.post_versions[post.id] = tuple(versions)
         contain(self._state, post.organization_id, self._state.released.get(post.id, ()))
         self._state.address(post.id)
         self._state.count_public(standing, changed)
         if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
-            tell(self._state, [post_published(changed)])
+            enqueue(self._state, [post_published(changed)])
         return True
 
     async def remove(
@@ -120,6 +171,7 @@ class MemoryPostLibrary:
         if standing is None or seen not in {None, standing.updated_at}:
             return False
         del self._state.posts[post_id]
+        self._state.post_versions.pop(post_id, None)
         contain(self._state, organization_id, self._state.released.pop(post_id, ()))
         self._state.count_public(standing)
         for key in [key for key, holder in self._state.paths.items() if holder == post_id]:
@@ -134,6 +186,15 @@ _ORDERS: Final[dict[PostOrder, Callable[[Post], tuple[datetime, str]]]] = {
     PostOrder.CREATED_AT: place,
     PostOrder.OCCURRED_AT: lambda post: (post.occurred_at, post.id),
 }
+
+
+def _has_facet(post: Post, facets: Sequence[str]) -> bool:
+    return not facets or not set(facets).isdisjoint(facets_of(post))
+
+
+def _has_words(post: Post, terms: Sequence[Term]) -> bool:
+    words = set(post_words(post))
+    return all(term.holds(words) for term in terms)
 
 
 def _brand(post: Post) -> str | None:

@@ -1,5 +1,3 @@
-"""The windows of limited operations."""
-
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import final
@@ -13,8 +11,6 @@ from contentsvc_core.timestamps import to_ms
 
 @final
 class MemoryRateLimitStore:
-    """The windows."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

@@ -1,5 +1,3 @@
-"""Subscribers and their mails."""
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -28,12 +26,17 @@ from contentsvc_core.ports import SecretSealer
 
 
 def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
-    """Store an announcement of each post that this step publishes and that has subscribers."""
-    owners = {each.organization_id for each in state.subscribers.values() if each.status is SubscriberStatus.CONFIRMED}
-    for each in occurrences:
-        if each.type is EventType.POST_PUBLISHED and each.organization_id in owners:
-            post_id: str = each.data["id"]
-            state.announced.setdefault(post_id, (each.organization_id, Announced(post_id=post_id, at=each.since), None))
+    owners = {
+        occurrence.organization_id
+        for occurrence in state.subscribers.values()
+        if occurrence.status is SubscriberStatus.CONFIRMED
+    }
+    for occurrence in occurrences:
+        if occurrence.type is EventType.POST_PUBLISHED and occurrence.organization_id in owners:
+            post_id: str = occurrence.data["id"]
+            state.announced.setdefault(
+                post_id, (occurrence.organization_id, Announced(post_id=post_id, at=occurrence.since), None)
+            )
 
 
 @final
@@ -48,23 +51,25 @@ class MemorySubscribers:
         refuse_unstorable(subscriber, token)
         self._state.refuse_stranger(subscriber.organization_id)
         own = [each for each in self._state.subscribers.values() if each.changelog_id == subscriber.changelog_id]
-        asked = sum(each.status is SubscriberStatus.PENDING for each in own)
-        found = next((each for each in own if each.address == subscriber.address), None)
-        if found is not None and found.digest == subscriber.digest:
+        unconfirmed = sum(each.status is SubscriberStatus.PENDING for each in own)
+        existing = next((each for each in own if each.address == subscriber.address), None)
+        if existing is not None and existing.digest == subscriber.digest:
             return True
-        if len(own) >= at_most or asked >= pending:
+        if len(own) >= at_most or unconfirmed >= pending:
             return False
-        if found is None:
-            found = subscriber
-        elif found.status is SubscriberStatus.CONFIRMED or found.created_at > subscriber.created_at - RESEND_AFTER:
+        if existing is None:
+            existing = subscriber
+        elif (
+            existing.status is SubscriberStatus.CONFIRMED or existing.created_at > subscriber.created_at - RESEND_AFTER
+        ):
             return True
-        self._state.forget_mails(found.id)
-        self._state.subscribers[found.id] = evolve(subscriber, id=found.id)
-        self._state.subscriber_tokens[found.id] = self._sealer.seal(token)
+        self._state.forget_mails(existing.id)
+        self._state.subscribers[existing.id] = evolve(subscriber, id=existing.id)
+        self._state.subscriber_tokens[existing.id] = self._sealer.seal(token)
         mail = Mail(
             id=f"confirm/{subscriber.id}",
             organization_id=subscriber.organization_id,
-            subscriber_id=found.id,
+            subscriber_id=existing.id,
             kind=MailKind.CONFIRMATION,
             created_at=subscriber.created_at,
             due_at=subscriber.created_at,
@@ -73,24 +78,28 @@ class MemorySubscribers:
         return True
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
-        found = self._by(digest)
-        if found is None or found.status is not SubscriberStatus.PENDING or found.created_at <= at - CONFIRM_WITHIN:
+        subscriber = self._by(digest)
+        if (
+            subscriber is None
+            or subscriber.status is not SubscriberStatus.PENDING
+            or subscriber.created_at <= at - CONFIRM_WITHIN
+        ):
             return None
-        confirmed = evolve(found, status=SubscriberStatus.CONFIRMED, confirmed_at=at, digest=new_digest)
-        self._state.subscribers[found.id] = confirmed
-        self._state.subscriber_tokens[found.id] = self._sealer.seal(new_token)
+        confirmed = evolve(subscriber, status=SubscriberStatus.CONFIRMED, confirmed_at=at, digest=new_digest)
+        self._state.subscribers[subscriber.id] = confirmed
+        self._state.subscriber_tokens[subscriber.id] = self._sealer.seal(new_token)
         return confirmed
 
     async def remove(self, digest: str) -> bool:
-        found = self._by(digest)
-        if found is not None:
-            self._state.forget_subscriber(found.id)
-        return found is not None
+        subscriber = self._by(digest)
+        if subscriber is not None:
+            self._state.forget_subscriber(subscriber.id)
+        return subscriber is not None
 
     async def remove_address(self, organization_id: str, address: str) -> int:
-        own = [each for each in await self.subscribers(organization_id) if each.address == address]
-        for each in own:
-            self._state.forget_subscriber(each.id)
+        own = [subscriber for subscriber in await self.subscribers(organization_id) if subscriber.address == address]
+        for subscriber in own:
+            self._state.forget_subscriber(subscriber.id)
         return len(own)
 
     async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
@@ -102,8 +111,8 @@ class MemorySubscribers:
         return Counter(each.changelog_id for each in own if each.status is SubscriberStatus.CONFIRMED)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        asked = [each for each in self._state.subscribers.values() if each.status is SubscriberStatus.PENDING]
-        old = sorted((each.created_at, each.id) for each in asked if each.created_at < before)[:limit]
+        unconfirmed = [each for each in self._state.subscribers.values() if each.status is SubscriberStatus.PENDING]
+        old = sorted((each.created_at, each.id) for each in unconfirmed if each.created_at < before)[:limit]
         for _, id_ in old:
             self._state.forget_subscriber(id_)
         return len(old)
@@ -135,12 +144,12 @@ class MemoryMailbox:
         for each in ids:
             owner, announced, _ = self._state.announced[each]
             self._state.announced[each] = (owner, announced, batch_id)
-        told = [
+        recipients = [
             each
             for each in self._state.subscribers.values()
             if each.changelog_id in changelog_ids and each.status is SubscriberStatus.CONFIRMED
         ]
-        for each in told:
+        for each in recipients:
             id_ = f"{batch_id}/{each.id}"
             self._state.mails[id_] = Mail(
                 id=id_,
@@ -151,7 +160,7 @@ class MemoryMailbox:
                 created_at=at,
                 due_at=at,
             )
-        return len(told)
+        return len(recipients)
 
     async def posts(self, batch_id: str) -> Sequence[Announced]:
         own = [announced for _, announced, batch in self._state.announced.values() if batch == batch_id]
@@ -159,17 +168,16 @@ class MemoryMailbox:
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
         due = [
-            each for each in self._state.mails.values() if each.status is MessageStatus.PENDING and each.due_at <= now
+            mail for mail in self._state.mails.values() if mail.status is MessageStatus.PENDING and mail.due_at <= now
         ]
-        due.sort(key=lambda each: (each.kind.value, each.due_at, each.id))
-        # Organizations take turns.
+        due.sort(key=lambda mail: (mail.kind.value, mail.due_at, mail.id))
         ahead: Counter[tuple[MailKind, str]] = Counter()
         turns: list[tuple[str, int, Mail]] = []
-        for each in due:
-            turns.append((each.kind.value, ahead[each.kind, each.organization_id], each))
-            ahead[each.kind, each.organization_id] += 1
+        for mail in due:
+            turns.append((mail.kind.value, ahead[mail.kind, mail.organization_id], mail))
+            ahead[mail.kind, mail.organization_id] += 1
         turns.sort(key=lambda turn: turn[:2])
-        return [self._take(each, until) for _, _, each in turns[:limit]]
+        return [self._take(mail, until) for _, _, mail in turns[:limit]]
 
     def _take(self, mail: Mail, until: datetime) -> TakenMail:
         ours = evolve(mail, attempts=mail.attempts + 1, takes=mail.takes + 1, due_at=until)
@@ -198,9 +206,9 @@ class MemoryMailbox:
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         own = sorted(
-            (each.created_at, each.id)
-            for each in self._state.mails.values()
-            if each.organization_id == organization_id and each.created_at < before
+            (mail.created_at, mail.id)
+            for mail in self._state.mails.values()
+            if mail.organization_id == organization_id and mail.created_at < before
         )[:limit]
         posts = sorted(
             (announced.at, id_)

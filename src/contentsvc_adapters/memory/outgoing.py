@@ -1,5 +1,3 @@
-"""The memory stores of webhook endpoints and of their messages."""
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +11,8 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
-from contentsvc_core.outgoing.events import Occurrence, run_failed
+from contentsvc_core.outgoing.events import EventType, Occurrence, run_failed
+from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import (
     ENDPOINT_DELETED,
     NOTHING_SENT,
@@ -30,7 +29,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
-def tell(state: State, occurrences: Iterable[Occurrence]) -> None:
+def enqueue(state: State, occurrences: Iterable[Occurrence]) -> None:
     """Store the messages of events; call it in the same step as the change that causes the events."""
     occurrences = list(occurrences)
     announce(state, occurrences)
@@ -41,8 +40,7 @@ def tell(state: State, occurrences: Iterable[Occurrence]) -> None:
                 state.messages.setdefault(message.id, message)
 
 
-def tell_of_run(state: State, run: WorkflowRun) -> None:
-    """Store the messages about a run, if it has failed."""
+def enqueue_of_run(state: State, run: WorkflowRun) -> None:
     if run.status is RunStatus.FAILED:
         failed = run_failed(
             organization_id=run.organization_id,
@@ -53,7 +51,7 @@ def tell_of_run(state: State, run: WorkflowRun) -> None:
             created_at=run.created_at,
             due_at=run.due_at,
         )
-        tell(state, [failed])
+        enqueue(state, [failed])
 
 
 @final
@@ -78,8 +76,8 @@ class MemoryWebhookEndpoints:
         return endpoint
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        found = self._state.endpoints.get(endpoint_id)
-        return found if found is not None and found.organization_id == organization_id else None
+        endpoint = self._state.endpoints.get(endpoint_id)
+        return endpoint if endpoint is not None and endpoint.organization_id == organization_id else None
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
         return of_organization(self._state.endpoints.values(), organization_id, newest_first=False)
@@ -126,14 +124,48 @@ class MemoryWebhookEndpoints:
 
     async def sweep_secrets(self, now: datetime) -> int:
         over = [
-            each
-            for each in self._state.endpoints.values()
-            if each.previous_secret_until is not None and each.previous_secret_until <= now
+            endpoint
+            for endpoint in self._state.endpoints.values()
+            if endpoint.previous_secret_until is not None and endpoint.previous_secret_until <= now
         ]
-        for each in over:
-            self._state.endpoints[each.id] = evolve(each, previous_secret_until=None)
-            del self._state.endpoint_secrets[each.id][1:]
+        for endpoint in over:
+            self._state.endpoints[endpoint.id] = evolve(endpoint, previous_secret_until=None)
+            del self._state.endpoint_secrets[endpoint.id][1:]
         return len(over)
+
+
+@final
+class MemoryAlerts:
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def watched(self) -> Sequence[str]:
+        organization_ids = {
+            endpoint.organization_id
+            for endpoint in self._state.endpoints.values()
+            if endpoint.wants(EventType.INTEGRATION_FAILING) or endpoint.wants(EventType.INTEGRATION_RECOVERED)
+        }
+        return sorted(organization_ids)
+
+    async def alerts(self, organization_id: str) -> Mapping[str, IntegrationAlert]:
+        mine = {each.id for each in self._state.integrations.values() if each.organization_id == organization_id}
+        return {id_: alert for id_, alert in self._state.alerts.items() if id_ in mine}
+
+    async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
+        standing = self._state.alerts.get(integration_id)
+        if integration_id not in self._state.integrations or (standing and standing.recovered_at is None):
+            return False
+        self._state.alerts[integration_id] = IntegrationAlert(failing_since=at)
+        enqueue(self._state, [event])
+        return True
+
+    async def end(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
+        standing = self._state.alerts.get(integration_id)
+        if integration_id not in self._state.integrations or standing is None or standing.recovered_at is not None:
+            return False
+        self._state.alerts[integration_id] = evolve(standing, recovered_at=at)
+        enqueue(self._state, [event])
+        return True
 
 
 @final
@@ -160,7 +192,7 @@ class MemoryOutbox:
     ) -> Sequence[DueMessage]:
         counted: Counter[str] = Counter()
         turns: Counter[tuple[str, bool]] = Counter()
-        found: list[tuple[bool, int, DueMessage]] = []
+        ranked: list[tuple[bool, int, DueMessage]] = []
         for message in sorted(self._state.messages.values(), key=lambda each: (each.due_at, each.id)):
             endpoint = self._due_at(message, now)
             if endpoint is None or endpoint.id in without or counted[endpoint.id] >= per_endpoint:
@@ -169,9 +201,9 @@ class MemoryOutbox:
             mine, is_failing = message.organization_id, endpoint.failures > 0
             turns[mine, is_failing] += 1
             due = DueMessage(id=message.id, organization_id=mine, endpoint_id=endpoint.id, is_failing=is_failing)
-            found.append((is_failing, turns[mine, is_failing], due))
+            ranked.append((is_failing, turns[mine, is_failing], due))
         # Sorting is stable: within a turn, the message that is due longest comes first.
-        in_turns = (due for _, _, due in sorted(found, key=lambda each: each[:2]))
+        in_turns = (due for _, _, due in sorted(ranked, key=lambda each: each[:2]))
         shared = within_shares(in_turns, per_organization=per_organization, sending=sending)
         well = [each for each in shared if not each.is_failing]
         ill = [each for each in shared if each.is_failing]
@@ -193,7 +225,15 @@ class MemoryOutbox:
             self._state.messages[ours.id] = ours
             secrets = self._secrets(endpoint.id, now)
             failing = endpoint.failures > 0
-            taken.append(LeasedMessage(message=ours, url=endpoint.url, secrets=secrets, is_failing=failing))
+            leased = LeasedMessage(
+                message=ours,
+                url=endpoint.url,
+                format=endpoint.format,
+                description=endpoint.description,
+                secrets=secrets,
+                is_failing=failing,
+            )
+            taken.append(leased)
         return taken
 
     async def record(self, attempted: Attempted) -> None:
@@ -211,9 +251,19 @@ class MemoryOutbox:
         endpoint = self._state.endpoints.get(message.endpoint_id)
         if endpoint is not None:
             endpoint = evolve(endpoint, failures=0 if attempted.succeeded else endpoint.failures + 1)
-            if attempted.disables is not None:
+            switched = attempted.disables is not None and endpoint.enabled
+            if switched:
                 endpoint = evolve(endpoint, enabled=False, disabled_reason=attempted.disables)
             self._state.endpoints[endpoint.id] = endpoint
+            if switched and attempted.event is not None:
+                enqueue(self._state, [attempted.event])
+        if attempted.busy_until is not None:
+            self._delay(message.endpoint_id, attempted.at, attempted.busy_until)
+
+    def _delay(self, endpoint_id: str, now: datetime, until: datetime) -> None:
+        for message in [message for message in self._state.messages.values() if message.endpoint_id == endpoint_id]:
+            if message.status is MessageStatus.PENDING and message.due_at <= now:
+                self._state.messages[message.id] = evolve(message, due_at=until)
 
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         message = self._held(taken)
@@ -221,8 +271,8 @@ class MemoryOutbox:
             self._state.messages[message.id] = evolve(message, attempts=message.attempts - 1, due_at=due_at)
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
-        found = self._state.messages.get(message_id)
-        return found if found is not None and found.organization_id == organization_id else None
+        message = self._state.messages.get(message_id)
+        return message if message is not None and message.organization_id == organization_id else None
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
         message = await self.message(organization_id, message_id)
@@ -237,13 +287,12 @@ class MemoryOutbox:
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         mine = of_organization(self._state.messages.values(), organization_id, newest_first=False)
-        swept = [each for each in mine if each.created_at < before][:limit]
-        for each in swept:
-            del self._state.messages[each.id]
+        swept = [message for message in mine if message.created_at < before][:limit]
+        for message in swept:
+            del self._state.messages[message.id]
         return len(swept)
 
     def _due_at(self, message: Message, now: datetime) -> WebhookEndpoint | None:
-        """Return the endpoint of a message that may be leased; ``None``: it may not."""
         if message.status is not MessageStatus.PENDING or message.due_at > now:
             return None
         endpoint = self._state.endpoints.get(message.endpoint_id)
@@ -257,5 +306,5 @@ class MemoryOutbox:
         return message if (message.takes, message.due_at) == mine else None
 
     def _secrets(self, endpoint_id: str, now: datetime) -> list[str]:
-        kept = self._state.endpoint_secrets[endpoint_id]
-        return opened(self._sealer, [each.sealed for each in kept if each.verifies(now)])
+        secrets = self._state.endpoint_secrets[endpoint_id]
+        return opened(self._sealer, [each.sealed for each in secrets if each.verifies(now)])

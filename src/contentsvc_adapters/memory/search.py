@@ -1,16 +1,14 @@
-"""Finding context records and posts."""
-
 from collections.abc import Sequence
 from typing import TypeVar, final
 
 from contentsvc_adapters.memory.state import State, of_organization, place
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.wire import event_to_json
-from contentsvc_core.insights import folded
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.terms import Term
+from contentsvc_core.read_model import folded
 from contentsvc_core.search.documents import post_words, record_words
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
-from contentsvc_core.search.terms import Term
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 _Item = TypeVar("_Item", ContextRecord, Post)
@@ -18,15 +16,13 @@ _Item = TypeVar("_Item", ContextRecord, Post)
 
 @final
 class MemorySearch:
-    """The search, without an index: each query reads all records."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
-        found = [
+        records = [
             record
             for record in _older(of_organization(self._state.contexts.values(), organization_id), before)
             if (not search.repository or folded(record.repository) == search.repository)
@@ -34,14 +30,14 @@ class MemorySearch:
             and (search.since is None or record.created_at >= search.since)
             and _holds(search.terms, record_words(record))
         ]
-        sizes = (len(event_to_json(record.event)) for record in found[:limit])
+        sizes = (len(event_to_json(record.event)) for record in records[:limit])
         fitting = how_many_fit(sizes, max_bytes)
-        return Hits(found=found[:fitting], has_more=len(found) > fitting)
+        return Hits(found=records[:fitting], has_more=len(records) > fitting)
 
     async def posts(
         self, organization_id: str, search: PostSearch, *, limit: int, before: Cursor | None = None
     ) -> Hits[Post]:
-        found = [
+        posts = [
             post
             for post in _older(of_organization(self._state.posts.values(), organization_id), before)
             if (not search.statuses or post.status in search.statuses)
@@ -49,7 +45,7 @@ class MemorySearch:
             and (search.since is None or post.created_at >= search.since)
             and _holds(search.terms, post_words(post))
         ]
-        return Hits(found=found[:limit], has_more=len(found) > limit)
+        return Hits(found=posts[:limit], has_more=len(posts) > limit)
 
     async def catch_up(self, *, limit: int) -> int:
         _ = limit

@@ -1,5 +1,3 @@
-"""The memory store of sessions."""
-
 from datetime import datetime
 from typing import final
 
@@ -23,8 +21,8 @@ class MemorySessions:
         return self._state.sessions.pop(digest, None) is not None
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        expired = [each for each in self._state.sessions.values() if each.expires_at <= before]
-        swept = sorted(expired, key=lambda each: (each.expires_at, each.digest))[:limit]
-        for each in swept:
-            del self._state.sessions[each.digest]
+        expired = [session for session in self._state.sessions.values() if session.expires_at <= before]
+        swept = sorted(expired, key=lambda session: (session.expires_at, session.digest))[:limit]
+        for session in swept:
+            del self._state.sessions[session.digest]
         return len(swept)

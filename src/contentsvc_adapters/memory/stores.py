@@ -8,21 +8,22 @@ from contentsvc_adapters.memory.brands import MemoryBrandIdentities
 from contentsvc_adapters.memory.changelogs import MemoryChangelogs
 from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
 from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
-from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunMemory
+from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunStateStore
 from contentsvc_adapters.memory.hooks import MemoryHooks
-from contentsvc_adapters.memory.insights import MemoryInsights
 from contentsvc_adapters.memory.jobs import MemoryJobs
 from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
 from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
-from contentsvc_adapters.memory.outgoing import MemoryOutbox, MemoryWebhookEndpoints
+from contentsvc_adapters.memory.outgoing import MemoryAlerts, MemoryOutbox, MemoryWebhookEndpoints
+from contentsvc_adapters.memory.read_model import MemoryReadModel
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.search import MemorySearch
 from contentsvc_adapters.memory.sessions import MemorySessions
 from contentsvc_adapters.memory.state import State
 from contentsvc_core.ports import (
+    Alerts,
     ApiKeys,
     BrandIdentities,
     Changelogs,
@@ -31,15 +32,15 @@ from contentsvc_core.ports import (
     Directory,
     Executors,
     Hooks,
-    Insights,
     Jobs,
     Journal,
     Mailbox,
     Outbox,
     PostLibrary,
     RateLimitStore,
+    ReadModel,
     RunLedger,
-    RunMemory,
+    RunStateStore,
     Schedules,
     Search,
     SecretSealer,
@@ -52,12 +53,10 @@ from contentsvc_core.ports import (
 @final
 @frozen(kw_only=True)
 class MemoryStores:
-    """Stores of one event loop; durable as long as the process lives."""
-
     deliveries: DeliveryStore
     ledger: RunLedger
     executors: Executors
-    run_memory: RunMemory
+    run_state: RunStateStore
     jobs: Jobs
     contexts: ContextLibrary
     posts: PostLibrary
@@ -70,10 +69,11 @@ class MemoryStores:
     keys: ApiKeys
     sessions: Sessions
     rate_limits: RateLimitStore
-    insights: Insights
+    read_model: ReadModel
     search: Search
     endpoints: WebhookEndpoints
     outbox: Outbox
+    alerts: Alerts
     subscribers: Subscribers
     mailbox: Mailbox
 
@@ -82,13 +82,12 @@ class MemoryStores:
 
 
 def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemoryStores:
-    """Create stores, empty unless ``state`` is given."""
     state = State() if state is None else state
     return MemoryStores(
         deliveries=MemoryDeliveryStore(state, sealer),
         ledger=MemoryRunLedger(state),
         executors=MemoryExecutors(state),
-        run_memory=MemoryRunMemory(state),
+        run_state=MemoryRunStateStore(state),
         jobs=MemoryJobs(state),
         contexts=MemoryContextLibrary(state),
         posts=MemoryPostLibrary(state),
@@ -101,10 +100,11 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         keys=MemoryApiKeys(state),
         sessions=MemorySessions(state),
         rate_limits=MemoryRateLimitStore(state),
-        insights=MemoryInsights(state),
+        read_model=MemoryReadModel(state),
         search=MemorySearch(state),
         endpoints=MemoryWebhookEndpoints(state, sealer),
         outbox=MemoryOutbox(state, sealer),
+        alerts=MemoryAlerts(state),
         subscribers=MemorySubscribers(state, sealer),
         mailbox=MemoryMailbox(state, sealer),
     )

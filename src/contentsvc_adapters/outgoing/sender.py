@@ -1,9 +1,7 @@
 """Sends messages over HTTP, protected against requests to internal networks.
 
-Users choose the URLs, and this process can reach internal hosts. So a URL passes the same checks as sites of brand
-identities: the core's rules, one resolution of the name, and a check of every IP address. The request goes to a checked
-IP address, with the name in ``Host`` and in TLS. Redirects are not followed, proxies are not used, and no connection is
-kept.
+The checks are those of :mod:`contentsvc_adapters.sites.checking`.
+Redirects are not followed, proxies are not used, and no connection is kept.
 """
 
 import asyncio
@@ -26,8 +24,8 @@ from contentsvc_adapters.sites.checking import (
 )
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_core.content.site_addresses import IPAddress, SiteAddress, SiteHost
-from contentsvc_core.outgoing.endpoints import read_endpoint_url
 from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_core.outgoing.targets import read_endpoint_url
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 
@@ -50,8 +48,6 @@ _HEADERS: Final = {
 
 @final
 class HttpWebhookSender:
-    """Sends messages. It keeps no connection and no cookie between two messages."""
-
     def __init__(
         self,
         *,
@@ -63,11 +59,9 @@ class HttpWebhookSender:
         """Create the sender.
 
         Args:
-            opened: Hosts that an operator has allowed, whatever their IP addresses; only they may be reached without
-                TLS.
-            resolve: Resolves a name; raises OSError if it has no address. By default the system resolver.
-            tls: The TLS settings; by default those of the system's libraries.
-            total_s: The time limit of an attempt, in seconds.
+                opened: Hosts that an operator has allowed, whatever their IP addresses; only they may be reached
+                without TLS.
+                resolve: Resolves a name; raises OSError if it has no address.
         """
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames(_NAMES_AT_ONCE) if resolve is None else resolve
@@ -155,6 +149,5 @@ async def _excerpt(response: httpx.Response) -> str:
             if len(read) >= MAX_ANSWER:
                 break
     except httpx.HTTPError:
-        # The status alone decides, and it was received.
         pass
     return one_line(read.decode("utf-8", "replace"), _EXCERPT)

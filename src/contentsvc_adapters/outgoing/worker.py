@@ -26,8 +26,6 @@ FAILING: Final = CONCURRENCY // 2
 
 @final
 class DispatchWorker:
-    """Runs a dispatcher."""
-
     def __init__(
         self,
         dispatcher: Dispatcher,
@@ -35,10 +33,6 @@ class DispatchWorker:
         on_fault: Callable[[Exception], None],
         on_sent: Callable[[AttemptResult], None] = lambda _result: None,
     ) -> None:
-        """Create the worker.
-
-        ``on_fault`` receives faults of the loop, which then continues; ``on_sent`` the verdict of each attempt.
-        """
         self._dispatcher = dispatcher
         self._on_fault = on_fault
         self._on_sent = on_sent
@@ -48,11 +42,9 @@ class DispatchWorker:
         self._closing = False
 
     def launch(self) -> None:
-        """Start polling."""
         self._turns = asyncio.create_task(self._look(), name="dispatch")
 
     def expect(self) -> None:
-        """Poll the outbox within a second, since something was written."""
         self._pacer.expect()
 
     async def close(self, *, within_s: float) -> None:
@@ -98,9 +90,9 @@ class DispatchWorker:
         return len(taken)
 
     def _begin(self, taken: Sequence[LeasedMessage]) -> None:
-        for each in taken:
-            task = asyncio.create_task(self._send(each), name="send a webhook")
-            self._sending[task] = each
+        for message in taken:
+            task = asyncio.create_task(self._send(message), name="send a webhook")
+            self._sending[task] = message
             task.add_done_callback(self._ended)
 
     def _ended(self, task: "asyncio.Task[None]") -> None:

@@ -1,1 +1,0 @@
-"""Reads pages of sites that users have named."""

@@ -14,7 +14,6 @@ from attrs import frozen
 
 from contentsvc_core.content.site_addresses import IPAddress, SiteAddress, is_public
 
-#: Resolves a name to IP addresses.
 Resolve = Callable[[str, int], Awaitable[Sequence[IPAddress]]]
 
 #: Errors of an unresponsive name server; other errors mean that the name does not exist.
@@ -61,12 +60,10 @@ async def checked_numbers(
 
 
 def numbered(site: SiteAddress, number: IPAddress) -> httpx.URL:
-    """Return a site's URL with an IP address in place of its name, so that nothing is resolved any more."""
     return httpx.URL(site.scheme + "://host" + site.target).copy_with(host=str(number), port=site.port)
 
 
 def called(site: SiteAddress, name: str) -> str:
-    """Return the value of the ``Host`` header."""
     return SiteAddress(scheme=site.scheme, host=name, port=site.port, target="/").authority
 
 

@@ -1,8 +1,6 @@
 """Reads a page over HTTP, without access to internal networks (port :class:`~contentsvc_core.ports.SiteReader`).
 
-Each hop, redirects included, passes the same checks: the core's rules for the address, one resolution of the name, and
-a check of every IP address. The request goes to a checked IP address, with the name in ``Host`` and in TLS. No name is
-resolved after the check, so that a changed DNS answer cannot redirect the connection.
+Each hop, redirects included, passes the checks of :mod:`contentsvc_adapters.sites.checking`.
 """
 
 import asyncio
@@ -53,7 +51,7 @@ _HEADERS: Final = {
     # No compression: a small answer could unpack to a large one.
     "Accept-Encoding": "identity",
     "Accept-Language": "en,*;q=0.5",
-    "User-Agent": f"contentsvc/{version('contentsvc')} (reads a site once, when somebody asks for it)",
+    "User-Agent": f"contentsvc/{version('contentsvc')} (reads a site once, on request of a user)",
 }
 
 
@@ -77,8 +75,6 @@ class _Moved:
 
 @final
 class HttpSiteReader:
-    """Reads pages. It keeps no connection and no cookie between two pages."""
-
     def __init__(
         self,
         *,
@@ -90,10 +86,8 @@ class HttpSiteReader:
         """Create the reader.
 
         Args:
-            opened: Hosts that an operator has allowed, whatever their IP addresses.
-            resolve: Resolves a name; raises OSError if it has no address. By default the system resolver.
-            tls: The TLS settings; by default those of the system's libraries.
-            total_s: The time limit of one page, in seconds.
+                opened: Hosts that an operator has allowed, whatever their IP addresses.
+                resolve: Resolves a name; raises OSError if it has no address.
         """
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames() if resolve is None else resolve
@@ -115,10 +109,10 @@ class HttpSiteReader:
         if isinstance(site, Refusal):
             return _lasting(site.message("the address"))
         for _ in range(1 + MAX_REDIRECTS):
-            found = await self._visit(site)
-            if not isinstance(found, _Moved):
-                return found
-            following = read_site_address(found.url, self._opened)
+            answer = await self._visit(site)
+            if not isinstance(answer, _Moved):
+                return answer
+            following = read_site_address(answer.url, self._opened)
             if isinstance(following, Refusal):
                 return _lasting(following.message("the site's redirect"))
             if site.scheme == "https" and following.scheme == "http":
@@ -139,7 +133,6 @@ class HttpSiteReader:
             try:
                 return await self._ask(site, name, number)
             except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
-                # A site with two IP addresses is available as long as one of them answers.
                 failed = _passing("the site cannot be reached")
                 if is_certificate_fault(exc):
                     failed = _lasting("the site's certificate is not valid for it")
@@ -171,7 +164,6 @@ class HttpSiteReader:
             return SitePage(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
 
     def _context(self) -> ssl.SSLContext:
-        # Made once, when it is needed: it reads every certificate that is trusted.
         if self._tls is None:
             self._tls = httpx.create_ssl_context()
         return self._tls

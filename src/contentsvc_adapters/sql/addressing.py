@@ -15,26 +15,31 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.facets import facets_of
 from contentsvc_core.content.public.paths import post_paths as paths_for
 
-#: Published posts without a path.
 UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
+UNFACETED: Final = posts.c.facets.is_(None)
 _HOLDER: Final = select(post_paths.c.post_id).where(
     post_paths.c.organization_id == bindparam("owner"), post_paths.c.path == bindparam("path")
 )
 _SETTING: Final = update(posts).where(posts.c.id == bindparam("post"))
 
 
-def address(connection: Connection, dialect: Dialect, published: Sequence[Post]) -> None:
-    """Set the path and the facets of posts. The path is the first candidate that no other post has or had."""
+def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -> None:
+    """Set the facets of posts, and the path of each that was ever published.
+
+    The path is the first candidate that no other post has or had.
+    """
+    published = [post for post in changed if post.published_at is not None]
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
     for owner in sorted({post.organization_id for post in published}):
         dialect.hold(connection, f"paths/{owner}")
-    for post in published:
-        values = {"path": _path(connection, post), "facets": "".join(f"\n{each}" for each in facets_of(post)) + "\n"}
+    for post in changed:
+        values = {"facets": "".join(f"\n{each}" for each in facets_of(post)) + "\n"}
+        if post.published_at is not None:
+            values["path"] = _path(connection, post)
         connection.execute(_SETTING.values(values), {"post": post.id})
 
 
 def forget(connection: Connection, post_id: str) -> None:
-    """Free the paths of a deleted post."""
     connection.execute(delete(post_paths).where(post_paths.c.post_id == post_id))
 
 

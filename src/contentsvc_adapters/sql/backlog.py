@@ -12,7 +12,7 @@ from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import search_pending, workflow_runs
-from contentsvc_adapters.sql.searching.looking import WAITS
+from contentsvc_adapters.sql.searching.indexing import WAITS
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
 
@@ -27,20 +27,14 @@ LOOKED_AT: Final = 10_000
 class Backlog:
     """The unfinished runs. Each count is at most ``LOOKED_AT``."""
 
-    #: Runs that wait to be taken, due or not.
     pending: int
-    #: Runs that were taken.
     running: int
     #: The time for which the longest waiting run has been due, in seconds; 0: no run is due.
     oldest_due_s: float
 
 
 async def backlog(database: Database, now: datetime) -> Backlog:
-    """Count the unfinished runs in one snapshot.
-
-    Raises:
-        StoreUnavailable: The database does not answer.
-    """
+    """Count the unfinished runs in one snapshot."""
 
     def read(connection: Connection) -> Backlog:
         row = connection.execute(statement()).one()
@@ -51,13 +45,9 @@ async def backlog(database: Database, now: datetime) -> Backlog:
 
 
 async def given_up(database: Database) -> int:
-    """Return the number of documents that are not searchable, because their indexing never finished.
-
-    Raises:
-        StoreUnavailable: The database does not answer.
-    """
-    asked = select(func.count()).select_from(search_pending).where(not_(WAITS))
-    return await database.read(lambda connection: connection.scalar(asked) or 0)
+    """Return the number of documents that are not searchable, because their indexing never finished."""
+    query = select(func.count()).select_from(search_pending).where(not_(WAITS))
+    return await database.read(lambda connection: connection.scalar(query) or 0)
 
 
 def connections(database: Database) -> tuple[int, int]:
@@ -79,5 +69,5 @@ def statement() -> Select[int, int | None, int]:
 
 def _some(column: Column[_T], status: RunStatus) -> Select[_T]:
     # A literal: the planner cannot match a partial index against a parameter.
-    stands = workflow_runs.c.status == literal_column(f"'{status.value}'")
-    return select(column).where(stands).limit(LOOKED_AT)
+    condition = workflow_runs.c.status == literal_column(f"'{status.value}'")
+    return select(column).where(condition).limit(LOOKED_AT)

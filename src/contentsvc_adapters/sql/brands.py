@@ -8,22 +8,23 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, final
 
-from attrs import evolve
+import attrs
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.lookup import RowLoader
 from contentsvc_adapters.sql.removals import disable
 from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schema import brand_identities, organizations
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import (
-    BRAND_NAME_TAKEN,
-    DELETES_DEFAULT_BRAND,
     UNKNOWN_BRAND,
     BrandChange,
+    add_brand,
+    change_brand,
     name_key,
+    remove_brand,
 )
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Removed
@@ -35,8 +36,6 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 @final
 class SqlBrandIdentities:
-    """The brand identities."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         every = select(brand_identities)
@@ -73,41 +72,34 @@ class SqlBrandIdentities:
         return answer[0] if answer else None
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        found = await self._named.find(organization_id, brand_id)
-        return None if found is None else _brand(found)
+        row = await self._named.find(organization_id, brand_id)
+        return None if row is None else _brand(row)
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
-        query = (
-            select(brand_identities)
-            .where(brand_identities.c.organization_id == organization_id)
-            .order_by(brand_identities.c.created_at, brand_identities.c.id)
-        )
-        return await self._database.read(lambda connection: [_brand(row) for row in connection.execute(query)])
+        return await self._database.read(lambda connection: _all(connection, organization_id))
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
-        found = await self._defaults.find(organization_id, organization_id)
-        return None if found is None else _brand(found)
+        row = await self._defaults.find(organization_id, organization_id)
+        return None if row is None else _brand(row)
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
-        return await self._database.read(lambda connection: _is_taken(connection, organization_id, name))
+        taken = exists().where(
+            brand_identities.c.organization_id == organization_id, brand_identities.c.name_key == name_key(name)
+        )
+        return await self._database.read(lambda connection: bool(connection.scalar(select(taken))))
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         def run(connection: Connection) -> BrandIdentity | Refusal:
             _lock(connection, organization_id)
-            standing = _first(connection, _named(organization_id, brand_id))
-            if standing is None:
-                return UNKNOWN_BRAND
-            changed = change.of(standing)
+            changed = change_brand(_all(connection, organization_id), brand_id, change)
             if isinstance(changed, Refusal):
                 return changed
-            if _is_taken(connection, organization_id, changed.name, but_by=brand_id):
-                return BRAND_NAME_TAKEN
-            if changed.is_default and not standing.is_default:
-                # Before the update: at no moment may there be two defaults.
-                others = update(brand_identities).where(_default_of(organization_id))
-                connection.execute(others.values(is_default=False))
-            connection.execute(update(brand_identities).where(_named(organization_id, brand_id)).values(_row(changed)))
-            return changed
+            # In order: at no moment may there be two defaults.
+            for brand in changed:
+                connection.execute(
+                    update(brand_identities).where(_named(organization_id, brand.id)).values(_row(brand))
+                )
+            return changed[-1]
 
         return await self._database.write(run)
 
@@ -116,12 +108,10 @@ class SqlBrandIdentities:
 
         def remove(connection: Connection) -> Removed | Refusal:
             _lock(connection, organization_id)
-            standing = _first(connection, _named(organization_id, brand_id))
-            if standing is None:
+            refused = remove_brand(_all(connection, organization_id), brand_id)
+            if refused is not None:
                 # If the transaction runs again after an unknown outcome, the identity may be deleted already.
-                return removed[0] if removed else UNKNOWN_BRAND
-            if standing.is_default:
-                return DELETES_DEFAULT_BRAND
+                return removed[0] if removed and refused is UNKNOWN_BRAND else refused
             # Decisions on deliveries depend on triggers, so the version is raised.
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
@@ -132,21 +122,17 @@ class SqlBrandIdentities:
         return await self._database.write(remove)
 
 
-class _Undone(Exception):
-    """Rolls back the end of a run whose identity could not be added."""
+class _Undone(Exception): ...
 
 
 def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusal:
-    found = connection.execute(select(brand_identities).where(brand_identities.c.id == brand.id)).first()
-    if found is not None:
-        if found.organization_id != brand.organization_id:
-            message = f"'{brand.id}' is the id of another one"
-            raise Unstorable(message)
-        return _brand(found)
-    if _is_taken(connection, brand.organization_id, brand.name):
-        return BRAND_NAME_TAKEN
-    added = evolve(brand, is_default=_first(connection, _default_of(brand.organization_id)) is None)
-    connection.execute(insert(brand_identities), _row(added))
+    owner = connection.scalar(select(brand_identities.c.organization_id).where(brand_identities.c.id == brand.id))
+    if owner not in {None, brand.organization_id}:
+        message = f"'{brand.id}' is the id of another one"
+        raise Unstorable(message)
+    added = add_brand(_all(connection, brand.organization_id), brand)
+    if owner is None and isinstance(added, BrandIdentity):
+        connection.execute(insert(brand_identities), _row(added))
     return added
 
 
@@ -160,58 +146,31 @@ def _named(organization_id: str, brand_id: str) -> ColumnElement[bool]:
     return (brand_identities.c.organization_id == organization_id) & (brand_identities.c.id == brand_id)
 
 
-def _default_of(organization_id: str) -> ColumnElement[bool]:
-    return (brand_identities.c.organization_id == organization_id) & brand_identities.c.is_default
+def _all(connection: Connection, organization_id: str) -> list[BrandIdentity]:
+    query = select(brand_identities).where(brand_identities.c.organization_id == organization_id)
+    ordered = query.order_by(brand_identities.c.created_at, brand_identities.c.id)
+    return [_brand(row) for row in connection.execute(ordered)]
 
 
 def _first(connection: Connection, condition: ColumnElement[bool]) -> BrandIdentity | None:
-    found = connection.execute(select(brand_identities).where(condition)).first()
-    return None if found is None else _brand(found)
-
-
-def _is_taken(connection: Connection, organization_id: str, name: str, *, but_by: str = "") -> bool:
-    taken = exists().where(
-        brand_identities.c.organization_id == organization_id,
-        brand_identities.c.name_key == name_key(name),
-        brand_identities.c.id != but_by,
-    )
-    return bool(connection.scalar(select(taken)))
+    row = connection.execute(select(brand_identities).where(condition)).first()
+    return None if row is None else _brand(row)
 
 
 def _row(brand: BrandIdentity) -> dict[str, Any]:
-    return {
-        "id": brand.id,
-        "organization_id": brand.organization_id,
-        "name": brand.name,
+    return attrs.asdict(brand) | {
         "name_key": name_key(brand.name),
-        "is_default": brand.is_default,
-        "website_url": brand.website_url,
-        "company_name": brand.company_name,
-        "company_description": brand.company_description,
         "tone_profile": brand.tone_profile.value,
-        "custom_tone": brand.custom_tone,
-        "custom_instructions": brand.custom_instructions,
-        "audience": brand.audience,
-        "language": brand.language,
         "created_at": to_ms(brand.created_at),
         "updated_at": to_ms(brand.updated_at),
     }
 
 
 def _brand(row: AnyRow) -> BrandIdentity:
-    return BrandIdentity(
-        id=row.id,
-        organization_id=row.organization_id,
-        name=row.name,
-        is_default=row.is_default,
-        website_url=row.website_url,
-        company_name=row.company_name,
-        company_description=row.company_description,
-        tone_profile=ToneProfile(row.tone_profile),
-        custom_tone=row.custom_tone,
-        custom_instructions=row.custom_instructions,
-        audience=row.audience,
-        language=row.language,
-        created_at=from_ms(row.created_at),
-        updated_at=from_ms(row.updated_at),
-    )
+    fields: dict[str, Any] = {each.name: getattr(row, each.name) for each in attrs.fields(BrandIdentity)}
+    fields |= {
+        "tone_profile": ToneProfile(row.tone_profile),
+        "created_at": from_ms(row.created_at),
+        "updated_at": from_ms(row.updated_at),
+    }
+    return BrandIdentity(**fields)

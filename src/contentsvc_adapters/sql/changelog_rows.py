@@ -1,5 +1,3 @@
-"""The rows of public changelogs: writing them, and the ownership of slugs."""
-
 from datetime import datetime
 from typing import Any, Final
 
@@ -38,11 +36,6 @@ _OWN: Final = select(public_changelogs.c.id, public_changelogs.c.slug).where(
 def save_changelog(
     connection: Connection, dialect: Dialect, changelog: PublicChangelog, *, at_most: int
 ) -> Refusal | None:
-    """Write a changelog, unless its slug is not available.
-
-    Raises:
-        Unstorable: The organization does not exist.
-    """
     owner = changelog.organization_id
     # Changes of one organization are serialized, and so are requests for one slug.
     locking = select(organizations.c.id).where(organizations.c.id == owner)
@@ -54,19 +47,19 @@ def save_changelog(
     standing = None if found is None else changelog_of(found)
     own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
     # NULL means the first changelog: nodes of older versions know no other.
-    held = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
+    holders = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
     if standing is None and len(own) >= MAX_CHANGELOGS:
         return TOO_MANY_CHANGELOGS
-    if _is_anothers(connection, changelog, is_new=changelog.slug not in {*held, *own.values()}):
+    if _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()}):
         return SLUG_TAKEN
-    holder = held.get(changelog.slug)
+    holder = holders.get(changelog.slug)
     if any(id_ != changelog.id and changelog.slug == slug for id_, slug in own.items()) or (
         holder in own and holder != changelog.id
     ):
         return SLUG_USED
     # The slugs of a deleted changelog led nowhere; now they redirect to this one.
-    new = {slug for slug in public_slugs(standing, changelog) if held.get(slug) != changelog.id}
-    if new - held.keys() and len(held.keys() | new) > at_most:
+    new = {slug for slug in public_slugs(standing, changelog) if holders.get(slug) != changelog.id}
+    if new - holders.keys() and len(holders.keys() | new) > at_most:
         return too_many_slugs(at_most)
     row = _row(changelog)
     counted = row | {"revision": public_changelogs.c.revision + 1}
@@ -93,7 +86,7 @@ def put_image(
     found = connection.execute(locking).first()
     if found is None:
         return
-    kept = [mark for mark in changelog_of(found).images if mark.kind is not kind]
+    marks = [mark for mark in changelog_of(found).images if mark.kind is not kind]
     if image is None:
         connection.execute(
             delete(changelog_images).where(
@@ -101,14 +94,14 @@ def put_image(
             )
         )
     else:
-        kept.append(image.mark)
+        marks.append(image.mark)
         row = {"changelog_id": changelog_id, "kind": kind.value, "content": image.content}
         saving = dialect.insert(changelog_images).values(row)
         connection.execute(
             saving.on_conflict_do_update(index_elements=["changelog_id", "kind"], set_={"content": image.content})
         )
     values = {
-        "images": _marks(kept),
+        "images": _marks(marks),
         "updated_at": max(found.updated_at, to_ms(at)),
         "revision": public_changelogs.c.revision + 1,
     }
@@ -116,13 +109,11 @@ def put_image(
 
 
 def note_change(connection: Connection, organization_id: str, at: datetime) -> None:
-    """Set the time of the last change of an organization's changelogs, because a deleted post no longer has one."""
     mine = (public_changelogs.c.owner_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
     connection.execute(update(public_changelogs).where(*mine).values(updated_at=to_ms(at)))
 
 
 def changelog_of(row: AnyRow) -> PublicChangelog:
-    """Return the changelog of a row."""
     return PublicChangelog(
         id=row.id,
         organization_id=row.owner_id,

@@ -1,13 +1,13 @@
 """The public changelogs, and the posts that they show.
 
-Each content type has its own range of an index, newest first. Of each shown type, only as many rows as requested are
-read, however many exist.
+Each content type has its own range of an index, so only as many rows as requested are read.
 """
 
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias, final
+from zoneinfo import ZoneInfo
 
 import msgspec
 from sqlalchemy import (
@@ -30,7 +30,7 @@ from sqlalchemy import (
     values,
 )
 
-from contentsvc_adapters.sql.addressing import UNADDRESSED, address
+from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
@@ -46,6 +46,7 @@ from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.zones import DEFAULT_ZONE
 
 #: A literal: the planners cannot match the partial indexes against a parameter.
 _PUBLISHED: Final = posts.c.status == literal_column("'published'")
@@ -63,14 +64,12 @@ _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 @final
 class SqlChangelogs:
-    """The public changelogs."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        found = await self._all(select(public_changelogs).where(public_changelogs.c.organization_id == organization_id))
-        return changelog_of(found[0]) if found else None
+        rows = await self._all(select(public_changelogs).where(public_changelogs.c.organization_id == organization_id))
+        return changelog_of(rows[0]) if rows else None
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
@@ -93,8 +92,8 @@ class SqlChangelogs:
             )
             return connection.execute(select(public_changelogs).where(mine)).first()
 
-        found = await self._database.read(read)
-        return None if found is None else changelog_of(found)
+        row = await self._database.read(read)
+        return None if row is None else changelog_of(row)
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
         return await self._database.write(
@@ -133,7 +132,6 @@ class SqlChangelogs:
         released: bool = False,
         before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
-        """Read the newest posts of each shown type, and merge them."""
         conditions: list[ColumnElement[bool]] = []
         if month is not None:
             conditions += [posts.c.occurred_at >= to_ms(month.since), posts.c.occurred_at < to_ms(month.until)]
@@ -153,7 +151,6 @@ class SqlChangelogs:
         label: Label | None = None,
         ascending: bool = False,
     ) -> Select[*tuple[Any, ...]]:
-        """Create the query for the first posts of each shown type, merged."""
         chosen = _choosing(self._database.dialect, changelog, label)
         first = literal_column(str(limit), Integer)
 
@@ -177,16 +174,16 @@ class SqlChangelogs:
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         mine = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
-        found = await self._all(select(posts).where(*mine))
-        post = post_of(found[0]) if found else None
+        rows = await self._all(select(posts).where(*mine))
+        post = post_of(rows[0]) if rows else None
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
         holder = select(post_paths.c.post_id).where(
             post_paths.c.organization_id == changelog.organization_id, post_paths.c.path == path
         )
-        found = await self._database.read(lambda connection: connection.scalar(holder))
-        return None if found is None else await self.post(changelog, found)
+        post_id = await self._database.read(lambda connection: connection.scalar(holder))
+        return None if post_id is None else await self.post(changelog, post_id)
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
         place = tuple_(to_ms(post.occurred_at), post.id)
@@ -196,24 +193,25 @@ class SqlChangelogs:
         return next(iter(lines[0]), None), next(iter(lines[1]), None)
 
     async def address(self, *, limit: int) -> int:
-        question = select(posts).where(UNADDRESSED, posts.c.organization_id > "").limit(limit)
-        # In nearly all cases there is no such post, and this read waits for no writer.
-        ids = question.with_only_columns(posts.c.id)
-        if await self._database.read(lambda connection: connection.execute(ids).first()) is None:
+        # In nearly all cases there is no such post, and these reads wait for no writer.
+        for missing in (UNADDRESSED, UNFACETED):
+            question = select(posts).where(missing, posts.c.organization_id > "").limit(limit)
+            if await self._all(question.with_only_columns(posts.c.id).limit(1)):
+                break
+        else:
             return 0
-        # Rows that another transaction is changing are skipped: that transaction addresses them.
         waiting = self._database.dialect.locking(question)
 
         def work(connection: Connection) -> int:
-            found = [post_of(row) for row in connection.execute(waiting)]
+            unaddressed = [post_of(row) for row in connection.execute(waiting)]
             # The same lock order as in the triggers that count changes of posts: changelogs before paths.
-            owners = sorted({post.organization_id for post in found})
+            owners = sorted({post.organization_id for post in unaddressed if post.published_at is not None})
             counted = select(public_changelogs.c.id).where(public_changelogs.c.owner_id.in_(owners))
             connection.execute(counted.order_by(public_changelogs.c.id).with_for_update(key_share=True)).all()
-            address(connection, self._database.dialect, found)
+            address(connection, self._database.dialect, unaddressed)
             counted_once = update(public_changelogs).where(public_changelogs.c.owner_id.in_(owners))
             connection.execute(counted_once.values(revision=public_changelogs.c.revision + 1))
-            return len(found)
+            return len(unaddressed)
 
         return await self._database.write(work)
 
@@ -235,7 +233,7 @@ class SqlChangelogs:
             for row in await self._all(query if chosen is None else query.where(chosen(posts.c.facets)))
         ]
 
-    async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
+    async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:
         """Read the first and the last time of an event, then check each month between them for posts."""
         chosen = _choosing(self._database.dialect, changelog)
         ends = select(
@@ -247,12 +245,12 @@ class SqlChangelogs:
         )
 
         def read(connection: Connection) -> list[Month]:
-            known = [from_ms(each) for each in connection.execute(ends).one() if each is not None]
-            if not known:
+            times = [from_ms(each) for each in connection.execute(ends).one() if each is not None]
+            if not times:
                 return []
-            asked = months_between(Month.of(min(known)), Month.of(max(known)))
-            having = {row.since for row in connection.execute(_having(changelog, asked, chosen))}
-            return [month for month in asked if to_ms(month.since) in having]
+            months = months_between(Month.of(min(times), zone), Month.of(max(times), zone))
+            having = {row.since for row in connection.execute(_having(changelog, months, chosen))}
+            return [month for month in months if to_ms(month.since) in having]
 
         return await self._database.read(read)
 
@@ -265,9 +263,9 @@ class SqlChangelogs:
         def count(connection: Connection) -> Exposure:
             number, repositories = 0, Counter[str]()
             for kind in changelog.content_types:
-                shown = _shown(changelog, kind)
-                shown = shown if chosen is None else shown & chosen(posts.c.facets)
-                for metadata in _metadata(connection, shown):
+                condition = _shown(changelog, kind)
+                condition = condition if chosen is None else condition & chosen(posts.c.facets)
+                for metadata in _metadata(connection, condition):
                     number += 1
                     repositories.update(repositories_in(msgspec.json.decode(metadata) if metadata else None))
             return Exposure(posts=number, repositories=repositories)
@@ -286,7 +284,6 @@ class SqlChangelogs:
 
 
 def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None = None) -> _Chosen | None:
-    """Return a function that builds the condition on a post's facets; ``None``: the changelog shows every post."""
     if label is None and not changelog.is_filtered:
         return None
 
@@ -314,9 +311,8 @@ def _listed(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool
     return _shown(changelog, kind) & posts.c.contained_in.is_(None)
 
 
-def _metadata(connection: Connection, shown: ColumnElement[bool]) -> Generator[str | None]:
-    """Return the metadata of each shown post, read in batches."""
-    query = select(*_PLACE, posts.c.source_metadata).where(shown).order_by(*_PLACE).limit(_PART)
+def _metadata(connection: Connection, condition: ColumnElement[bool]) -> Generator[str | None]:
+    query = select(*_PLACE, posts.c.source_metadata).where(condition).order_by(*_PLACE).limit(_PART)
     rows = connection.execute(query).all()
     while rows:
         yield from (row.source_metadata for row in rows)
@@ -325,7 +321,6 @@ def _metadata(connection: Connection, shown: ColumnElement[bool]) -> Generator[s
 
 
 def _having(changelog: PublicChangelog, asked: Sequence[Month], chosen: _Chosen | None) -> Select[tuple[int]]:
-    """Create the query for the beginnings of the months that have posts."""
     months = (
         values(column("since", BigInteger), column("until", BigInteger), name="months")
         .data([(to_ms(month.since), to_ms(month.until)) for month in asked])

@@ -10,8 +10,8 @@ from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.addressing import address
 from contentsvc_adapters.sql.containment import contain, hold, note_released
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.outgoing.telling import tell
-from contentsvc_adapters.sql.runs import forget, stands_at
+from contentsvc_adapters.sql.outgoing.enqueue import enqueue
+from contentsvc_adapters.sql.runs import forget, has_status
 from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
 from contentsvc_core.content.posts import Post
 from contentsvc_core.outgoing.events import post_written
@@ -20,7 +20,7 @@ from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStat
 
 _HELD: Final = (
     select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes)
-    .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)), stands_at(RunStatus.RUNNING))
+    .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)), has_status(RunStatus.RUNNING))
     # All transactions lock in the same order, so that they cannot deadlock.
     .order_by(workflow_runs.c.id)
     .with_for_update()
@@ -44,12 +44,9 @@ _UNTOLD: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=T
 @final
 @frozen(kw_only=True)
 class Ending:
-    """A run that ends with a post."""
-
     run: WorkflowRun
     post: Post
     once: str | None
-    #: The pushes that a release's post contains, by the custom ids of their context records.
     pushes: Collection[str] = ()
 
 
@@ -61,7 +58,6 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
     for ending in endings:
         run = ending.run
         if (run.id, run.organization_id, run.takes) in standing:
-            # Of several posts for one run, the first is kept.
             ours.setdefault(run.id, ending)
     if not ours:
         return [Completion.GONE] * len(endings)
@@ -76,8 +72,8 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
     if unwritten:
         connection.execute(_SKIPPED, {"ids": unwritten})
     posts_written = [ending.post for ending in ours.values() if ending.post.id in written]
-    tell(connection, dialect, [each for post in posts_written for each in post_written(post)])
-    address(connection, dialect, [post for post in posts_written if post.published_at is not None])
+    enqueue(connection, dialect, [each for post in posts_written for each in post_written(post)])
+    address(connection, dialect, posts_written)
     return [_completion(ending, ours, written) for ending in endings]
 
 
@@ -109,7 +105,6 @@ def told(connection: Connection, organization_id: str, keys: Collection[bytes]) 
 
 
 def _completed(post_ids: Mapping[str, str]) -> Update:
-    """Create the update that completes runs, each with its post."""
     # One statement for all runs: PostgreSQL's driver sends several as a batch that cannot be cancelled.
     return (
         update(workflow_runs)
@@ -132,7 +127,6 @@ def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> C
 
 
 def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> set[str]:
-    """Write the posts whose keys are new; return their ids."""
     values: list[dict[str, Any]] = [
         rows.post_row(ending.post, run_id=ending.run.id, once=ending.once, push=push_id(ending.run.cause))
         for ending in endings
@@ -143,10 +137,10 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) 
     written = set(connection.scalars(insertion.returning(posts.c.id), values))
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
     # Read after the insert, which waits for a concurrent deletion.
-    named = [key for _, key in keys if key is not None]
+    once_keys = [key for _, key in keys if key is not None]
     told = (
-        connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": named}).all()
-        if named
+        connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": once_keys}).all()
+        if once_keys
         else ()
     )
     again = {keys[row.organization_id, row.once_key] for row in told if (row.organization_id, row.once_key) in keys}

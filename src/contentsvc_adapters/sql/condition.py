@@ -15,25 +15,15 @@ from contentsvc_core.timestamps import from_ms
 @final
 @frozen(kw_only=True)
 class Server:
-    """The database server, or SQLite."""
-
-    #: ``SQLite`` or ``PostgreSQL``.
     kind: str
     version: str
-    #: The version as numbers.
     numbers: tuple[int, ...]
     #: The durability of a commit, in the database's term.
     synchronous: str
-    #: The database's clock; ``None``: it has no clock of its own.
     now: datetime | None = None
 
 
 async def server(database: Database) -> Server:
-    """Read the kind, version and settings of the database.
-
-    Raises:
-        StoreUnavailable: The database does not answer.
-    """
     return await database.read(_server)
 
 
@@ -65,11 +55,7 @@ def _server(connection: Connection) -> Server:
 
 
 async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
-    """Return at most ``limit`` sealed values of each kind, newest first.
-
-    The kinds are secrets of hooks, tokens, and secrets of webhook endpoints. A database of an older version lacks the
-    last.
-    """
+    """Return at most ``limit`` sealed values of each kind, newest first; a database of an older version lacks some."""
     secrets = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(limit)
     tokens = (
         select(integrations.c.sealed_token)
@@ -88,12 +74,10 @@ async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
     return await database.read(read)
 
 
-async def beats(database: Database) -> Mapping[str, int]:
-    """Return the number of heartbeats of each executor."""
+async def heartbeats(database: Database) -> Mapping[str, int]:
     return await database.read(lambda connection: {row.id: row.beats for row in connection.execute(select(executors))})
 
 
 async def providers(database: Database) -> frozenset[str]:
-    """Return the providers that have integrations."""
     query = select(integrations.c.provider).distinct()
     return frozenset(await database.read(lambda connection: connection.scalars(query).all()))

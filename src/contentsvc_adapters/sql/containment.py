@@ -1,8 +1,7 @@
 """The relation between a push's post and the release's post that contains it.
 
 The transaction that writes, publishes, withdraws or deletes either post sets it, so that lists omit contained posts by
-their index. Such transactions of one organization wait for each other if one concerns a release. Otherwise a push and
-its release that are written concurrently would not see each other.
+their index. Such transactions of one organization are serialized if one concerns a release.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -45,19 +44,15 @@ _OF_RELEASE: Final = select(released_pushes.c.push_id).where(released_pushes.c.p
 
 
 def hold(connection: Connection, owners: Collection[str], *, releases: bool) -> None:
-    """Lock out other transactions of these organizations that change releases.
+    """Lock out other transactions of these organizations that change releases, before the first write to posts.
 
-    Args:
-        connection: In the transaction, before the first write to posts.
-        owners: The organizations.
-        releases: Whether this transaction changes releases. If not, transactions that write pushes do not wait for it.
+    Without ``releases``, transactions that write pushes do not wait for it.
     """
     mine = select(organizations.c.id).where(organizations.c.id.in_(sorted(owners))).order_by(organizations.c.id)
     connection.execute(mine.with_for_update(key_share=True) if releases else mine.with_for_update(read=True)).all()
 
 
 def contain(connection: Connection, owners: Collection[str], pushes: Iterable[str]) -> None:
-    """Set the containing release of each post of these pushes; unchanged rows are not written."""
     waiting = iter(dict.fromkeys(pushes))
     while some := list(islice(waiting, _PART)):
         connection.execute(_SETTING, {"owners": sorted(owners), "pushes": some})
@@ -72,7 +67,6 @@ def note_released(connection: Connection, dialect: Dialect, released: Sequence[t
 
 
 def contain_again(connection: Connection, owner: str, release_id: str, *, is_gone: bool = False) -> None:
-    """Update the posts of a release's pushes after the release was published, withdrawn or deleted."""
     contain(connection, [owner], connection.scalars(_OF_RELEASE, {"release": release_id}).all())
     if is_gone:
         connection.execute(delete(released_pushes).where(released_pushes.c.post_id == release_id))

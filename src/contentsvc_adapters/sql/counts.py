@@ -21,7 +21,6 @@ _LONG_MS: Final = 30 * _DAY_MS
 #: Up to this many rows before the page are skipped, if there is no filter: that is faster than reading counts.
 _FEW: Final = 200
 
-#: Allowed values by column name; empty: any value.
 Filters: TypeAlias = Mapping[str, Collection[str]]
 _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
 
@@ -29,8 +28,6 @@ _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
 @final
 @frozen
 class Stretch:
-    """A stretch of time, and the number of a list's rows in it."""
-
     #: In milliseconds; the end is exclusive.
     since: int
     until: int
@@ -54,16 +51,15 @@ def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list
 
 
 def joined(stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Join adjacent stretches, in ascending or descending order."""
-    found: list[Stretch] = []
+    merged: list[Stretch] = []
     for stretch in stretches:
-        last = found[-1] if found else None
+        last = merged[-1] if merged else None
         if last is not None and (last.until == stretch.since or stretch.until == last.since):
             since, until = min(last.since, stretch.since), max(last.until, stretch.until)
-            found[-1] = Stretch(since, until, last.number + stretch.number)
+            merged[-1] = Stretch(since, until, last.number + stretch.number)
         else:
-            found.append(stretch)
-    return found
+            merged.append(stretch)
+    return merged
 
 
 @final
@@ -90,13 +86,9 @@ class Listing:
         """Count an organization's rows and read one page of them.
 
         Args:
-            connection: In a transaction with one snapshot; otherwise counts and rows could contradict each other.
-            whole: Reads rows of the table, with their joined columns.
-            organization_id: The organization.
-            filters: Allowed values; the columns exist in both tables.
-            request: The page.
-            ascending: Whether the oldest row comes first.
-            by: The time column for sorting. Counts find pages by ``created_at`` only.
+                connection: In a transaction with one snapshot; otherwise counts and rows could contradict each other.
+                filters: Allowed values; the columns exist in both tables.
+                by: The time column for sorting. Counts find pages by ``created_at`` only.
         """
         question = _Question(self, connection, whole, organization_id, filters, ascending, by)
         longest = question.stretches(self.spans[0])
@@ -108,14 +100,13 @@ class Listing:
         chosen, offset = holding(longest, request.offset, request.limit)
         for span in self.spans[1:]:
             chosen, offset = holding(question.stretches(span, chosen), offset, request.limit)
-        found: _Rows = []
+        rows: _Rows = []
         for stretch in joined(chosen):
-            found += question.read(question.inside(stretch), offset, request.limit - len(found))
+            rows += question.read(question.inside(stretch), offset, request.limit - len(rows))
             offset = 0
-        return found, pagination
+        return rows, pagination
 
     def days(self, connection: Connection, organization_id: str, filters: Filters) -> list[Stretch]:
-        """Return the longest stretches that hold rows, newest first."""
         question = _Question(self, connection, select(self.rows), organization_id, filters, ascending=False)
         return question.stretches(self.spans[0])
 
@@ -123,8 +114,6 @@ class Listing:
 @final
 @frozen
 class _Question:
-    """The filters and the order of one listing."""
-
     listing: Listing
     connection: Connection
     whole: Select[*tuple[Any, ...]]
@@ -134,11 +123,10 @@ class _Question:
     by: str = "created_at"
 
     def _mine(self, table: Table) -> list[ColumnElement[bool]]:
-        asked = (table.c[name].in_(values) for name, values in self.filters.items() if values)
-        return [table.c.organization_id == self.organization_id, *asked]
+        filters = (table.c[name].in_(values) for name, values in self.filters.items() if values)
+        return [table.c.organization_id == self.organization_id, *filters]
 
     def stretches(self, span: int, within: Sequence[Stretch] | None = None) -> list[Stretch]:
-        """Return the stretches of one length that hold rows, in the order of the list."""
         counts = self.listing.counts
         starts_at, number = counts.c.starts_at, func.sum(counts.c.number)
         counting = select(starts_at, number).where(*self._mine(counts), counts.c.span == span)
@@ -149,9 +137,9 @@ class _Question:
             since, until = min(each.since for each in within), max(each.until for each in within)
             counting = counting.where(starts_at >= since, starts_at < until)
         counting = counting.group_by(starts_at).having(number != 0)
-        found = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
+        rows = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
         # In PostgreSQL, the sum of integers is a decimal number.
-        return [Stretch(since, since + span, int(number)) for since, number in found]
+        return [Stretch(since, since + span, int(number)) for since, number in rows]
 
     def inside(self, stretch: Stretch) -> Sequence[ColumnElement[bool]]:
         at = self.listing.rows.c.created_at

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _Work: TypeAlias = Callable[[Connection], _Result]
-#: Executes a statement with its arguments, and returns its rows.
 Fetch: TypeAlias = Callable[[str, Sequence[object]], Awaitable[Sequence[Record]]]
 
 #: The maximum number of tries of a transaction. Of conflicting transactions one always succeeds, so a few tries are
@@ -42,13 +41,10 @@ class Database:
         """Create the database; the first use opens it.
 
         Args:
-            url: ``sqlite+aiosqlite:///FILE`` or ``postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE``.
-            busy_timeout_ms: SQLite: the time limit for waiting while another process writes.
-            readers: SQLite: the maximum number of concurrent reads.
-            pool_size: PostgreSQL: the maximum number of concurrent transactions.
-
-        Raises:
-            ValueError: The URL does not name a supported database.
+                url: ``sqlite+aiosqlite:///FILE`` or ``postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE``.
+                busy_timeout_ms: SQLite: the time limit for waiting while another process writes.
+                readers: SQLite: the maximum number of concurrent reads.
+                pool_size: PostgreSQL: the maximum number of concurrent transactions.
         """
         self.dialect: Final[Dialect] = dialect_of(
             url, busy_timeout_ms=busy_timeout_ms, readers=readers, pool_size=pool_size
@@ -64,30 +60,20 @@ class Database:
 
     @property
     def pools(self) -> frozenset[Pool]:
-        """Return the pools of connections, for metrics; the lanes' connections are not included."""
         return frozenset(each.sync_engine.pool for each in (self._writer, self._reader))
 
     async def read(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` in a read-only transaction with one snapshot.
-
-        Raises:
-            StoreUnavailable: The database does not answer.
-        """
         return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
 
     async def write(self, work: _Work[_Result], *, quiet: bool = False) -> _Result:
         """Run ``work`` in a transaction and commit; an exception rolls all of it back.
 
-        Each statement sees the data committed before it began, and other transactions may write concurrently. So values
-        that ``work`` has read may have changed when it writes. (SQLite has one writer at a time.)
-
-        Args:
-            work: The transaction.
-            quiet: Whether no polling loop has to learn of the write.
+        Other transactions may write concurrently: values that ``work`` has read may have changed when it writes.
+        (SQLite has one writer at a time.) ``quiet``: no polling loop has to learn of the write.
 
         Raises:
-            StoreUnavailable: The database does not answer, or another process has locked it.
-            Unstorable: The database refuses a value.
+                StoreUnavailable: The database does not answer, or another process has locked it.
+                Unstorable: The database refuses a value.
         """
         result = await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
         if not quiet:
@@ -95,12 +81,7 @@ class Database:
         return result
 
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
-        """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane.
-
-        Raises:
-            StoreUnavailable: The database does not answer.
-            Unstorable: The database refuses a value.
-        """
+        """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane."""
         settler = self._settler
         assert isinstance(settler, Bare), "there is no such connection: use execute()"
         if self._closed:
@@ -114,12 +95,7 @@ class Database:
         return writing
 
     async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:
-        """Run ``work``, whose statements are transactions of their own. Only for PostgreSQL's lanes.
-
-        Raises:
-            StoreUnavailable: The database does not answer.
-            Unstorable: The database refuses a value.
-        """
+        """Run ``work``, whose statements are transactions of their own. Only for PostgreSQL's lanes."""
         settler = self._settler
         assert isinstance(settler, Statements), "there is no such connection: use settle()"
         result = await self._to_the_end(self._in_time(lambda: work(settler.fetch)))
@@ -127,12 +103,7 @@ class Database:
         return result
 
     async def write_alone(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` once as :meth:`write` does, under the lock for migrations and without a time limit.
-
-        Raises:
-            StoreUnavailable: The database does not answer.
-            Unstorable: The database refuses a value.
-        """
+        """Run ``work`` once as :meth:`write` does, under the lock for migrations and without a time limit."""
 
         def alone(connection: Connection) -> _Result:
             self.dialect.alone(connection)
@@ -212,7 +183,6 @@ class Database:
             await asyncio.sleep(random.uniform(0, _PAUSE_S * 4**turn))  # noqa: S311  # no secret
 
     def _told(self, exc: Exception) -> Exception:
-        """Return the core's error for a driver's error, or the error itself."""
         try:
             self._raise_for(exc)
         except ContentServiceError as told:
@@ -220,7 +190,6 @@ class Database:
         return exc
 
     def _raise_for(self, exc: Exception) -> None:
-        """Raise the core's error for a database error; other errors are left to the caller."""
         fault = self.dialect.fault(exc)
         match fault:
             case DatabaseFault.VALUE:

@@ -1,5 +1,3 @@
-"""Reading the configuration for deliveries, and settling them."""
-
 from datetime import datetime
 from typing import Final, final
 
@@ -13,10 +11,7 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 @final
 class SqlDeliveryStore:
-    """The delivery store."""
-
     def __init__(self, database: Database, sealer: SecretSealer, queue: SettlementQueue) -> None:
-        """Create the store over a database, the sealer of webhook secrets, and the queue of settlements."""
         hooks = HookConfigurations(database, sealer)
         self._hook_configurations = hooks
         self._queue = queue
@@ -24,11 +19,13 @@ class SqlDeliveryStore:
 
         # The hot path of a delivery calls these directly.
         self.put: Final = queue.put
-        self.recall: Final = hooks.recall
+        self.cached: Final = hooks.cached
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
-        known = self.recall(address, now) if recall else None
-        return known or await self._hook_configurations.read(address, now)
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        configuration = self.cached(address, now) if allow_cached else None
+        return configuration or await self._hook_configurations.read(address, now)
 
     async def settle(self, settlement: Settlement) -> Settled:
         return await self._queue.settle(settlement)

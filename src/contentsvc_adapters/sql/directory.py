@@ -1,21 +1,19 @@
-"""Organizations, integrations and triggers."""
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Connection, Select, Update, and_, delete, insert, select, union_all, update
 
 from contentsvc_adapters.sql import directory_rows
-from contentsvc_adapters.sql import triggers as triggers_of
+from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.joint import Joint
-from contentsvc_adapters.sql.lookup import RowLoader
 from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema import (
     brand_identities,
     events,
@@ -29,13 +27,12 @@ from contentsvc_adapters.sql.schema import (
     webhook_secrets,
     workflow_runs,
 )
+from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange
 
 _FIRST_VERSION: Final = 1
 
@@ -45,16 +42,13 @@ class _Taken(Exception):
 
 
 @final
-class SqlDirectory:
-    """The directory."""
-
+class SqlDirectory(SqlTriggers):
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
+        super().__init__(database)
         self._sealer = sealer
-        self._triggers = RowLoader(database, select(triggers), triggers.c.id)
         every = select(organizations, organizations.c.id.label("organization_id"))
         self._organizations = RowLoader(database, every, organizations.c.id)
-        self._connected: Joint[str, Sequence[Integration]] = Joint(self._integrations_of)
+        self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)
 
     async def add_organization(self, organization: Organization) -> bool:
         row = {
@@ -64,41 +58,56 @@ class SqlDirectory:
             "retention_days": organization.retention_days,
             "version": _FIRST_VERSION,
             "house_style": directory_rows.style_column(organization.house_style),
+            "time_zone": organization.time_zone.key,
             "created_at": to_ms(organization.created_at),
         }
-        # On any key: concurrent additions of the same organization may conflict at the id first.
         addition = self._database.dialect.insert(organizations).on_conflict_do_nothing()
         owner = select(organizations.c.id).where(organizations.c.slug == organization.slug)
 
         def add(connection: Connection) -> bool:
             connection.execute(addition, row)
-            found = connection.scalar(owner)
-            if found is None:
+            owner_id = connection.scalar(owner)
+            if owner_id is None:
                 raise Unstorable(_anothers(organization.id))
             # The same organization again, after an unknown outcome, counts as added.
-            return found == organization.id
+            return owner_id == organization.id
 
         return await self._database.write(add)
 
     async def organization(self, slug: str) -> Organization | None:
-        found = await self._first(select(organizations).where(organizations.c.slug == slug))
-        return None if found is None else directory_rows.organization_of(found)
+        row = await self._first(select(organizations).where(organizations.c.slug == slug))
+        return None if row is None else directory_rows.organization_of(row)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
-        found = await self._organizations.find(organization_id, organization_id)
-        return None if found is None else directory_rows.organization_of(found)
+        row = await self._organizations.find(organization_id, organization_id)
+        return None if row is None else directory_rows.organization_of(row)
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
         mine = update(organizations).where(organizations.c.id == organization_id)
         setting = mine.values(house_style=directory_rows.style_column(house_style))
         return await self._database.write(lambda connection: connection.execute(setting).rowcount > 0)
 
+    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
+        from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list needs none of it
+        from contentsvc_adapters.sql.triggers import move_windows  # noqa: PLC0415  # as above
+
+        mine = update(organizations).where(organizations.c.id == organization_id)
+        setting = mine.values(time_zone=zone.key, version=organizations.c.version + 1)
+
+        def move(connection: Connection) -> bool:
+            if not connection.execute(setting).rowcount:
+                return False
+            move_schedules(connection, organization_id, now, zone)
+            move_windows(connection, organization_id, now, zone)
+            return True
+
+        return await self._database.write(move)
+
     async def organizations(self) -> Sequence[Organization]:
         query = select(organizations).order_by(organizations.c.slug)
         return [directory_rows.organization_of(row) for row in await self._all(query)]
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
-        """Add an integration; the unique keys of repositories decide."""
         try:
             sealed_token = None if token is None else self._sealer.seal(token)
             await change_configuration(
@@ -143,13 +152,13 @@ class SqlDirectory:
 
     async def _integrations_of(self, organization_ids: Sequence[str]) -> Sequence[Sequence[Integration]]:
         theirs = integrations.c.organization_id.in_(set(organization_ids))
-        found = await self._database.read(lambda connection: _integrations(connection, theirs))
-        return [[each for each in found if each.organization_id == id_] for id_ in organization_ids]
+        connected = await self._database.read(lambda connection: _integrations(connection, theirs))
+        return [[each for each in connected if each.organization_id == id_] for id_ in organization_ids]
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
         mine = _is(organization_id, integration_id)
-        found = await self._database.read(lambda connection: _integrations(connection, mine))
-        return found[0] if found else None
+        connected = await self._database.read(lambda connection: _integrations(connection, mine))
+        return connected[0] if connected else None
 
     async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
         removed: list[Removed] = []
@@ -181,41 +190,8 @@ class SqlDirectory:
             self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
         )
 
-    async def add_trigger(
-        self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
-    ) -> Trigger | Refusal:
-        return await triggers_of.add_trigger(self._database, trigger, checks_brand=checks_brand, at_most=at_most)
-
-    async def change_trigger(
-        self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
-    ) -> Trigger | Refusal:
-        return await triggers_of.change_trigger(
-            self._database, organization_id, trigger_id, change, checks_brand=checks_brand
-        )
-
-    async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
-        return await triggers_of.remove_trigger(self._database, organization_id, trigger_id)
-
-    async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
-        found = await self._triggers.find(organization_id, trigger_id)
-        return None if found is None else directory_rows.trigger_of(found)
-
-    async def triggers(self, organization_id: str) -> Sequence[Trigger]:
-        query = (
-            select(triggers)
-            .where(triggers.c.organization_id == organization_id)
-            .order_by(triggers.c.created_at, triggers.c.id)
-        )
-        return [directory_rows.trigger_of(row) for row in await self._all(query)]
-
-    async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
-        switch = update(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
-        return await change_configuration(
-            self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
-        )
-
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        found = await self._first(
+        row = await self._first(
             union_all(
                 select(integrations.c.organization_id).where(integrations.c.id == id),
                 select(triggers.c.organization_id).where(triggers.c.id == id),
@@ -230,7 +206,7 @@ class SqlDirectory:
             .subquery()
             .select()
         )
-        return None if found is None else found.organization_id
+        return None if row is None else row.organization_id
 
     async def _all(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
         return await self._database.read(lambda connection: connection.execute(query).all())
@@ -244,14 +220,13 @@ def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
 
 
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> list[Removed]:
-    """Delete an integration; return the disabled triggers and schedules. An unknown integration gives an empty list."""
     from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list needs none of it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
-    found = _integrations(connection, _is(organization_id, integration_id))
-    if not found:
+    connected = _integrations(connection, _is(organization_id, integration_id))
+    if not connected:
         return []
-    (integration,) = found
+    (integration,) = connected
     for table in (webhook_secrets, repositories):
         connection.execute(delete(table).where(table.c.integration_id == integration_id))
     connection.execute(delete(integrations).where(integrations.c.id == integration_id))
@@ -265,7 +240,6 @@ def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
 
 
 def _same(standing: Sequence[Integration], value: Integration) -> None:
-    """Accept a value that was added before, after an unknown outcome; refuse another value with the same id."""
     if value not in standing:
         raise Unstorable(_anothers(value.id))
 
@@ -275,7 +249,7 @@ def _anothers(id_: str) -> str:
 
 
 def _integrations(connection: Connection, condition: ColumnElement[bool]) -> list[Integration]:
-    found = connection.execute(
+    rows = connection.execute(
         select(integrations).where(condition).order_by(integrations.c.created_at, integrations.c.id)
     ).all()
     connected = connection.execute(
@@ -285,7 +259,7 @@ def _integrations(connection: Connection, condition: ColumnElement[bool]) -> lis
         .order_by(repositories.c.integration_id, repositories.c.position)
     )
     grouped = {id_: list(group) for id_, group in groupby(connected, attrgetter("integration_id"))}
-    return [directory_rows.integration_of(row, grouped.get(row.id, ())) for row in found]
+    return [directory_rows.integration_of(row, grouped.get(row.id, ())) for row in rows]
 
 
 async def any_sealed(database: Database) -> str | None:

@@ -1,9 +1,10 @@
-"""Mapping between rows and values of the directory and of API keys."""
-
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final, TypeVar
+from zoneinfo import ZoneInfo
 
+import attrs
 import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of
@@ -11,35 +12,36 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.filters import options_from_json, options_to_json
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.slots import cron_body, cron_of
 from contentsvc_core.workflows.triggers import Trigger
 
 
 def organization_of(row: AnyRow) -> Organization:
-    """Return the organization of a row."""
     return Organization(
         id=row.id,
         slug=row.slug,
         name=row.name,
         retention_days=row.retention_days,
         house_style=style_of(row.house_style),
+        time_zone=ZoneInfo(row.time_zone),
         created_at=from_ms(row.created_at),
     )
 
 
 def style_column(style: HouseStyle | None) -> str | None:
-    """Return the stored form of a house style."""
     return None if style is None else json_of(style_body(style))
 
 
 def style_of(stored: str | None) -> HouseStyle | None:
-    """Return a stored house style, which was checked before it was stored."""
     return None if stored is None else HouseStyle(msgspec.json.decode(stored))
 
 
 def repository_rows(integration: Integration) -> list[dict[str, Any]]:
-    """Return the rows of an integration's repositories."""
     return [
         {
             "organization_id": integration.organization_id,
@@ -56,7 +58,6 @@ def repository_rows(integration: Integration) -> list[dict[str, Any]]:
 
 
 def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
-    """Return an integration with its repositories, which are in order."""
     return Integration(
         id=row.id,
         organization_id=row.organization_id,
@@ -69,44 +70,46 @@ def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
     )
 
 
-def trigger_row(trigger: Trigger) -> dict[str, Any]:
-    """Return the row of a trigger."""
-    return {
-        "id": trigger.id,
-        "organization_id": trigger.organization_id,
-        "name": trigger.name,
-        "source_type": trigger.source_type,
-        "enabled": trigger.enabled,
-        "repository_ids": json_of(trigger.repository_ids),
-        "event_types": json_of(trigger.event_types),
-        "output_type": trigger.output_type.value,
-        "brand_identity_id": trigger.brand_identity_id,
-        "auto_publish": trigger.auto_publish,
-        "house_style": style_column(trigger.house_style),
-        "created_at": to_ms(trigger.created_at),
-    }
+def _ms(at: datetime | None) -> int | None:
+    return None if at is None else to_ms(at)
 
 
-def trigger_of(row: AnyRow) -> Trigger:
-    """Return the trigger of a row."""
-    return Trigger(
-        id=row.id,
-        organization_id=row.organization_id,
-        name=row.name,
-        source_type=row.source_type,
-        enabled=row.enabled,
-        repository_ids=msgspec.json.decode(row.repository_ids),
-        event_types=msgspec.json.decode(row.event_types),
-        output_type=ContentType(row.output_type),
-        brand_identity_id=row.brand_identity_id,
-        auto_publish=row.auto_publish,
-        house_style=style_of(row.house_style),
-        created_at=from_ms(row.created_at),
-    )
+def _at(ms: int | None) -> datetime | None:
+    return None if ms is None else from_ms(ms)
+
+
+#: The fields that have another form in their columns: how they are stored, and how they are read.
+_FORMS: Final[Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
+    "repository_ids": (json_of, msgspec.json.decode),
+    "event_types": (json_of, msgspec.json.decode),
+    "output_type": (attrgetter("value"), ContentType),
+    "lookback": (attrgetter("value"), Lookback),
+    "house_style": (style_column, style_of),
+    "options": (options_to_json, options_from_json),
+    "cron": (lambda cron: json_of(cron_body(cron)), lambda stored: cron_of(msgspec.json.decode(stored))),
+    "created_at": (to_ms, from_ms),
+    "updated_at": (to_ms, from_ms),
+    "due_at": (_ms, _at),
+    "since": (_ms, _at),
+    "last_slot": (_ms, _at),
+}
+_Stored = TypeVar("_Stored", Trigger, Schedule)
+
+
+def row_of(found: Trigger | Schedule) -> dict[str, Any]:
+    """Return the row of a trigger or a schedule: a column for each field."""
+    row = {each.name: getattr(found, each.name) for each in attrs.fields(type(found)) if each.init}
+    return {name: _FORMS[name][0](value) if name in _FORMS else value for name, value in row.items()}
+
+
+def read_row(kind: type[_Stored], row: AnyRow) -> _Stored:
+    """Return the trigger or the schedule of a row."""
+    values: dict[str, Any] = {each.name: getattr(row, each.name) for each in attrs.fields(kind) if each.init}
+    values |= {name: _FORMS[name][1](value) for name, value in values.items() if name in _FORMS}
+    return kind(**values)
 
 
 def key_row(key: ApiKey) -> dict[str, Any]:
-    """Return the row of an API key."""
     return {
         "prefix": key.prefix,
         "organization_id": key.organization_id,
@@ -123,7 +126,6 @@ def key_row(key: ApiKey) -> dict[str, Any]:
 
 
 def key_of(row: AnyRow) -> ApiKey:
-    """Return the API key of a row."""
     return ApiKey(
         prefix=row.prefix,
         organization_id=row.organization_id,
@@ -139,7 +141,6 @@ def key_of(row: AnyRow) -> ApiKey:
 
 
 def session_row(session: Session) -> dict[str, Any]:
-    """Return the row of a session."""
     return {
         "digest": session.digest,
         "key_prefix": session.key_prefix,
@@ -149,18 +150,9 @@ def session_row(session: Session) -> dict[str, Any]:
 
 
 def session_of(row: AnyRow) -> Session:
-    """Return the session of a row."""
     return Session(
         digest=row.digest,
         key_prefix=row.key_prefix,
         created_at=from_ms(row.created_at),
         expires_at=from_ms(row.expires_at),
     )
-
-
-def _ms(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at)
-
-
-def _at(ms: int | None) -> datetime | None:
-    return None if ms is None else from_ms(ms)

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, func, literal_column, select
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.schema import events, log_entries
+from contentsvc_adapters.sql.schema import events, log_entries, posts, workflow_runs
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
 
@@ -17,21 +17,33 @@ _ABOUT_MS: Final = 10 * 60 * 1000
 _LINES: Final[Select[*tuple[Any, ...]]] = select(
     *(column for column in log_entries.c if column.name != "payload"), events.c.type.label("event_type")
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
-#: The sources of payloads, by the entries' ids.
 PAYLOADS: Final[Select[*tuple[Any, ...]]] = select(
     log_entries.c.id, log_entries.c.payload, events.c.data.label("event_data")
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
-#: Entries with all of their payloads.
 WHOLE: Final = _LINES.add_columns(log_entries.c.payload, events.c.data.label("event_data"))
+
+#: The id and the title of the first post of a delivery's runs. An entry has its runs' time, so few rows are read.
+_POST: Final = (
+    select(posts.c.id + rows.POST_SEPARATOR + posts.c.title)
+    .join(workflow_runs, workflow_runs.c.post_id == posts.c.id)
+    .where(
+        workflow_runs.c.organization_id == log_entries.c.organization_id,
+        workflow_runs.c.created_at == log_entries.c.created_at,
+        workflow_runs.c.event_id == log_entries.c.event_id,
+    )
+    .order_by(workflow_runs.c.id)
+    .limit(literal_column("1"))
+    .correlate(log_entries)
+    .scalar_subquery()
+    .label("post")
+)
 
 
 def listed_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Create the statement that reads entries for :func:`~contentsvc_adapters.sql.rows.listed_entry`."""
-    return _LINES.add_columns(events.c.summary, small_data(dialect, events.c.summary.is_(None)))
+    return _LINES.add_columns(events.c.summary, small_data(dialect, events.c.summary.is_(None)), _POST)
 
 
 def sized_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Create the statement that reads entries with the sizes of their payloads, as stored."""
     size = func.coalesce(dialect.size_of(log_entries.c.payload), dialect.size_of(events.c.data), 0)
     return _LINES.add_columns(size.label("size"))
 
@@ -53,6 +65,6 @@ def find_entry(
     minted = minted_ms(log_id)
     if minted is not None:
         about = log_entries.c.created_at.between(minted - _ABOUT_MS, minted + _ABOUT_MS)
-        if (found := connection.execute(mine.where(about)).first()) is not None:
-            return found
+        if (row := connection.execute(mine.where(about)).first()) is not None:
+            return row
     return connection.execute(mine).first()

@@ -1,13 +1,11 @@
-"""The executors, and the results of finished steps."""
-
 from collections.abc import Mapping, Sequence
 from typing import Final, final
 
 from sqlalchemy import Connection, and_, bindparam, delete, false, or_, select, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.outgoing.telling import fail_runs
-from contentsvc_adapters.sql.runs import forget, held, stands_at
+from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
+from contentsvc_adapters.sql.runs import forget, has_status, owned_by_taker
 from contentsvc_adapters.sql.schema import executors, run_steps, workflow_runs
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
@@ -18,8 +16,6 @@ _BEATS: Final = select(executors.c.id, executors.c.beats)
 
 @final
 class SqlExecutors:
-    """The executors."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -28,28 +24,25 @@ class SqlExecutors:
         once = joining.on_conflict_do_nothing(index_elements=["id"])
         await self._database.write(lambda connection: connection.execute(once))
 
-    async def beat(self, executor: str) -> Mapping[str, int]:
-        """Count a heartbeat, and return the counts of all executors."""
-
-        def beat(connection: Connection) -> dict[str, int]:
+    async def heartbeat(self, executor: str) -> Mapping[str, int]:
+        def heartbeat(connection: Connection) -> dict[str, int]:
             connection.execute(_BEATING, {"executor": executor})
             return {row.id: row.beats for row in connection.execute(_BEATS)}
 
-        return await self._database.write(beat, quiet=True)
+        return await self._database.write(heartbeat, quiet=True)
 
     async def running(self, executor: str) -> Sequence[Taken]:
         query = select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes).where(
-            stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor
+            has_status(RunStatus.RUNNING), workflow_runs.c.executor == executor
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [Taken(id=row.id, organization_id=row.organization_id, takes=row.takes) for row in found]
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [Taken(id=row.id, organization_id=row.organization_id, takes=row.takes) for row in rows]
 
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
-        """Delete lost executors; set the runs of unregistered executors pending again, or failed."""
         dead = or_(false(), *(and_(executors.c.id == id_, executors.c.beats == beats) for id_, beats in lost.items()))
         registered = select(executors.c.id)
         orphan = update(workflow_runs).where(
-            stands_at(RunStatus.RUNNING),
+            has_status(RunStatus.RUNNING),
             workflow_runs.c.executor.is_(None) | workflow_runs.c.executor.not_in(registered),
         )
         killed = {"attempts": workflow_runs.c.attempts - 1, "kills": workflow_runs.c.kills + 1}
@@ -72,22 +65,22 @@ class SqlExecutors:
 
 
 @final
-class SqlRunMemory:
-    """The run memory."""
-
+class SqlRunStateStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def kept(self, run: RunState) -> Mapping[str, str]:
+    async def results(self, run: RunState) -> Mapping[str, str]:
         query = select(run_steps.c.name, run_steps.c.result).where(run_steps.c.run_id == run.id)
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return {row.name: row.result for row in found}
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.name: row.result for row in rows}
 
-    async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
+    async def save(self, run: WorkflowRun, step: str, result: str) -> None:
         addition = self._database.dialect.insert(run_steps).values(run_id=run.id, name=step, result=result)
         once = addition.on_conflict_do_nothing(index_elements=["run_id", "name"])
         await self._database.write(lambda connection: _if_held(connection, run) and connection.execute(once))
 
 
 def _if_held(connection: Connection, run: WorkflowRun) -> bool:
-    return connection.scalar(select(workflow_runs.c.id).where(held(run)).with_for_update(read=True)) is not None
+    return (
+        connection.scalar(select(workflow_runs.c.id).where(owned_by_taker(run)).with_for_update(read=True)) is not None
+    )

@@ -1,5 +1,3 @@
-"""Diagnostics of a SQLite file and its disk."""
-
 import contextlib
 import shutil
 import sqlite3
@@ -8,16 +6,12 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: The time limit for waiting for another process's lock, in seconds.
 _LOCKED_S: Final = 1.0
 
 
 @final
 @frozen(kw_only=True)
 class FileState:
-    """The state of a SQLite file."""
-
-    #: In bytes.
     size: int
     #: The size of the write-ahead log in bytes; 0: there is no log.
     log_size: int
@@ -46,11 +40,6 @@ def file_state(path: Path) -> FileState:
 
 
 def free_space(folder: Path) -> tuple[int, int]:
-    """Return the free and the total bytes of a folder's disk.
-
-    Raises:
-        OSError: The folder does not exist.
-    """
     usage = shutil.disk_usage(folder)
     return usage.free, usage.total
 

@@ -15,7 +15,6 @@ from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.triggers import Trigger
 
-#: The version of an organization's configuration, and its enabled triggers at that version.
 Known: TypeAlias = tuple[int, tuple[Trigger, ...]]
 
 
@@ -34,7 +33,6 @@ _INTEGRATIONS: Final[Select[*tuple[Any, ...]]] = (
     .join(organizations, organizations.c.id == integrations.c.organization_id)
     .where(_among(integrations.c.id, "integrations"))
 )
-#: The integration through which each repository is connected.
 _REPOSITORIES: Final[Select[*tuple[Any, ...]]] = select(
     repositories.c.organization_id,
     repositories.c.provider,
@@ -67,17 +65,12 @@ _TRIGGERS: Final[Select[*tuple[Any, ...]]] = (
 @final
 @frozen(kw_only=True)
 class Found:
-    """The configuration for a hook address."""
-
     enabled: bool
     version: int
-    #: The integration through which the repository is connected, if any.
     through: str | None
-    #: The stored branch of the repository, if any.
     branch: str | None
     #: Sealed secrets and their expiry, newest first, including expired ones.
     sealed: Sequence[tuple[str, datetime | None]]
-    #: The organization's enabled triggers, oldest first.
     triggers: tuple[Trigger, ...]
 
 
@@ -89,8 +82,8 @@ def read_hook_configurations(
     Remembered triggers in ``known`` are not read again if their version is current. The transaction must have one
     snapshot.
     """
-    asked = {"integrations": sorted({address.integration_id for address in addresses})}
-    connected = {row.id: row for row in connection.execute(_INTEGRATIONS, asked)}
+    parameters = {"integrations": sorted({address.integration_id for address in addresses})}
+    connected = {row.id: row for row in connection.execute(_INTEGRATIONS, parameters)}
     if not connected:
         return [None] * len(addresses)
     sealed: dict[str, list[tuple[str, datetime | None]]] = defaultdict(list)
@@ -99,14 +92,14 @@ def read_hook_configurations(
         sealed[row.integration_id].append((row.sealed, expires_at))
     through = _through(addresses, connection)
     enabled = _enabled({row.organization_id: row.version for row in connected.values()}, known, connection)
-    found: list[Found | None] = []
+    configurations: list[Found | None] = []
     for address in addresses:
         row = connected.get(address.integration_id)
         if row is None or (row.organization_id, row.provider) != (address.organization_id, address.provider):
-            found.append(None)
+            configurations.append(None)
             continue
         repository = through.get((address.organization_id, address.provider, address.repository_id))
-        found.append(
+        configurations.append(
             Found(
                 enabled=row.enabled,
                 version=row.version,
@@ -116,35 +109,33 @@ def read_hook_configurations(
                 triggers=enabled[address.organization_id],
             )
         )
-    return found
+    return configurations
 
 
 def _through(
     addresses: Sequence[Address], connection: Connection
 ) -> Mapping[tuple[str, str, int], tuple[str, str | None]]:
-    """Return the integrations through which repositories are connected, and the stored branches."""
-    asked = {
+    parameters = {
         "organizations": sorted({address.organization_id for address in addresses}),
         "repositories": sorted({address.repository_id for address in addresses}),
     }
     return {
         (row.organization_id, row.provider, row.repository_id): (row.integration_id, row.branch)
-        for row in connection.execute(_REPOSITORIES, asked)
+        for row in connection.execute(_REPOSITORIES, parameters)
     }
 
 
 def _enabled(
-    versions: Mapping[str, int], known: Mapping[str, Known], connection: Connection
+    versions: Mapping[str, int], cached: Mapping[str, Known], connection: Connection
 ) -> Mapping[str, tuple[Trigger, ...]]:
-    """Return the enabled triggers of organizations; remembered ones with a current version are not read again."""
     enabled: dict[str, tuple[Trigger, ...]] = {}
     for organization_id, version in versions.items():
-        known_version, triggers_then = known.get(organization_id, (None, ()))
+        known_version, triggers_then = cached.get(organization_id, (None, ()))
         if known_version == version:
             enabled[organization_id] = triggers_then
-    wanted = sorted(versions.keys() - enabled.keys())
-    read: dict[str, list[Trigger]] = {organization_id: [] for organization_id in wanted}
-    if wanted:
-        for row in connection.execute(_TRIGGERS, {"organizations": wanted}):
-            read[row.organization_id].append(directory_rows.trigger_of(row))
+    organization_ids = sorted(versions.keys() - enabled.keys())
+    read: dict[str, list[Trigger]] = {organization_id: [] for organization_id in organization_ids}
+    if organization_ids:
+        for row in connection.execute(_TRIGGERS, {"organizations": organization_ids}):
+            read[row.organization_id].append(directory_rows.read_row(Trigger, row))
     return enabled | {organization_id: tuple(each) for organization_id, each in read.items()}

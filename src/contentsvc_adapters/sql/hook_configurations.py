@@ -2,15 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Final, final
 
 from attrs import Factory, define, evolve, field, frozen
 
+from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.hook_configuration_reading import Found, read_hook_configurations
-from contentsvc_adapters.sql.joint import Joint
+from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.workflows.triggers import Trigger, source_type
@@ -36,9 +38,9 @@ class HookConfigurations:
         #: Ordered by last use, the most recent last.
         self._known: Final[OrderedDict[Address, _Known]] = OrderedDict()
         self._organizations: Final[dict[str, _Organization]] = {}
-        self._reading: Final[Joint[Address, Found | None]] = Joint(self._read)
+        self._reading: Final[Batcher[Address, Found | None]] = Batcher(self._read)
 
-    def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
+    def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
         """Return the cached configuration with the secrets that verify at ``now``; ``None``: it is not cached."""
         known = self._known.get(address)
         # After a backward step of the clock, secrets could verify again that were omitted by the read.
@@ -50,51 +52,56 @@ class HookConfigurations:
         return known.hook
 
     async def read(self, address: Address, now: datetime) -> HookConfiguration | None:
-        """Read the configuration of a hook address in one transaction, and cache it if it exists.
-
-        Concurrent reads share a transaction. After a start, or when ten thousand hooks deliver at once, deliveries wait
-        for these reads.
-        """
-        found = await self._reading(address)
-        if found is None:
+        """Read the configuration of a hook address and cache it if it exists; concurrent reads share a transaction."""
+        stored = await self._reading(address)
+        if stored is None:
             return None
-        if found.through is None:
+        if stored.through is None:
             belonging = Belonging.UNKNOWN
         else:
-            belonging = Belonging.OURS if found.through == address.integration_id else Belonging.ANOTHERS
+            belonging = Belonging.OURS if stored.through == address.integration_id else Belonging.ANOTHERS
         secrets = [
             _Secret(self._sealer.open(sealed), expires_at)
-            for sealed, expires_at in found.sealed
+            for sealed, expires_at in stored.sealed
             # Exclusive, as in the port: a secret does not verify at its expiry time.
             if expires_at is None or expires_at > now
         ]
         # Unknown repositories are not cached: senders can invent them, and they would displace used entries.
-        kept = None if belonging is Belonging.UNKNOWN else self._organization(address, found.version)
+        organization = None if belonging is Belonging.UNKNOWN else self._organization(address, stored.version)
         hook = HookConfiguration(
             address=address,
-            enabled=found.enabled,
+            enabled=stored.enabled,
             secrets=[secret.text for secret in secrets],
+            former_secrets=self._former(stored, now),
             repository=belonging,
-            triggers=_naming(address, found, kept),
-            version=found.version,
-            branch=found.branch,
+            triggers=_naming(address, stored, organization),
+            version=stored.version,
+            branch=stored.branch,
         )
-        if kept is not None:
-            kept.addresses.add(address)
+        if organization is not None:
+            organization.addresses.add(address)
             self._known[address] = _Known(hook=hook, secrets=secrets, read_at=now)
             self._known.move_to_end(address)
             if len(self._known) > self._remembered:
                 self._drop(next(iter(self._known)))
         return hook
 
+    def _former(self, stored: Found, now: datetime) -> list[str]:
+        former: list[str] = []
+        for sealed, expires_at in stored.sealed:
+            if expires_at is not None and expires_at <= now:
+                with suppress(SecretUnreadable):
+                    former.append(self._sealer.open(sealed))
+        return former
+
     async def _read(self, addresses: Sequence[Address]) -> Sequence[Found | None]:
-        known = {
+        cached = {
             address.organization_id: (organization.version, organization.triggers)
             for address in addresses
             if (organization := self._organizations.get(address.organization_id)) is not None
             and organization.triggers is not None
         }
-        return await self._database.read(partial(read_hook_configurations, addresses, known))
+        return await self._database.read(partial(read_hook_configurations, addresses, cached))
 
     def forget(self, organization_id: str, version: int) -> None:
         """Drop the cached addresses of an organization that were read at an outdated version."""
@@ -135,18 +142,17 @@ class _Known:
     hook: HookConfiguration
     #: The configuration's secrets, in their order.
     secrets: tuple[_Secret, ...] = field(converter=tuple)
-    #: Secrets that had expired by this time are omitted.
     read_at: datetime
-    #: The earliest expiry of the secrets.
     until: datetime | None = field(init=False, default=Factory(lambda self: self.earliest_end(), takes_self=True))
 
     def earliest_end(self) -> datetime | None:
         return min((secret.expires_at for secret in self.secrets if secret.expires_at is not None), default=None)
 
     def at(self, now: datetime) -> "_Known":
-        """Return a copy without the secrets that expired by ``now``."""
         left = [secret for secret in self.secrets if secret.expires_at is None or secret.expires_at > now]
-        return _Known(hook=evolve(self.hook, secrets=[secret.text for secret in left]), secrets=left, read_at=now)
+        former = [*(secret.text for secret in self.secrets if secret not in left), *self.hook.former_secrets]
+        hook = evolve(self.hook, secrets=[secret.text for secret in left], former_secrets=former)
+        return _Known(hook=hook, secrets=left, read_at=now)
 
 
 @final
@@ -160,15 +166,10 @@ class _Organization:
     triggers: tuple[Trigger, ...] | None = field(init=False, default=None)
 
 
-def _naming(address: Address, found: Found, kept: _Organization | None) -> list[Trigger]:
-    """Return the triggers that name the repository; all addresses of an organization share them."""
-    enabled = found.triggers
-    if kept is not None:
+def _naming(address: Address, stored: Found, organization: _Organization | None) -> list[Trigger]:
+    enabled = stored.triggers
+    if organization is not None:
         # Reuse the triggers that were read before: otherwise each address would hold its own copies.
-        kept.triggers = enabled = enabled if kept.triggers is None else kept.triggers
+        organization.triggers = enabled = enabled if organization.triggers is None else organization.triggers
     kind = source_type(address.provider)
-    return [
-        trigger
-        for trigger in enabled
-        if trigger.source_type == kind and address.repository_id in trigger.repository_ids
-    ]
+    return [trigger for trigger in enabled if trigger.watches(kind, address.repository_id)]

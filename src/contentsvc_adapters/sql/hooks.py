@@ -1,5 +1,3 @@
-"""The secrets of integrations' hooks, and the access to the hooks at the code host."""
-
 from datetime import datetime
 from functools import partial
 from typing import final
@@ -8,17 +6,15 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, 
 
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.lookup import RowLoader
+from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema import integrations, webhook_secrets
-from contentsvc_core.hosts import HookAccess
+from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
 
 @final
 class SqlHooks:
-    """The hooks."""
-
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
         self._database = database
         self._sealer = sealer
@@ -54,28 +50,31 @@ class SqlHooks:
         if id_ is None:
             return False
         its = webhook_secrets.c.integration_id == id_
-        newest = connection.scalar(select(webhook_secrets.c.sealed).where(its).order_by(webhook_secrets.c.id.desc()))
-        if newest is not None and self._sealer.open(newest) == secret:
-            # Called again after an unknown outcome.
+        newest_first = select(webhook_secrets.c.id, webhook_secrets.c.sealed).where(its)
+        newest = connection.execute(newest_first.order_by(webhook_secrets.c.id.desc()).limit(1)).first()
+        if newest is not None and self._sealer.open(newest.sealed) == secret:
             return True
         expires_at = webhook_secrets.c.expires_at
         ends_later = its & (expires_at.is_(None) | (expires_at > until_ms))
         connection.execute(update(webhook_secrets).where(ends_later).values(expires_at=until_ms))
-        connection.execute(delete(webhook_secrets).where(its, expires_at <= at_ms))
+        if newest is not None:
+            # The replaced secret explains refusals, even if it verifies no more.
+            older = webhook_secrets.c.id != newest.id
+            connection.execute(delete(webhook_secrets).where(its, older, expires_at <= at_ms))
         connection.execute(insert(webhook_secrets), {"integration_id": id_, "sealed": sealed, "created_at": at_ms})
         return True
 
-    async def sweep_secrets(self, now: datetime) -> int:
+    async def sweep_secrets(self, before: datetime) -> int:
         """Delete expired secrets. They no longer verified, so the version stays the same."""
-        sweeping = delete(webhook_secrets).where(webhook_secrets.c.expires_at <= to_ms(now))
+        sweeping = delete(webhook_secrets).where(webhook_secrets.c.expires_at <= to_ms(before))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        found = await self._reached.find(organization_id, integration_id)
-        if found is None:
+        row = await self._reached.find(organization_id, integration_id)
+        if row is None:
             return None
-        token = None if found.sealed_token is None else self._sealer.open(found.sealed_token)
-        return HookAccess(hook_id=found.hook_id, token=token)
+        token = None if row.sealed_token is None else self._sealer.open(row.sealed_token)
+        return HookAccess(hook_id=row.hook_id, token=token)
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
         """Store the code host's id of a hook. No decision on deliveries uses it, so the version stays the same."""

@@ -1,5 +1,3 @@
-"""The jobs."""
-
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -16,8 +14,6 @@ from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 
 @final
 class SqlJobs:
-    """The jobs."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         insertion = database.dialect.insert
@@ -40,7 +36,6 @@ class SqlJobs:
         await self._database.write(add)
 
     async def job(self, organization_id: str, job_id: str) -> Job | None:
-        """Read a job, its run and its events in one snapshot."""
         run_of = (
             listed_runs(self._database.dialect)
             .add_columns(jobs.c.id.label("job_id"))
@@ -50,11 +45,13 @@ class SqlJobs:
         events_of = select(job_events).where(job_events.c.job_id == job_id).order_by(job_events.c.number)
 
         def read(connection: Connection) -> Job | None:
-            found = connection.execute(run_of).first()
-            if found is None:
+            run_row = connection.execute(run_of).first()
+            if run_row is None:
                 return None
-            told = connection.execute(events_of)
-            return Job(id=found.job_id, run=rows.workflow_run(found, None), events=[_event(row) for row in told])
+            event_rows = connection.execute(events_of)
+            return Job(
+                id=run_row.job_id, run=rows.workflow_run(run_row, None), events=[_event(row) for row in event_rows]
+            )
 
         return await self._database.read(read)
 

@@ -1,5 +1,3 @@
-"""The webhook log, and expired claims."""
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,7 +17,6 @@ from contentsvc_core.lists.pagination import PageRequest, Pagination
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
-#: Rows of entries, and the sources of their payloads by entry id.
 _Found: TypeAlias = tuple[Sequence[rows.AnyRow], Mapping[str, rows.AnyRow]]
 
 _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc())
@@ -27,14 +24,11 @@ _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc()
 
 @final
 class SqlJournal:
-    """The journal."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sized = sized_entries(database.dialect)
 
     async def append(self, entry: LogEntry) -> None:
-        """Write an entry; an existing one is not changed."""
         await self._database.write(partial(self._append, entry))
 
     def _append(self, entry: LogEntry, connection: Connection) -> None:
@@ -68,15 +62,15 @@ class SqlJournal:
             log_entries.c.reference_id.is_not(None),
         )
         # Reads all answered deliveries: there may be more ids than a statement has parameters.
-        found = await self._database.read(lambda connection: connection.scalars(query.distinct()).all())
-        return set(delivery_ids).intersection(found)
+        ids = await self._database.read(lambda connection: connection.scalars(query.distinct()).all())
+        return set(delivery_ids).intersection(ids)
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         mine = WHOLE.where(log_entries.c.organization_id == organization_id)
-        found = await self._database.read(
+        entry_rows = await self._database.read(
             lambda connection: connection.execute(mine.order_by(*_NEWEST_FIRST).limit(limit)).all()
         )
-        return await _entries(found, {row.id: row for row in found})
+        return await _entries(entry_rows, {row.id: row for row in entry_rows})
 
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
@@ -109,8 +103,8 @@ class SqlJournal:
                 return [row], {row.id: row}
             return [row], _payloads(connection, [row], row.size) if row.size <= max_bytes else {}
 
-        found = await _entries(*await self._database.read(read))
-        return found[0] if found else None
+        entries = await _entries(*await self._database.read(read))
+        return entries[0] if entries else None
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries. Their events stay, because context records and runs refer to them."""
@@ -146,10 +140,9 @@ class SqlJournal:
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
 
 
-def _payloads(connection: Connection, found: Sequence[rows.AnyRow], max_bytes: int) -> Mapping[str, rows.AnyRow]:
-    """Read the sources of payloads by entry id, as many as fit."""
-    without = left_out([row.size for row in found], max_bytes)
-    chosen = [row for number, row in enumerate(found) if number not in without]
+def _payloads(connection: Connection, entry_rows: Sequence[rows.AnyRow], max_bytes: int) -> Mapping[str, rows.AnyRow]:
+    without = left_out([row.size for row in entry_rows], max_bytes)
+    chosen = [row for number, row in enumerate(entry_rows) if number not in without]
     if not chosen:
         return {}
     query = PAYLOADS.where(
@@ -159,6 +152,5 @@ def _payloads(connection: Connection, found: Sequence[rows.AnyRow], max_bytes: i
     return {row.id: row for row in connection.execute(query)}
 
 
-async def _entries(found: Sequence[rows.AnyRow], payloads: Mapping[str, rows.AnyRow]) -> list[LogEntry]:
-    # In a thread: a hundred entries may hold two hundred thousand commits.
-    return await asyncio.to_thread(lambda: [rows.log_entry(row, payloads.get(row.id)) for row in found])
+async def _entries(entry_rows: Sequence[rows.AnyRow], payloads: Mapping[str, rows.AnyRow]) -> list[LogEntry]:
+    return await asyncio.to_thread(lambda: [rows.log_entry(row, payloads.get(row.id)) for row in entry_rows])

@@ -1,5 +1,3 @@
-"""The API keys."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import final
@@ -17,17 +15,15 @@ from contentsvc_core.timestamps import to_ms
 
 @final
 class SqlApiKeys:
-    """The API keys."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
-        stands = api_keys.c.revoked_at.is_(None) & (
+        is_active = api_keys.c.revoked_at.is_(None) & (
             api_keys.c.expires_at.is_(None) | (api_keys.c.expires_at > to_ms(key.created_at))
         )
-        active = select(api_keys.c.prefix).where(api_keys.c.organization_id == key.organization_id, stands)
+        active = select(api_keys.c.prefix).where(api_keys.c.organization_id == key.organization_id, is_active)
 
         def add(connection: Connection) -> Refusal | None:
             _lock(connection, key.organization_id)
@@ -38,10 +34,10 @@ class SqlApiKeys:
                     message = f"'{key.prefix}' is the prefix of another key"
                     raise Unstorable(message)
                 return None
-            found = set(connection.scalars(active))
-            if key.issued_by is not None and key.issued_by not in found:
+            active_ids = set(connection.scalars(active))
+            if key.issued_by is not None and key.issued_by not in active_ids:
                 return ISSUER_ENDED
-            if len(found) >= at_most:
+            if len(active_ids) >= at_most:
                 return too_many("active API keys", at_most)
             connection.execute(insert(api_keys), directory_rows.key_row(key))
             return None
@@ -50,15 +46,15 @@ class SqlApiKeys:
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
-        found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else directory_rows.key_of(found)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else directory_rows.key_of(row)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.prefix)
         if organization_id is not None:
             query = query.where(api_keys.c.organization_id == organization_id)
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [directory_rows.key_of(row) for row in found]
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [directory_rows.key_of(row) for row in rows]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
         owner = select(api_keys.c.organization_id).where(api_keys.c.prefix == prefix)
@@ -74,7 +70,6 @@ class SqlApiKeys:
             organization_id = connection.scalar(owner)
             if organization_id is None:
                 return False
-            # Prevents that a key is issued with one of these keys meanwhile.
             _lock(connection, organization_id)
             connection.execute(revoking)
             return True
@@ -87,6 +82,5 @@ class SqlApiKeys:
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
-    """Lock an organization's row, so that additions and revocations of its keys are serialized."""
     mine = select(organizations.c.id).where(organizations.c.id == organization_id)
     connection.execute(mine.with_for_update(key_share=True))

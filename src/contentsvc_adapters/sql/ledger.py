@@ -1,5 +1,3 @@
-"""The workflow runs: due runs, takes, and ends."""
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
@@ -25,12 +23,12 @@ from sqlalchemy import (
 )
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.completion import Ending, complete, complete_together, told
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.joint import Joint
-from contentsvc_adapters.sql.outgoing.telling import fail_runs
-from contentsvc_adapters.sql.runs import changing, forget, held, listed_runs, stands_at, whole_runs
+from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
+from contentsvc_adapters.sql.runs import changing, forget, has_status, listed_runs, owned_by_taker, whole_runs
 from contentsvc_adapters.sql.schema import events, executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
 from contentsvc_core.content.posts import Post
@@ -53,27 +51,23 @@ from contentsvc_core.workflows.runs import (
 
 @final
 class SqlRunLedger:
-    """The run ledger."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._events = SharedEvents(database)
         self._runs = whole_runs(database.dialect)
         self._listed = listed_runs(database.dialect)
-        self._completing: Joint[Ending, Completion] = Joint(self._complete)
+        self._completing: Batcher[Ending, Completion] = Batcher(self._complete)
 
     @cached_property
     def _pending(self) -> Sequence[Select[*tuple[Any, ...]]]:
-        """Return the queries for due runs, built on first use: processes that only receive never need them."""
         return _questions(self._database.dialect)
 
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
     ) -> Sequence[Due]:
-        """Read the due runs: the first ones of each organization, however many others have."""
         if limit <= 0 or per_organization <= 0:
             return ()
-        asked = {
+        parameters = {
             "now": to_ms(now),
             "impatient": to_ms(now - SUSPECT_PATIENCE),
             "share": per_organization,
@@ -82,19 +76,19 @@ class SqlRunLedger:
         }
 
         def read(connection: Connection) -> list[Due]:
-            found = [row for question in self._pending for row in connection.execute(question, asked)]
-            due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in found}
+            run_rows = [row for question in self._pending for row in connection.execute(question, parameters)]
+            due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in run_rows}
             return _fair(due.values(), per_organization)[:limit]
 
         return await self._database.read(read)
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         """Set runs running; the conditional update ensures that no two callers get the same run."""
-        found = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
+        run_rows = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
         # Events are read one by one after the take: an unreadable event must not hold up the other runs each time.
-        runs, unreadable = await self._events.runs(found)
+        runs, unreadable = await self._events.runs(run_rows)
         for id_, reason in unreadable.items():
-            ended = update(workflow_runs).where(workflow_runs.c.id == id_, stands_at(RunStatus.RUNNING))
+            ended = update(workflow_runs).where(workflow_runs.c.id == id_, has_status(RunStatus.RUNNING))
             # A failure here must not lose the other runs: the unreadable run fails when it is recovered and taken
             # again.
             with suppress(StoreUnavailable):
@@ -105,12 +99,12 @@ class SqlRunLedger:
         if connection.scalar(select(executors.c.id).where(executors.c.id == executor)) is None:
             return ()
         pending = select(workflow_runs.c.id, workflow_runs.c.kills).where(
-            workflow_runs.c.id.in_(ids), stands_at(RunStatus.PENDING)
+            workflow_runs.c.id.in_(ids), has_status(RunStatus.PENDING)
         )
         kills: dict[str, int] = {row.id: row.kills for row in connection.execute(pending)}
         running = connection.scalar(
             select(func.max(workflow_runs.c.kills)).where(
-                stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor
+                has_status(RunStatus.RUNNING), workflow_runs.c.executor == executor
             )
         )
         chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
@@ -119,7 +113,7 @@ class SqlRunLedger:
         # Runs that another process is taking at this moment are skipped, not waited for. Only chosen runs are locked: a
         # caller that gets none must not keep them from others.
         free = self._database.dialect.locking(
-            select(workflow_runs.c.id).where(workflow_runs.c.id.in_(chosen), stands_at(RunStatus.PENDING))
+            select(workflow_runs.c.id).where(workflow_runs.c.id.in_(chosen), has_status(RunStatus.PENDING))
         )
         taken = (
             update(workflow_runs)
@@ -135,11 +129,11 @@ class SqlRunLedger:
         ours = connection.scalars(taken).all()
         if not ours:
             return ()
-        found = {row.id: row for row in connection.execute(self._runs.where(workflow_runs.c.id.in_(ours)))}
-        return [found[id_] for id_ in ids if id_ in found]
+        run_rows = {row.id: row for row in connection.execute(self._runs.where(workflow_runs.c.id.in_(ours)))}
+        return [run_rows[id_] for id_ in ids if id_ in run_rows]
 
-    async def stands(self, run: WorkflowRun) -> bool:
-        query = select(exists().where(held(run)))
+    async def owns(self, run: WorkflowRun) -> bool:
+        query = select(exists().where(owned_by_taker(run)))
         return bool(await self._database.read(lambda connection: connection.scalar(query)))
 
     async def complete(
@@ -151,7 +145,6 @@ class SqlRunLedger:
         also: Collection[str] = (),
         pushes: Collection[str] = (),
     ) -> Completion:
-        """Store a post and complete its run; a post about several releases has a transaction of its own."""
         ending = Ending(run=run, post=post, once=once, pushes=pushes)
         if also:
             dialect = self._database.dialect
@@ -162,8 +155,8 @@ class SqlRunLedger:
         digests = {rows.once_digest(key): key for key in keys}
         if not digests:
             return ()
-        found = await self._database.read(lambda connection: told(connection, organization_id, list(digests)))
-        return {digests[each] for each in found}
+        reported = await self._database.read(lambda connection: told(connection, organization_id, list(digests)))
+        return {digests[each] for each in reported}
 
     async def of_releases(
         self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
@@ -184,8 +177,8 @@ class SqlRunLedger:
             .order_by(workflow_runs.c.created_at, workflow_runs.c.id)
             .limit(limit)
         )  # fmt: skip
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [rows.listed_run(row) for row in found]
+        run_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [rows.listed_run(row) for row in run_rows]
 
     async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
         dialect = self._database.dialect
@@ -222,7 +215,7 @@ class SqlRunLedger:
             .where(
                 workflow_runs.c.organization_id == organization_id,
                 workflow_runs.c.id == run_id,
-                stands_at(RunStatus.PENDING) | stands_at(RunStatus.RUNNING),
+                has_status(RunStatus.PENDING) | has_status(RunStatus.RUNNING),
             )
             .values(status=RunStatus.CANCELLED.value, error=reason)
         )
@@ -254,15 +247,14 @@ class SqlRunLedger:
             .order_by(workflow_runs.c.created_at.desc(), workflow_runs.c.id.desc())
             .limit(limit)
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        runs, unreadable = await self._events.runs(found)
+        run_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        runs, unreadable = await self._events.runs(run_rows)
         for reason in unreadable.values():
             raise UnreadableRow(reason)
         return runs
 
 
 def _questions(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:
-    """Create the queries for due runs: first for the suspects that have waited long enough."""
     runs = workflow_runs.alias("mine")
     # A separate query: no index provides a common order of both.
     patient = (runs.c.kills >= SUSPECT_KILLS) & (runs.c.created_at <= bindparam("impatient"))
@@ -278,7 +270,7 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
     most = bindparam("most", type_=Integer)
 
     def first(outer: FromClause, number: BindParameter[int] | int) -> Subquery:
-        mine = stands_at(RunStatus.PENDING, runs), runs.c.organization_id == outer.c.organization_id
+        mine = has_status(RunStatus.PENDING, runs), runs.c.organization_id == outer.c.organization_id
         inner = (
             select(runs.c.id, runs.c.organization_id, runs.c.kills, runs.c.created_at)
             # A sum cannot be an index condition: with the plain column, PostgreSQL would skip-scan the index columns
@@ -302,32 +294,30 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
 def _organizations_with_pending_runs() -> CTE:
     """Jump from one organization to the next in the index: the cost grows with organizations, not with runs."""
     mine = workflow_runs.c.organization_id
-    wanted = stands_at(RunStatus.PENDING) & mine.not_in(bindparam("without", expanding=True))
-    waiting = select(func.min(mine).label("organization_id")).where(wanted).cte("waiting", recursive=True)
-    after = select(func.min(mine)).where(wanted, mine > waiting.c.organization_id)
+    condition = has_status(RunStatus.PENDING) & mine.not_in(bindparam("without", expanding=True))
+    waiting = select(func.min(mine).label("organization_id")).where(condition).cte("waiting", recursive=True)
+    after = select(func.min(mine)).where(condition, mine > waiting.c.organization_id)
     return waiting.union_all(
         select(after.correlate(waiting).scalar_subquery()).where(waiting.c.organization_id.is_not(None))
     )
 
 
 def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:
-    """Keep the first runs of each organization, because each of two queries may have returned a full share."""
     counted: Counter[str] = Counter()
-    kept: list[Due] = []
-    for each in due:
-        counted[each.organization_id] += 1
-        if counted[each.organization_id] <= per_organization:
-            kept.append(each)
-    return kept
+    chosen: list[Due] = []
+    for run in due:
+        counted[run.organization_id] += 1
+        if counted[run.organization_id] <= per_organization:
+            chosen.append(run)
+    return chosen
 
 
-def _chosen(asked: list[tuple[str, int]], running: int | None) -> list[str]:
-    """Return the runs that may be taken; ``running`` is the highest number of kills among running runs."""
+def _chosen(candidates: list[tuple[str, int]], running: int | None) -> list[str]:
     if running is not None and running >= SUSPECT_KILLS:
         return []
-    if asked and asked[0][1] >= SUSPECT_KILLS:
-        return [asked[0][0]] if running is None else []
-    return [id_ for id_, kills in asked if kills < SUSPECT_KILLS]
+    if candidates and candidates[0][1] >= SUSPECT_KILLS:
+        return [candidates[0][0]] if running is None else []
+    return [id_ for id_, kills in candidates if kills < SUSPECT_KILLS]
 
 
 def _executing(statement: Update) -> Callable[[Connection], object]:

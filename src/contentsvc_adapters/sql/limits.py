@@ -1,5 +1,3 @@
-"""The windows of rate limits."""
-
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import partial
@@ -19,8 +17,6 @@ from contentsvc_core.timestamps import to_ms
 
 @final
 class SqlRateLimitStore:
-    """The windows, one row for each bucket with recent requests."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -41,10 +37,10 @@ class SqlRateLimitStore:
         return verdict
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
-        named = {bucket.name: bucket for bucket in buckets}
-        query = select(rate_windows.c.bucket, rate_windows.c.hits).where(rate_windows.c.bucket.in_(named))
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return {named[row.bucket]: _window(row.bucket, row.hits) for row in found}
+        by_name = {bucket.name: bucket for bucket in buckets}
+        query = select(rate_windows.c.bucket, rate_windows.c.hits).where(rate_windows.c.bucket.in_(by_name))
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {by_name[row.bucket]: _window(row.bucket, row.hits) for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = rate_windows.c.expires_at <= to_ms(before)
@@ -57,11 +53,6 @@ class SqlRateLimitStore:
 
 
 def _window(bucket: str, stored: str) -> Window:
-    """Return a stored window.
-
-    Raises:
-        UnreadableRow: The row does not have the format of :class:`SqlRateLimitStore`.
-    """
     try:
         return Window(hits_ms=msgspec.json.decode(stored, type=tuple[int, ...]))
     except (msgspec.MsgspecError, ValueError) as exc:

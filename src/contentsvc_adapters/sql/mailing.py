@@ -1,5 +1,3 @@
-"""The mailbox in SQL, and the announcements of published posts."""
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, final
@@ -41,15 +39,19 @@ _OWNERS: Final[Select[*tuple[Any, ...]]] = (
 
 def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurrence]) -> None:
     """Store an announcement of each post that this transaction publishes, if the organization has subscribers."""
-    published = [each for each in occurrences if each.type is EventType.POST_PUBLISHED]
+    published = [occurrence for occurrence in occurrences if occurrence.type is EventType.POST_PUBLISHED]
     if not published:
         return
-    owners = sorted({each.organization_id for each in published})
+    owners = sorted({occurrence.organization_id for occurrence in published})
     subscribed = set(connection.scalars(_OWNERS, {"organizations": owners}))
     values = [
-        {"post_id": each.data["id"], "organization_id": each.organization_id, "created_at": to_ms(each.since)}
-        for each in published
-        if each.organization_id in subscribed
+        {
+            "post_id": occurrence.data["id"],
+            "organization_id": occurrence.organization_id,
+            "created_at": to_ms(occurrence.since),
+        }
+        for occurrence in published
+        if occurrence.organization_id in subscribed
     ]
     if values:
         # All transactions insert in the same order, so that they cannot deadlock.
@@ -60,8 +62,6 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
 
 @final
 class SqlMailbox:
-    """The mailbox."""
-
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
         self._database = database
         self._sealer = sealer
@@ -97,10 +97,12 @@ class SqlMailbox:
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
         """Assign posts to a batch; one statement writes all mails."""
         ids = sorted(each.post_id for each in waiting.posts)
-        free = self._database.dialect.locking(
-            select(announced_posts.c.post_id).where(
-                announced_posts.c.post_id.in_(ids), announced_posts.c.batch_id.is_(None)
-            )
+        # Locked in one order, and not skipped: of processes that each lock one of the posts, none would batch them.
+        free = (
+            select(announced_posts.c.post_id)
+            .where(announced_posts.c.post_id.in_(ids), announced_posts.c.batch_id.is_(None))
+            .order_by(announced_posts.c.post_id)
+            .with_for_update()
         )
         putting = update(announced_posts).where(announced_posts.c.post_id.in_(ids)).values(batch_id=batch_id)
         names = ("id", "organization_id", "subscriber_id", "kind", "batch_id", "status", "attempts", "takes")
@@ -138,8 +140,8 @@ class SqlMailbox:
             .where(announced_posts.c.batch_id == batch_id)
             .order_by(announced_posts.c.created_at, announced_posts.c.post_id)
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [_announced(row) for row in found]
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [_announced(row) for row in rows]
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
         """Move the due time to the lease's end; the conditional update decides which mails are taken."""
@@ -178,8 +180,8 @@ class SqlMailbox:
                 .join(subscribers, subscribers.c.id == mails.c.subscriber_id)
                 .where(mails.c.id.in_(ours))
             )
-            found = {row.mail_id: row for row in connection.execute(reading)}
-            return [self._taken(found[id_]) for id_ in ids if id_ in found]
+            by_id = {row.mail_id: row for row in connection.execute(reading)}
+            return [self._taken(by_id[id_]) for id_ in ids if id_ in by_id]
 
         return await self._database.write(take)
 
@@ -222,7 +224,6 @@ class SqlMailbox:
 
 
 def _changing(taken: TakenMail) -> Update:
-    """Return an update of a mail that applies only while its take is the last one and it is pending."""
     return update(mails).where(
         mails.c.id == taken.id, _PENDING, mails.c.takes == taken.takes, mails.c.attempts == taken.attempts
     )

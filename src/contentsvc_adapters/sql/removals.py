@@ -1,5 +1,3 @@
-"""Disables the triggers and schedules that a removed resource leaves behind."""
-
 from sqlalchemy import Connection, update
 
 from contentsvc_adapters.sql.schedules import all_schedules, put_schedule
@@ -11,9 +9,9 @@ from contentsvc_core.workflows.removals import Removal
 
 def disable(connection: Connection, organization_id: str, rule: Removal) -> Removed:
     """Disable what the rule says, in a transaction that has locked the organization's row."""
-    found = rule(all_triggers(connection, organization_id), all_schedules(connection, organization_id))
-    ids = [trigger.id for trigger in found.triggers]
+    disabled = rule(all_triggers(connection, organization_id), all_schedules(connection, organization_id))
+    ids = [trigger.id for trigger in disabled.triggers]
     connection.execute(update(triggers).where(triggers.c.id.in_(ids)).values(enabled=False))
-    for schedule in found.schedules:
+    for schedule in disabled.schedules:
         put_schedule(connection, schedule)
-    return found.removed
+    return disabled.removed

@@ -1,5 +1,3 @@
-"""A row of any table, and JSON in its columns."""
-
 from typing import Any, TypeAlias
 
 import msgspec
@@ -9,5 +7,4 @@ AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 
 def json_of(value: object) -> str:
-    """Return JSON for a text column."""
     return msgspec.json.encode(value).decode()

@@ -1,22 +1,25 @@
-"""Mapping between rows and values of deliveries, runs and posts."""
-
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.version_rows import read_labels, written_labels
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
 from contentsvc_core.events.wire import event_from_json, event_to_json
-from contentsvc_core.journal import Direction, ListedEntry, LogEntry, LogStatus
+from contentsvc_core.journal import Direction, ListedEntry, LogEntry, LogStatus, ResultingPost
+from contentsvc_core.received import received_from_json, received_to_json
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.asked import ASKED_KINDS, asked_from_json, asked_to_json
 from contentsvc_core.workflows.causes import Delivered, Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS, payload_from_json, payload_to_json
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun
+
+#: Between the id and the title of a post in one column; ids have no spaces.
+POST_SEPARATOR: Final = " "
 
 
 def event_row(
@@ -41,7 +44,6 @@ def event_row(
 
 
 def log_row(entry: LogEntry) -> dict[str, Any]:
-    """Return the row of a log entry; an event has a row of its own with the same id."""
     has_event = isinstance(entry.detail, Event)
     return {
         "organization_id": entry.organization_id,
@@ -59,15 +61,14 @@ def log_row(entry: LogEntry) -> dict[str, Any]:
         "event_id": entry.id if has_event else None,
         "payload": None if has_event or entry.detail is None else json_of(entry.payload),
         "reason": entry.reason,
+        "received": None if entry.received is None else received_to_json(entry.received),
     }
 
 
 def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
     """Return the log entry of a row.
 
-    Args:
-        row: The line of the entry; with the ``size`` of its payload if the payload may be left out.
-        stored: The ``payload``, or the ``event_data`` of the event; ``None``: the payload is left out.
+    ``stored`` is the ``payload``, or the ``event_data`` of the event; ``None``: the payload is left out.
     """
     detail: Event | dict[str, Any] | None = None
     if stored is not None and stored.event_data is not None:
@@ -79,7 +80,9 @@ def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
 
 def listed_entry(row: AnyRow) -> ListedEntry:
     """Return a log entry for lists; the row has the columns of ``listed_entries``."""
-    return ListedEntry(**_line(row), event=None if row.event_id is None else _summary(row, row.event_type))
+    event = None if row.event_id is None else _summary(row, row.event_type)
+    post = None if row.post is None else ResultingPost(*row.post.split(POST_SEPARATOR, 1))
+    return ListedEntry(**_line(row), event=event, post=post)
 
 
 def _line(row: AnyRow) -> dict[str, Any]:
@@ -96,12 +99,12 @@ def _line(row: AnyRow) -> dict[str, Any]:
         "status_code": row.status_code,
         "error_message": row.error_message,
         "reason": row.reason,
+        "received": None if row.received is None else received_from_json(row.received),
         "created_at": from_ms(row.created_at),
     }
 
 
 def event_of(id_: str, kind: str, data: str | bytes) -> Event:
-    """Return the event of a JSON text."""
     try:
         return event_from_json(kind, data)
     except Exception as exc:
@@ -129,7 +132,7 @@ def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, An
         "repository": None,
         "delivery_id": None,
         "type": asked.kind,
-        "data": asked_to_json(asked),
+        "data": payload_to_json(asked),
         "created_at": to_ms(run.created_at),
         "summary": None,
     }
@@ -137,10 +140,10 @@ def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, An
 
 def _asked(row: AnyRow, data: str) -> Generation | SiteReading:
     try:
-        return asked_from_json(row.type, data)
+        return payload_from_json(row.type, data)
     except Exception as exc:
         # As with events.
-        message = f"what the run {row.id} was asked for cannot be read: {type(exc).__name__}"
+        message = f"the request of run {row.id} cannot be read: {type(exc).__name__}"
         raise UnreadableRow(message) from exc
 
 
@@ -156,7 +159,6 @@ def _match(row: AnyRow) -> dict[str, Any]:
 
 
 def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
-    """Return the row of a context record."""
     return {
         "organization_id": record.organization_id,
         "custom_id": record.custom_id,
@@ -183,7 +185,6 @@ def context_record(row: AnyRow) -> ContextRecord:
 
 
 def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
-    """Return the row of a workflow run."""
     return {
         "id": run.id,
         "organization_id": run.organization_id,
@@ -203,19 +204,13 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
 
 
 def workflow_run(row: AnyRow, event: Event | None) -> WorkflowRun:
-    """Return a run; the row has the columns of its event.
-
-    Args:
-        row: With ``small_data`` if the run was requested.
-        event: The event of the delivery that started the run; ``None``: a request started it.
-    """
+    """Return a run; ``event`` is that of the delivery that started the run; ``None``: a request started it."""
     cause = _asked(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
     return WorkflowRun(**_state(row), cause=cause)
 
 
 def listed_run(row: AnyRow) -> ListedRun:
-    """Return a run for lists; the row has the columns of ``listed_runs``."""
-    if row.type in ASKED_KINDS:
+    if row.type in REQUESTED_KINDS:
         return ListedRun(**_state(row), cause=_asked(row, row.small_data))
     return ListedRun(**_state(row), cause=ListedDelivery(**_match(row), event=_summary(row, row.type)))
 
@@ -236,8 +231,8 @@ def _state(row: AnyRow) -> dict[str, Any]:
     }
 
 
-def post_row(post: Post, *, run_id: str, once: str | None, push: str | None = None) -> dict[str, Any]:
-    """Return the row of a run's post; ``push`` is the push that the post reports."""
+def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
+    """Return the row of a new post; ``run_id`` is the run that wrote it, and ``push`` the push that it reports."""
     return {
         "id": post.id,
         "organization_id": post.organization_id,
@@ -256,6 +251,9 @@ def post_row(post: Post, *, run_id: str, once: str | None, push: str | None = No
         "release_tag": post.release_tag,
         "occurred_at": to_ms(post.occurred_at),
         "push_id": push,
+        "summary": post.summary,
+        "labels": written_labels(post.labels),
+        "publish_at": None if post.publish_at is None else to_ms(post.publish_at),
     }
 
 
@@ -265,7 +263,7 @@ def once_digest(once: str) -> bytes:
 
 
 def post_of(row: AnyRow) -> Post:
-    """Return the post of a row."""
+    status = PostStatus(row.status)
     return Post(
         id=row.id,
         organization_id=row.organization_id,
@@ -274,7 +272,7 @@ def post_of(row: AnyRow) -> Post:
         markdown=row.markdown,
         content_type=ContentType(row.content_type),
         source_metadata=None if row.source_metadata is None else msgspec.json.decode(row.source_metadata),
-        status=PostStatus(row.status),
+        status=status,
         created_at=from_ms(row.created_at),
         updated_at=from_ms(row.updated_at),
         published_at=None if row.published_at is None else from_ms(row.published_at),
@@ -282,4 +280,8 @@ def post_of(row: AnyRow) -> Post:
         occurred_at=from_ms(row.created_at if row.occurred_at is None else row.occurred_at),
         contained_in=row.contained_in,
         path=row.path,
+        summary=row.summary,
+        labels=read_labels(row.labels),
+        # A node of the previous version publishes a draft without ending its schedule.
+        publish_at=None if row.publish_at is None or status is PostStatus.PUBLISHED else from_ms(row.publish_at),
     )

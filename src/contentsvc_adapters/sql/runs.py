@@ -1,5 +1,3 @@
-"""The common parts of statements about workflow runs."""
-
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -25,34 +23,32 @@ _RUNS: Final[Select[*tuple[Any, ...]]] = select(
 
 
 def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Create the statement that reads runs for :func:`~contentsvc_adapters.sql.rows.listed_run`."""
     return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None)))
 
 
 def whole_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    """Create the statement that reads runs for :class:`~contentsvc_adapters.sql.shared_events.SharedEvents`."""
     return _RUNS.add_columns(small_data(dialect))
 
 
-def stands_at(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
+def has_status(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
     """Return the condition that a run has a status, in a form that matches the partial index."""
     # A literal: the planner cannot match a partial index against a parameter.
     return runs.c.status == literal_column(f"'{status.value}'")
 
 
-def held(run: WorkflowRun | Taken) -> ColumnElement[bool]:
+def owned_by_taker(run: WorkflowRun | Taken) -> ColumnElement[bool]:
     """Return the condition that a run is running under the take of ``run``."""
     return (
         (workflow_runs.c.id == run.id)
         & (workflow_runs.c.organization_id == run.organization_id)
         & (workflow_runs.c.takes == run.takes)
-        & stands_at(RunStatus.RUNNING)
+        & has_status(RunStatus.RUNNING)
     )
 
 
 def changing(run: WorkflowRun | Taken) -> Update:
     """Return an update of a run that applies only under the take of ``run``."""
-    return update(workflow_runs).where(held(run))
+    return update(workflow_runs).where(owned_by_taker(run))
 
 
 def forget(connection: Connection, ids: Sequence[str]) -> None:
@@ -64,10 +60,10 @@ def forget(connection: Connection, ids: Sequence[str]) -> None:
 
 def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
     """Store a requested run and its request; False: the run exists already."""
-    asked = run.cause
-    assert isinstance(asked, Generation | SiteReading)  # what deliveries start is settled with them
+    request = run.cause
+    assert isinstance(request, Generation | SiteReading)  # what deliveries start is settled with them
     asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)
-    if connection.execute(asking, rows.asked_row(run, asked)).first() is None:
+    if connection.execute(asking, rows.asked_row(run, request)).first() is None:
         return False
     connection.execute(insert(workflow_runs), rows.run_row(run, event_id=run.id))
     return True

@@ -1,5 +1,3 @@
-"""Sessions of the dashboard."""
-
 from datetime import datetime
 from typing import final
 
@@ -14,8 +12,6 @@ from contentsvc_core.timestamps import to_ms
 
 @final
 class SqlSessions:
-    """The sessions."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -26,8 +22,8 @@ class SqlSessions:
 
     async def session(self, digest: str) -> Session | None:
         query = select(sessions).where(sessions.c.digest == digest)
-        found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else directory_rows.session_of(found)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else directory_rows.session_of(row)
 
     async def remove(self, digest: str) -> bool:
         removing = delete(sessions).where(sessions.c.digest == digest)

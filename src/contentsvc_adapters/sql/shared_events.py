@@ -13,7 +13,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import events
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
-from contentsvc_core.workflows.asked import ASKED_KINDS
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
@@ -45,46 +45,41 @@ class SharedEvents:
         self._shared: WeakValueDictionary[str, Event] = WeakValueDictionary()
 
     async def runs(self, found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
-        """Return the readable runs, and for each unreadable run its id and the reason.
-
-        Args:
-            found: Rows of :func:`~contentsvc_adapters.sql.runs.whole_runs`.
-        """
-        known = _Known()
-        delivered = {row.event_id: row for row in found if row.type not in ASKED_KINDS}
+        """Return the readable runs, and for each unreadable run its id and the reason."""
+        cache = _Known()
+        delivered = {row.event_id: row for row in found if row.type not in REQUESTED_KINDS}
         for event_id in delivered:
             if (event := self._shared.get(event_id)) is not None:
-                known.events[event_id] = event
-        missing = [row for event_id, row in delivered.items() if event_id not in known.events]
+                cache.events[event_id] = event
+        missing = [row for event_id, row in delivered.items() if event_id not in cache.events]
         # In a thread: an event may hold two thousand commits.
-        await asyncio.to_thread(_decode, [row for row in missing if row.small_data is not None], known)
+        await asyncio.to_thread(_decode, [row for row in missing if row.small_data is not None], cache)
         for row in missing:
             if row.small_data is None:
                 # One at a time, so that each text is freed before the next is read.
-                await asyncio.to_thread(known.add, row, await self._data(row.event_id))
-        self._shared.update(known.events)
-        return await asyncio.to_thread(_runs, found, known)
+                await asyncio.to_thread(cache.add, row, await self._data(row.event_id))
+        self._shared.update(cache.events)
+        return await asyncio.to_thread(_runs, found, cache)
 
     async def _data(self, event_id: str) -> str:
         query = select(events.c.data).where(events.c.id == event_id)
         return await self._database.read(lambda connection: connection.scalars(query).one())
 
 
-def _decode(found: Sequence[rows.AnyRow], known: _Known) -> None:
-    for row in found:
-        known.add(row, row.small_data)
+def _decode(run_rows: Sequence[rows.AnyRow], cache: _Known) -> None:
+    for row in run_rows:
+        cache.add(row, row.small_data)
 
 
-def _runs(found: Sequence[rows.AnyRow], known: _Known) -> tuple[list[WorkflowRun], dict[str, str]]:
-    """Return the readable runs, and the reasons for unreadable ones."""
+def _runs(run_rows: Sequence[rows.AnyRow], cache: _Known) -> tuple[list[WorkflowRun], dict[str, str]]:
     runs: list[WorkflowRun] = []
     unreadable: dict[str, str] = {}
-    for row in found:
-        if row.event_id in known.faults:
-            unreadable[row.id] = known.faults[row.event_id]
+    for row in run_rows:
+        if row.event_id in cache.faults:
+            unreadable[row.id] = cache.faults[row.event_id]
             continue
         try:
-            runs.append(rows.workflow_run(row, known.events.get(row.event_id)))
+            runs.append(rows.workflow_run(row, cache.events.get(row.event_id)))
         except UnreadableRow as exc:
             unreadable[row.id] = str(exc)
     return runs, unreadable

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, case, or_
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import events
-from contentsvc_core.workflows.asked import ASKED_KINDS
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 
 #: The maximum size of a small event in bytes, as stored. Most pushes have less than 16 KiB; fifty of these are 3 MiB.
 _SMALL: Final = 64 * 1024
@@ -17,7 +17,7 @@ def small_data(dialect: Dialect, *conditions: ColumnElement[bool]) -> ColumnElem
 
     For a requested run, the column always holds the request.
     """
-    was_asked = events.c.type.in_(sorted(ASKED_KINDS))
+    was_asked = events.c.type.in_(sorted(REQUESTED_KINDS))
     # The conditions first: SQLite reads a text to measure it.
     is_small = and_(*conditions, dialect.size_of(events.c.data) <= _SMALL)
     return case((or_(was_asked, is_small), events.c.data)).label("small_data")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.searching.search import SqlSearch
     from contentsvc_adapters.sql.settling.queue import SettlementQueue
     from contentsvc_core.ports import (
+        Alerts,
         ApiKeys,
         BrandIdentities,
         Changelogs,
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
         Directory,
         Executors,
         Hooks,
-        Insights,
         Jobs,
         Journal,
         Mailbox,
         Outbox,
         PostLibrary,
         RateLimitStore,
+        ReadModel,
         RunLedger,
-        RunMemory,
+        RunStateStore,
         Schedules,
         SecretSealer,
         Sessions,
@@ -49,13 +50,11 @@ class SqlStores:
     """
 
     def __init__(self, database: "Database", sealer: "SecretSealer") -> None:
-        """Create the stores. The schema must be current (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
         self.database: Final = database
         self._sealer: Final = sealer
 
     @cached_property
     def queue(self) -> "SettlementQueue":
-        """The queue of settlements."""
         from contentsvc_adapters.sql.settling.choice import settlement_queue
 
         return settlement_queue(self.database)
@@ -79,10 +78,10 @@ class SqlStores:
         return SqlExecutors(self.database)
 
     @cached_property
-    def run_memory(self) -> "RunMemory":
-        from contentsvc_adapters.sql.executors import SqlRunMemory
+    def run_state(self) -> "RunStateStore":
+        from contentsvc_adapters.sql.executors import SqlRunStateStore
 
-        return SqlRunMemory(self.database)
+        return SqlRunStateStore(self.database)
 
     @cached_property
     def jobs(self) -> "Jobs":
@@ -98,9 +97,9 @@ class SqlStores:
 
     @cached_property
     def posts(self) -> "PostLibrary":
-        from contentsvc_adapters.sql.library import SqlPostLibrary
+        from contentsvc_adapters.sql.post_library import SqlPostLibrary
 
-        return SqlPostLibrary(self.database)
+        return SqlPostLibrary(self.database, lambda: self.search)
 
     @cached_property
     def changelogs(self) -> "Changelogs":
@@ -157,10 +156,10 @@ class SqlStores:
         return SqlRateLimitStore(self.database)
 
     @cached_property
-    def insights(self) -> "Insights":
-        from contentsvc_adapters.sql.insights import SqlInsights
+    def read_model(self) -> "ReadModel":
+        from contentsvc_adapters.sql.read_model import SqlReadModel
 
-        return SqlInsights(self.database)
+        return SqlReadModel(self.database)
 
     @cached_property
     def search(self) -> "SqlSearch":
@@ -181,6 +180,12 @@ class SqlStores:
         return SqlOutbox(self.database, self._sealer)
 
     @cached_property
+    def alerts(self) -> "Alerts":
+        from contentsvc_adapters.sql.outgoing.alerts import SqlAlerts
+
+        return SqlAlerts(self.database)
+
+    @cached_property
     def subscribers(self) -> "Subscribers":
         from contentsvc_adapters.sql.subscribers import SqlSubscribers
 
@@ -193,12 +198,10 @@ class SqlStores:
         return SqlMailbox(self.database, self._sealer)
 
     async def close(self) -> None:
-        """Finish accepted work and close the database."""
         if "queue" in vars(self):
             await self.queue.close(_DRAINED_WITHIN_S)
         await self.database.dispose()
 
 
 def sql_stores(database: "Database", sealer: "SecretSealer") -> SqlStores:
-    """Create the stores of a database, whose schema must exist (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
     return SqlStores(database, sealer)

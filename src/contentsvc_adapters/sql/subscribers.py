@@ -1,5 +1,3 @@
-"""The subscribers."""
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, final
@@ -30,8 +28,6 @@ CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 @final
 class SqlSubscribers:
-    """The subscribers."""
-
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
         self._database = database
         self._sealer = sealer
@@ -50,12 +46,11 @@ class SqlSubscribers:
             owner = select(organizations.c.id).where(organizations.c.id == subscriber.organization_id)
             connection.execute(owner.with_for_update())
             # The same queries for known and unknown addresses.
-            whole, asked = connection.execute(counting).one()
+            whole, unconfirmed = connection.execute(counting).one()
             found = connection.execute(standing).first()
             if found is not None and found.digest == subscriber.digest:
-                # Called again after an unknown outcome.
                 return True
-            if whole >= at_most or asked >= pending:
+            if whole >= at_most or unconfirmed >= pending:
                 return False
             if found is None:
                 connection.execute(insert(subscribers), row)
@@ -88,8 +83,8 @@ class SqlSubscribers:
         def confirm(connection: Connection) -> Subscriber | None:
             connection.execute(confirming)
             # Also finds the row if the transaction runs again after an unknown outcome.
-            found = connection.execute(reading).first()
-            return None if found is None else subscriber_of(found)
+            row = connection.execute(reading).first()
+            return None if row is None else subscriber_of(row)
 
         return await self._database.write(confirm)
 
@@ -119,8 +114,8 @@ class SqlSubscribers:
             .where(subscribers.c.organization_id == organization_id)
             .order_by(subscribers.c.changelog_id, subscribers.c.address)
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [subscriber_of(row) for row in found]
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [subscriber_of(row) for row in rows]
 
     async def confirmed(self, organization_id: str) -> Mapping[str, int]:
         query = (
@@ -128,8 +123,8 @@ class SqlSubscribers:
             .where(subscribers.c.organization_id == organization_id, CONFIRMED)
             .group_by(subscribers.c.changelog_id)
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return {row.changelog_id: row.number for row in found}
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.changelog_id: row.number for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         first = (
@@ -174,7 +169,6 @@ def _row(subscriber: Subscriber) -> dict[str, Any]:
 
 
 def subscriber_of(row: AnyRow) -> Subscriber:
-    """Return the subscriber of a row."""
     return Subscriber(
         id=row.id,
         organization_id=row.organization_id,

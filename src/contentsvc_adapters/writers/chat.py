@@ -9,7 +9,13 @@ import httpx
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_adapters.writers.completions import AnswerReader, Broken, ModelAnswer, named_fault, read_fault
+from contentsvc_adapters.writers.completions import (
+    AnswerReader,
+    InvalidCompletion,
+    ModelAnswer,
+    named_fault,
+    read_fault,
+)
 from contentsvc_core.content.prompting import MATERIAL_LIMIT, Prompt
 
 #: The most bytes of a refusal that are read.
@@ -40,8 +46,6 @@ def _printable(_endpoint: object, _attribute: object, key: str) -> None:
 @final
 @frozen(kw_only=True)
 class ModelEndpoint:
-    """A model and its server."""
-
     #: The address before ``/chat/completions``, e.g. ``https://api.example/v1``.
     base_url: str = field(converter=lambda url: url.rstrip("/"))
     model: str
@@ -83,14 +87,12 @@ class _Later:
 
 @final
 @frozen(kw_only=True)
-class _OtherWords:
+class _RetryWithout:
     """The server rejected a part of the request; the request is sent again without that part."""
 
 
 @final
 class Chat:
-    """Sends prompts to one model."""
-
     def __init__(self, endpoint: ModelEndpoint, patience: Patience) -> None:
         self._endpoint = endpoint
         self._patience = patience
@@ -113,34 +115,33 @@ class Chat:
         )
 
     async def aclose(self) -> None:
-        """Close the connections; no further prompt can be sent."""
         await self._client.aclose()
 
-    async def ask(self, prompt: Prompt) -> ModelAnswer | Broken:
+    async def ask(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
         """Send a prompt, with retries, until an answer or a permanent fault, within the endpoint's time limit."""
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
                 return await self._ask(prompt)
         except TimeoutError:
-            return Broken(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
+            return InvalidCompletion(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
 
-    async def _ask(self, prompt: Prompt) -> ModelAnswer | Broken:
+    async def _ask(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
         pause_s = self._patience.first_pause_s
         tried = 0
         while True:
-            given = await self._ask_once(self._question(prompt))
-            if isinstance(given, _OtherWords):
+            answer = await self._ask_once(self._question(prompt))
+            if isinstance(answer, _RetryWithout):
                 # At most three times: once for each parameter that can be omitted or renamed.
                 continue
-            if not isinstance(given, _Later):
-                return given
+            if not isinstance(answer, _Later):
+                return answer
             tried += 1
             if tried == self._patience.tries:
-                return Broken(reason=f"{given.reason}, {tried} times")
-            if given.after_s > self._patience.longest_pause_s:
-                return Broken(reason=f"{given.reason}, and wants to be asked again in {given.after_s:g} s")
+                return InvalidCompletion(reason=f"{answer.reason}, {tried} times")
+            if answer.after_s > self._patience.longest_pause_s:
+                return InvalidCompletion(reason=f"{answer.reason}, and wants to be asked again in {answer.after_s:g} s")
             # At least as long as the server asks, and jittered, so that runs do not retry all at once.
-            await asyncio.sleep(max(given.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
+            await asyncio.sleep(max(answer.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
             pause_s = min(2 * pause_s, self._patience.longest_pause_s)
 
     def _question(self, prompt: Prompt) -> dict[str, Any]:
@@ -157,7 +158,7 @@ class Chat:
             question["stream_options"] = {"include_usage": True}
         return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
 
-    async def _ask_once(self, question: dict[str, Any]) -> ModelAnswer | Broken | _Later | _OtherWords:
+    async def _ask_once(self, question: dict[str, Any]) -> ModelAnswer | InvalidCompletion | _Later | _RetryWithout:
         url = f"{self._endpoint.base_url}/chat/completions"
         request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
         try:
@@ -168,14 +169,14 @@ class Chat:
         try:
             return await (self._read(response) if response.is_success else self._refused(response, question))
         except httpx.TransportError as exc:
-            return Broken(reason=f"the model's answer broke off ({type(exc).__name__})")
+            return InvalidCompletion(reason=f"the model's answer broke off ({type(exc).__name__})")
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpx.Response) -> ModelAnswer | Broken:
+    async def _read(self, response: httpx.Response) -> ModelAnswer | InvalidCompletion:
         """Read an answer. It is given up after a silence, not for being slow."""
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            return Broken(reason="the model's answer is compressed, which was not asked for")
+            return InvalidCompletion(reason="the model's answer is compressed, which was not asked for")
         completion = AnswerReader()
         loop = asyncio.get_running_loop()
         try:
@@ -186,11 +187,13 @@ class Chat:
                         break
                     silence.reschedule(loop.time() + self._patience.silence_s)
         except TimeoutError:
-            return Broken(reason=f"the model has stalled for {self._patience.silence_s:g} s")
+            return InvalidCompletion(reason=f"the model has stalled for {self._patience.silence_s:g} s")
         text = completion.text()
-        return text if isinstance(text, Broken) else ModelAnswer(text=text, usage=completion.usage)
+        return text if isinstance(text, InvalidCompletion) else ModelAnswer(text=text, usage=completion.usage)
 
-    async def _refused(self, response: httpx.Response, question: dict[str, Any]) -> Broken | _Later | _OtherWords:
+    async def _refused(
+        self, response: httpx.Response, question: dict[str, Any]
+    ) -> InvalidCompletion | _Later | _RetryWithout:
         status = response.status_code
         error = read_fault(await _beginning(response))
         name = named_fault(error)
@@ -198,10 +201,10 @@ class Chat:
         if status in _LATER and name != _NOT_LATER:
             return _Later(reason=reason, after_s=_retry_after_s(response))
         if status in _BAD_REQUEST and self._learns(str(error), question):
-            return _OtherWords()
+            return _RetryWithout()
         if response.has_redirect_location:
-            return Broken(reason=f"{reason}, a redirect: set CONTENTSVC_WRITER_URL to where it leads")
-        return Broken(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
+            return InvalidCompletion(reason=f"{reason}, a redirect: set CONTENTSVC_WRITER_URL to where it leads")
+        return InvalidCompletion(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
 
     def _learns(self, said: str, question: dict[str, Any]) -> bool:
         """Check whether a refusal names a parameter that can be omitted or renamed, and remember it."""

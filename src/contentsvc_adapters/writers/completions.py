@@ -1,6 +1,6 @@
 """Reads the answer of an OpenAI-compatible server to a chat completion, streamed as events or whole.
 
-Servers are not trusted: sizes are limited, fields are checked, and an answer counts only once it is complete.
+Servers are not trusted: sizes are limited, and an answer counts only once it is complete.
 """
 
 import re
@@ -54,8 +54,6 @@ _CHUNKS: Final = msgspec.json.Decoder(_Chunk)
 @final
 @frozen(kw_only=True)
 class ModelAnswer:
-    """A complete answer."""
-
     text: str
     #: The input and output tokens; ``None``: the server does not report them.
     usage: tuple[int, int] | None = None
@@ -63,7 +61,7 @@ class ModelAnswer:
 
 @final
 @frozen(kw_only=True)
-class Broken:
+class InvalidCompletion:
     """An answer without a usable text."""
 
     #: Contains nothing of prompt or answer.
@@ -104,8 +102,8 @@ class AnswerReader:
             return self._broken("is no stream of events")
         return any(self._take_line(bytes(line).strip()) for line in lines)
 
-    def text(self) -> str | Broken:
-        """Return the text after the last bytes; ``Broken``: it is incomplete, cut, refused or empty."""
+    def text(self) -> str | InvalidCompletion:
+        """Return the text after the last bytes; ``InvalidCompletion``: it is incomplete, cut, refused or empty."""
         if self._fault is None and self._streamed is None:
             self._broken("is empty")
         if self._fault is None and not self._streamed:
@@ -114,7 +112,7 @@ class AnswerReader:
         text = "".join(self._texts)
         if fault is None and not text.strip():
             fault = "is empty"
-        return text if fault is None else Broken(reason=f"the model's answer {fault}")
+        return text if fault is None else InvalidCompletion(reason=f"the model's answer {fault}")
 
     def _bad_end(self) -> str | None:
         match self._finish:

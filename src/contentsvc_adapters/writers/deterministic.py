@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final, final
 
-from contentsvc_adapters.aside import OneAtATime
+from contentsvc_adapters.offload import SingleThreadExecutor
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.events.normalized import Push
@@ -21,10 +21,9 @@ class DeterministicWriter:
     costly: bool = False
 
     def __init__(self) -> None:
-        """Create it; its thread begins with the first large brief."""
         # Writing from a large push takes as much memory as its messages have: twelve runs of one push at once would
         # take twelve times that, each in its thread's own arena, and be no faster.
-        self._large = OneAtATime()
+        self._large = SingleThreadExecutor()
 
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
         """Write from a brief. Large briefs are written one at a time. No step is stored: a retry costs nothing."""

@@ -47,13 +47,13 @@ def _escaped(markdown: str) -> str:
     lines: list[str] = []
     fence = ""
     for line in markdown.split("\n"):
-        found = _FENCE.fullmatch(line)
+        match = _FENCE.fullmatch(line)
         if fence:
             lines.append(line)
-            if found and found[1].startswith(fence) and not found[2].strip():
+            if match and match[1].startswith(fence) and not match[2].strip():
                 fence = ""
-        elif found and not (found[1][0] == "`" and "`" in found[2]):
-            fence = found[1]
+        elif match and not (match[1][0] == "`" and "`" in match[2]):
+            fence = match[1]
             lines.append(line)
         else:
             lines.append(_escaped_line(line))
@@ -70,16 +70,16 @@ def _escaped_line(line: str) -> str:
     for place in range(len(pieces) - 2, 0, -2):
         closing[place] = ahead.get(len(pieces[place]), 0)
         ahead[len(pieces[place])] = place
-    made: list[str] = []
+    parts: list[str] = []
     place = 0
     while place < len(pieces):
         if place % 2 and (end := closing[place]):
-            made += pieces[place : end + 1]
+            parts += pieces[place : end + 1]
             place = end + 1
             continue
-        made.append(pieces[place] if place % 2 else _MARKUP.sub(_escape, pieces[place]))
+        parts.append(pieces[place] if place % 2 else _MARKUP.sub(_escape, pieces[place]))
         place += 1
-    return "".join(made)
+    return "".join(parts)
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -87,7 +87,6 @@ def _escape(found: re.Match[str]) -> str:
         case "<":
             return "\\<"
         case "!":
-            # The image becomes a link.
             return ""
         case kept:
             return kept
@@ -102,7 +101,6 @@ def _targets(markdown: str) -> Iterator[str]:
 
 
 def _tokens(markdown: str) -> Iterator[tuple[str, str]]:
-    """Yield the type of every token, and its link target."""
     for block in _PARSER.parse(markdown):
         for token in (block, *(block.children or ())):
             yield token.type, str(token.attrGet("href") or "")

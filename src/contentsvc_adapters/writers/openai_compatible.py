@@ -11,7 +11,7 @@ import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
-from contentsvc_adapters.writers.completions import Broken, ModelAnswer
+from contentsvc_adapters.writers.completions import InvalidCompletion, ModelAnswer
 from contentsvc_adapters.writers.inspection import inert
 from contentsvc_core.content.forms import silence
 from contentsvc_core.content.prompting import Prompt, UnusableDraft, prompt_for, read_draft
@@ -39,16 +39,12 @@ class OpenAICompatibleWriter:
         self._chat = Chat(endpoint, patience or Patience())
 
     async def aclose(self) -> None:
-        """Close the connections; no further draft can be written."""
         await self._chat.aclose()
 
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
         """Write a draft with the model; if the rules find nothing to report, no prompt is sent.
 
-        Each answer is a step. So a resumed run pays for no answer twice, unless the prompt has changed meanwhile.
-
-        Raises:
-            WriterUnavailable: The model cannot be reached, or its answer cannot be a post.
+        Each answer is a step: a resumed run pays for no answer twice, unless the prompt has changed meanwhile.
         """
         # In a thread, as below: thousands of commits take long.
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
@@ -68,7 +64,7 @@ class OpenAICompatibleWriter:
     ) -> tuple[Draft | UnusableDraft, tuple[int, int] | None]:
         async def ask() -> str:
             answer = await self._chat.ask(prompt)
-            if isinstance(answer, Broken):
+            if isinstance(answer, InvalidCompletion):
                 raise self._unavailable(answer.reason)
             if last:
                 # Raised inside the step, so that it is not stored: the next attempt of the run asks for a better one.

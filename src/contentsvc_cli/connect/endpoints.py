@@ -1,107 +1,114 @@
-"""``endpoint``: targets of outgoing webhooks."""
-
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+import msgspec
 
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, OVERLAP, WebhookEndpoint, endpoint_body
-from contentsvc_core.outgoing.events import EventType
-from contentsvc_core.text import one_line
-from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
-
-_HOUR: Final = timedelta(hours=1)
-_EVENT: Final = click.option(
-    "--event",
-    "events",
-    multiple=True,
-    type=click.Choice([kind.value for kind in EventType]),
-    help="Send this event type. Repeat for several.  [default: all]",
+from contentsvc_core.commands import read_command
+from contentsvc_core.outgoing.endpoints import (
+    MAX_OVERLAP,
+    OVERLAP,
+    ChangeEndpoint,
+    CreateEndpoint,
+    EndpointBody,
+    WebhookEndpoint,
 )
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.webhook_endpoints import NewSecret
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+_PATH: Final = "/v1/webhook-endpoints"
+_HOUR: Final = timedelta(hours=1)
+_NAMES: Final = {"event_types": "--event"}
+#: The target is an argument, and ``--disabled`` is the opposite of the field.
+_WITHOUT: Final = ("url", "enabled")
 
 
 @click.group()
 def endpoint() -> None:
-    """Manage webhook endpoints: other services that receive signed webhooks."""
+    """Manage webhook endpoints: your services, chats and e-mail addresses that get messages."""
 
 
 @endpoint.command()
 @click.argument("url")
 @ORGANIZATION
-@_EVENT
-@click.option("--description", default="", help="Description.")
+@options(CreateEndpoint, _NAMES, {}, without=_WITHOUT)
 @click.option("--disabled", is_flag=True, help="Create the endpoint disabled.")
 @JSON
-def create(
-    url: str, organization: str, events: tuple[str, ...], description: str, *, disabled: bool, as_json: bool
-) -> None:
-    """Create an endpoint at URL, and print its signing secret. The secret is shown only once.
+def create(url: str, organization: str, *, disabled: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+    """Create an endpoint at URL. Without --event, it receives all event types.
 
-    URL must begin with https:// and point to a public host, unless CONTENTSVC_OUTGOING_HOSTS names the host.
+    URL must begin with https:// and point to a public host, unless CONTENTSVC_OUTGOING_HOSTS names the host. Addresses
+    of Slack, Discord and Microsoft Teams are recognized. For e-mail, use mailto: and up to ten addresses, separated by
+    commas. The signing secret of the format 'standard' is shown only once.
     """
+    wanted = accepted(read_command(CreateEndpoint, {"url": url, "enabled": not disabled, **given(fields)}))
 
-    async def work(app: Application) -> NewSecret:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return accepted(
-            await app.endpoint_editor.create(
-                owner.id, url=url, description=description, event_types=_types(events), enabled=not disabled
-            )
-        )
+        return _with_secret(accepted(await app.endpoint_editor.create(owner.id, wanted)))
 
-    made = with_app(work)
-    show({**endpoint_body(made.endpoint), "secret": made.secret}, as_json=as_json)
+    made = with_app(work, remote=lambda api: _flat(api.send("POST", _PATH, msgspec.to_builtins(wanted))))
+    show(made, as_json=as_json)
+    hint(f"contentsvc endpoint test {made['id']}", as_json=as_json)
 
 
 @endpoint.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_endpoints(organization: str, *, as_json: bool) -> None:
     """List an organization's endpoints, oldest first."""
 
-    async def work(app: Application) -> list[WebhookEndpoint]:
+    async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return list(await app.stores.endpoints.endpoints(owner.id))
+        return [_body(found) for found in await app.stores.endpoints.endpoints(owner.id)]
 
-    rows = [endpoint_body(found) for found in with_app(work)]
-    columns = ("id", "url", "eventTypes", "enabled", "consecutiveFailures", "disabledReason")
+    rows = with_app(work, remote=lambda api: api.get(_PATH)["webhookEndpoints"])
+    columns = ("id", "url", "format", "eventTypes", "enabled", "consecutiveFailures", "disabledReason")
     show_rows(rows, columns=columns, as_json=as_json, empty="No endpoints yet.")
+
+
+@endpoint.command("show")
+@click.argument("endpoint_id")
+@JSON
+def show_endpoint(endpoint_id: str, *, as_json: bool) -> None:
+    """Show an endpoint."""
+
+    async def work(app: Application) -> dict[str, Any]:
+        found = await app.stores.endpoints.endpoint(await _owner_of(app, endpoint_id), endpoint_id)
+        if found is None:
+            raise _unknown(endpoint_id)
+        return _body(found)
+
+    found = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(endpoint_id)}")["webhookEndpoint"])
+    show(found, as_json=as_json)
 
 
 @endpoint.command()
 @click.argument("endpoint_id")
-@click.option("--url", help="New URL.")
-@_EVENT
+@options(ChangeEndpoint, _NAMES, {}, without=("enabled",))
 @click.option("--all-events", is_flag=True, help="Send all event types.")
-@click.option("--description", help="Description.")
 @JSON
-def edit(
-    endpoint_id: str,
-    url: str | None,
-    events: tuple[str, ...],
-    description: str | None,
-    *,
-    all_events: bool,
-    as_json: bool,
-) -> None:
+def edit(endpoint_id: str, *, all_events: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change an endpoint. Options that you leave out stay unchanged. Waiting messages go to the new URL."""
-    if events and all_events:
+    changes = given(fields)
+    if "event_types" in changes and all_events:
         message = "use either --event or --all-events"
         raise click.UsageError(message)
-    changes = EndpointChanges()
-    if url is not None:
-        changes["url"] = url
-    if description is not None:
-        changes["description"] = description
-    if events or all_events:
-        changes["event_types"] = _types(events)
+    if all_events:
+        changes["event_types"] = ()
     if not changes:
         message = "there is nothing to change: name an option"
         raise click.UsageError(message)
-    show(endpoint_body(_changed(endpoint_id, changes)), as_json=as_json)
+    show(_changed(endpoint_id, changes), as_json=as_json)
 
 
 @endpoint.command()
@@ -109,7 +116,7 @@ def edit(
 @JSON
 def enable(endpoint_id: str, *, as_json: bool) -> None:
     """Enable an endpoint. Waiting messages are sent."""
-    show(endpoint_body(_changed(endpoint_id, EndpointChanges(enabled=True))), as_json=as_json)
+    show(_changed(endpoint_id, {"enabled": True}), as_json=as_json)
 
 
 @endpoint.command()
@@ -117,7 +124,7 @@ def enable(endpoint_id: str, *, as_json: bool) -> None:
 @JSON
 def disable(endpoint_id: str, *, as_json: bool) -> None:
     """Disable an endpoint. It gets no new messages, and waiting messages are kept."""
-    show(endpoint_body(_changed(endpoint_id, EndpointChanges(enabled=False))), as_json=as_json)
+    show(_changed(endpoint_id, {"enabled": False}), as_json=as_json)
 
 
 @endpoint.command("rotate-secret")
@@ -133,12 +140,16 @@ def disable(endpoint_id: str, *, as_json: bool) -> None:
 def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> None:
     """Rotate the secret of an endpoint, and print the new one. It is shown only once."""
 
-    async def work(app: Application) -> NewSecret:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await _owner_of(app, endpoint_id)
-        return accepted(await app.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR))
+        rotated = await app.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR)
+        return _with_secret(accepted(rotated))
 
-    rotated = with_app(work)
-    show({**endpoint_body(rotated.endpoint), "secret": rotated.secret}, as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        path = f"{_PATH}/{part(endpoint_id)}/rotate-secret"
+        return _flat(api.send("POST", path, {"overlapHours": overlap_hours}))
+
+    show(with_app(work, remote=remote), as_json=as_json)
 
 
 @endpoint.command()
@@ -150,7 +161,9 @@ def test(endpoint_id: str, *, as_json: bool) -> None:
     async def work(app: Application) -> str:
         return accepted(await app.endpoint_editor.test(await _owner_of(app, endpoint_id), endpoint_id))
 
-    show({"endpointId": endpoint_id, "messageId": with_app(work)}, as_json=as_json)
+    sent = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/test")["messageId"])
+    show({"endpointId": endpoint_id, "messageId": sent}, as_json=as_json)
+    hint("contentsvc log list", as_json=as_json)
 
 
 @endpoint.command()
@@ -162,20 +175,34 @@ def delete(endpoint_id: str, *, as_json: bool) -> None:
     async def work(app: Application) -> bool:
         return await app.endpoint_editor.remove(await _owner_of(app, endpoint_id), endpoint_id)
 
-    if not with_app(work):
+    if not with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(endpoint_id)}")):
         raise _unknown(endpoint_id)
     show({"id": endpoint_id}, as_json=as_json)
 
 
-def _changed(endpoint_id: str, changes: EndpointChanges) -> WebhookEndpoint:
-    async def work(app: Application) -> WebhookEndpoint:
-        return accepted(await app.endpoint_editor.change(await _owner_of(app, endpoint_id), endpoint_id, **changes))
+def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    change = accepted(read_command(ChangeEndpoint, changes))
 
-    return with_app(work)
+    async def work(app: Application) -> dict[str, Any]:
+        return _body(accepted(await app.endpoint_editor.change(await _owner_of(app, endpoint_id), endpoint_id, change)))
+
+    def remote(api: "Api") -> dict[str, Any]:
+        return api.send("PATCH", f"{_PATH}/{part(endpoint_id)}", msgspec.to_builtins(change))["webhookEndpoint"]
+
+    return with_app(work, remote=remote)
 
 
-def _types(events: Iterable[str]) -> list[EventType]:
-    return [EventType(name) for name in events]
+def _with_secret(made: NewSecret) -> dict[str, Any]:
+    secret = {"secret": made.secret} if made.endpoint.is_signed else {}
+    return {**_body(made.endpoint), **secret}
+
+
+def _body(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return msgspec.to_builtins(EndpointBody.of(endpoint))
+
+
+def _flat(answer: dict[str, Any]) -> dict[str, Any]:
+    return {**answer["webhookEndpoint"], "secret": answer["secret"]}
 
 
 async def _owner_of(app: Application, endpoint_id: str) -> str:

@@ -1,13 +1,12 @@
-"""``integration``: connected repositories."""
-
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from contentsvc_cli.connect.webhooks import CALLING, owner_of, reconcile, rotate_secret, unknown
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, say, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, say, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -15,6 +14,9 @@ from contentsvc_core.organizations import Integration, removed_body, webhook_url
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
 from contentsvc_http.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
 
 #: Variable of the token; an argument would be visible in process lists.
 TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
@@ -99,26 +101,76 @@ def connect(
             "createdAtHost": connected.created_at_host,
         }
 
-    show(with_app(work, busy=CALLING), as_json=as_json)
-    if load_settings().base_url == Settings().base_url:
-        hint = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
-        click.echo(hint, err=True)
+    def remote(api: "Api") -> dict[str, object]:
+        owner, _, name = repository.rpartition("/")
+        body = {
+            "owner": owner,
+            "repo": name,
+            "repositoryId": None if repository_id is None else str(repository_id),
+            "branch": branch,
+            "token": read,
+        }
+        made = api.send("POST", f"/v1/integrations/{provider}", body)
+        connected, webhook = made[provider], made["webhook"]
+        return {
+            "integrationId": connected["id"],
+            "repositoryId": connected["repositoryId"],
+            "branch": connected["defaultBranch"],
+            "webhookUrl": webhook["url"],
+            "webhookSecret": webhook["secret"],
+            "createdAtHost": webhook["createdAtHost"],
+        }
+
+    made = with_app(work, busy=CALLING, remote=remote)
+    show(made, as_json=as_json)
+    hint(f"contentsvc trigger create --repository-id {made['repositoryId']} --event release", as_json=as_json)
+    if "organizationId" in made and load_settings().base_url == Settings().base_url:
+        warning = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
+        click.echo(warning, err=True)
 
 
 @integration.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_integrations(organization: str, *, as_json: bool) -> None:
     """List an organization's integrations, oldest first."""
 
-    async def work(app: Application) -> list[dict[str, object]]:
+    async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
         found = await app.stores.directory.integrations(owner.id)
         return [_body(one, app.base_url) for one in found]
 
-    rows = with_app(work)
+    rows = with_app(work, remote=_on_server)
     columns = ("id", "provider", "repository", "repositoryId", "enabled", "webhookUrl")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No integrations yet.")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No integrations yet.", optional=("webhookUrl", "provider"))
+
+
+@integration.command("show")
+@click.argument("integration_id", shell_complete=integration_ids)
+@JSON
+def show_integration(integration_id: str, *, as_json: bool) -> None:
+    """Show an integration with its webhook's URL."""
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await owner_of(app, integration_id)
+        found = await app.stores.directory.integrations(owner)
+        return next(_body(one, app.base_url) for one in found if one.id == integration_id)
+
+    def remote(api: "Api") -> dict[str, Any]:
+        found = next((each for each in _on_server(api) if each["id"] == integration_id), None)
+        if found is None:
+            raise unknown(integration_id)
+        return found
+
+    show(with_app(work, remote=remote), as_json=as_json)
+
+
+def _on_server(api: "Api") -> list[dict[str, Any]]:
+    return [
+        {**each, "provider": provider, "repository": each["displayName"], "enabled": None, "webhookUrl": None}
+        for provider, found in api.get("/v1/integrations").items()
+        for each in found
+    ]
 
 
 @integration.command()
@@ -151,19 +203,24 @@ def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def delete(integration_id: str, *, as_json: bool) -> None:
-    """Delete an integration and its webhook, and disable the triggers and schedules that use it.
+    """Delete an integration and its webhook.
 
-    Log entries, context records and posts stay.
+    The triggers and schedules that use it are disabled. Log entries, context records and posts stay.
     """
     from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # this command alone
 
-    async def work(app: Application) -> Disconnected:
+    async def work(app: Application) -> Disconnected | None:
         gone = await app.connector.disconnect(await owner_of(app, integration_id), integration_id)
         if gone is None:
             raise unknown(integration_id)
         return gone
 
-    gone = with_app(work, busy=CALLING)
+    def remote(api: "Api") -> None:
+        show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"), as_json=as_json)
+
+    gone = with_app(work, busy=CALLING, remote=remote)
+    if gone is None:
+        return
     show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value}, as_json=as_json)
     if gone.hook is HookEnd.BY_HAND:
         click.echo("You created the webhook by hand: delete it at the code host, too.", err=True)
@@ -181,7 +238,7 @@ def _read_token(given: str | None) -> str | None:
     return token
 
 
-def _body(found: Integration, base_url: str) -> dict[str, object]:
+def _body(found: Integration, base_url: str) -> dict[str, Any]:
     # Integrations connected here have one repository; of several, show the first.
     repository = found.repositories[0]
     return {

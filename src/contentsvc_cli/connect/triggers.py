@@ -1,20 +1,33 @@
-"""``trigger``: event triggers."""
-
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, to_builtins
 
+from contentsvc_cli.connect.trying import try_trigger
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
 from contentsvc_cli.terminal.options import given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger, Trigger, trigger_body
+from contentsvc_core.workflows.bodies import TriggerBody
+from contentsvc_core.workflows.filters import PATTERN_FIELDS
+from contentsvc_core.workflows.triggers import (
+    UNKNOWN_TRIGGER,
+    ChangeTrigger,
+    CreateTrigger,
+    Trigger,
+    source_type,
+)
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+_PATH: Final = "/v1/event-triggers"
 
 #: The options whose names differ from the fields of the command, and the fields without an option.
 _NAMES: Final = {
@@ -22,7 +35,13 @@ _NAMES: Final = {
     "event_types": "--event",
     "output_type": "--output",
     "brand_identity_id": "--brand",
+    "branches": "--branch",
+    "tags": "--tag",
+    "paths": "--path",
+    "scopes": "--scope",
 }
+#: The event types of a trigger that is created without any: one post for each push is too much for readers.
+_USUAL: Final = ("release",)
 _WITHOUT: Final = ("enabled", "house_style")
 _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "repository_ids": {"shell_complete": connected_repository_ids},
@@ -31,65 +50,104 @@ _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
+_BOTH: Final = "use either --event or --every-event"
+_EVERY_EVENT: Final = click.option("--every-event", is_flag=True, help="All event types start a run.")
+
+
 @click.group()
 def trigger() -> None:
-    """Create, list, change, enable and disable event triggers."""
+    """Create, list, change, test, enable and disable event triggers."""
+
+
+trigger.add_command(try_trigger)
 
 
 @trigger.command()
 @ORGANIZATION
 @options(CreateTrigger, _NAMES, _MORE, without=_WITHOUT)
+@_EVERY_EVENT
 @JSON
-def create(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
-    """Create a trigger. Each matching event starts a workflow run, which writes a post."""
-    wanted = accepted(read_command(CreateTrigger, given(fields)))
+def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+    """Create a trigger. Each matching event starts a workflow run, which writes a post.
 
-    async def work(app: Application) -> Trigger:
+    Without --event, releases start runs. Name repositories, or choose --all-repositories.
+    """
+    if every_event and fields["event_types"]:
+        raise click.UsageError(_BOTH)
+    events = () if every_event else fields.pop("event_types") or _USUAL
+    wanted = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
+
+    async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return accepted(await app.trigger_editor.create(owner.id, wanted))
+        return _body(accepted(await app.trigger_editor.create(owner.id, wanted), names=_NAMES))
 
-    show(trigger_body(with_app(work)), as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        return api.send("POST", _PATH, _request(wanted))["eventTrigger"]
+
+    show(with_app(work, remote=remote), as_json=as_json)
+    hint("contentsvc trigger list", as_json=as_json)
 
 
 @trigger.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_triggers(organization: str, *, as_json: bool) -> None:
     """List an organization's triggers, oldest first."""
 
-    async def work(app: Application) -> list[Trigger]:
+    async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return list(await app.stores.directory.triggers(owner.id))
+        return [_body(each) for each in await app.stores.directory.triggers(owner.id)]
 
-    found = with_app(work)
-    rows = [trigger_body(each) if as_json else _for_people(each) for each in found]
+    found = with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])
+    rows = found if as_json else [_for_people(each) for each in found]
     columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
     optional = ("autoPublish", "outputType")
     show_rows(rows, columns=columns, as_json=as_json, empty="No triggers yet.", optional=optional)
 
 
+@trigger.command("show")
+@click.argument("trigger_id", shell_complete=trigger_ids)
+@JSON
+def show_trigger(trigger_id: str, *, as_json: bool) -> None:
+    """Show a trigger."""
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await app.stores.directory.owner_of(trigger_id)
+        found = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
+        return _body(accepted(found or UNKNOWN_TRIGGER, missing=_missing(trigger_id)))
+
+    show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"]), as_json=as_json)
+
+
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @options(ChangeTrigger, _NAMES, _MORE, without=_WITHOUT)
-@click.option("--every-event", is_flag=True, help="All event types start a run.")
+@_EVERY_EVENT
+@click.option(
+    "--without",
+    "cleared",
+    multiple=True,
+    type=click.Choice([_NAMES[name].removeprefix("--") for name in PATTERN_FIELDS]),
+    help="Remove this filter. Repeat for several.",
+)
 @JSON
-def edit(trigger_id: str, *, every_event: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
+def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change a trigger. Options that you leave out stay unchanged. The change applies from the next delivery on.
 
     --brand takes an id, or 'default'.
     """
     changes = given(fields)
     if "event_types" in changes and every_event:
-        message = "use either --event or --every-event"
-        raise click.UsageError(message)
+        raise click.UsageError(_BOTH)
     if every_event:
         changes["event_types"] = ()
+    changes |= {name: () for name in PATTERN_FIELDS if _NAMES[name].removeprefix("--") in cleared}
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
     if not changes:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-    show(trigger_body(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))), as_json=as_json)
+    show(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes))), as_json=as_json)
 
 
 @trigger.command()
@@ -102,7 +160,7 @@ def delete(trigger_id: str, *, as_json: bool) -> None:
         owner = await app.stores.directory.owner_of(trigger_id)
         return owner is not None and await app.stores.directory.remove_trigger(owner, trigger_id)
 
-    if not with_app(work):
+    if not with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}")):
         raise click.ClickException(_missing(trigger_id))
     show({"triggerId": trigger_id, "deleted": True}, as_json=as_json)
 
@@ -126,20 +184,43 @@ def disable(trigger_id: str, *, as_json: bool) -> None:
 def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
     # The checks of an enabled trigger run again: a repository or brand identity may be missing by now.
     changed = _changed(trigger_id, ChangeTrigger(enabled=enabled))
-    show({"triggerId": trigger_id, "enabled": changed.enabled}, as_json=as_json)
+    show({"triggerId": trigger_id, "enabled": changed["enabled"]}, as_json=as_json)
 
 
-def _changed(trigger_id: str, change: Struct) -> Trigger:
-    async def work(app: Application) -> Trigger | Refusal:
+def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(trigger_id)
-        return UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, change)
+        made = UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, change)
+        return _body(accepted(made, missing=_missing(trigger_id), names=_NAMES))
 
-    return accepted(with_app(work), missing=_missing(trigger_id))
+    def remote(api: "Api") -> dict[str, Any]:
+        return api.send("PATCH", f"{_PATH}/{part(trigger_id)}", _request(change))["eventTrigger"]
+
+    return with_app(work, remote=remote)
 
 
-def _for_people(found: Trigger) -> dict[str, object]:
-    repositories = ", ".join(map(str, found.repository_ids))
-    return {**trigger_body(found), "repositories": repositories, "events": list(found.event_types) or "every event"}
+def _request(command: Struct) -> dict[str, Any]:
+    body: dict[str, Any] = to_builtins(command)
+    body.pop("houseStyle", None)
+    if ids := body.pop("repositoryIds", None):
+        body["targets"] = {"repositoryIds": list(map(str, ids))}
+    if (events := body.pop("eventTypes", None)) is not None:
+        body["sourceConfig"] = {"eventTypes": events}
+    if "brandIdentityId" in body:
+        body["outputConfig"] = {"brandIdentityId": body.pop("brandIdentityId")}
+    if provider := body.pop("provider", None):
+        body["sourceType"] = source_type(provider)
+    return body
+
+
+def _for_people(found: Mapping[str, Any]) -> dict[str, object]:
+    repositories = "all" if found.get("allRepositories") else ", ".join(found["targets"]["repositoryIds"])
+    return {**found, "repositories": repositories, "events": found["sourceConfig"]["eventTypes"] or "every event"}
+
+
+def _body(found: Trigger) -> dict[str, Any]:
+    body: dict[str, Any] = msgspec.to_builtins(TriggerBody.of(found))
+    return body
 
 
 def _missing(trigger_id: str) -> str:

@@ -1,12 +1,10 @@
-"""``integration rotate-secret`` and ``integration reconcile``: webhooks at the code host."""
-
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import JSON, show, show_rows
+from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import accepted, with_app
 from contentsvc_core.application import Application
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.reconcile import Missed, Reconciled
     from contentsvc_core.usecases.rotate import Rotated
 
-#: Progress text while a code host is slow.
 CALLING: Final = "waiting for the code host"
 
 
@@ -38,7 +35,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     it at the code host. The exit code is 1 if the code host refuses: enter the printed secret there before the old one
     expires.
     """
-    from contentsvc_core.hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
+    from contentsvc_core.code_hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
 
     async def work(app: Application) -> "Rotated":
         owner = await owner_of(app, integration_id)
@@ -62,12 +59,12 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
 @click.argument("integration_id", shell_complete=integration_ids)
 @click.option("--hours", type=click.IntRange(1, 24 * 7), default=72, show_default=True, help="Hours to look back.")
 @click.option("--dry-run", is_flag=True, help="Only print the deliveries that would be requested.")
-@JSON
+@list_output
 def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) -> None:
-    """Request redelivery of failed and unaccepted deliveries from the code host.
+    """Request failed deliveries again from the code host.
 
-    The integration must have a token, and the code host must list its deliveries. The exit code is 1 if a redelivery
-    could not be requested.
+    Deliveries that were not accepted are requested, too. The integration must have a token, and the code host must list
+    its deliveries. The exit code is 1 if a redelivery could not be requested.
     """
 
     async def work(app: Application) -> "Reconciled":
@@ -108,11 +105,7 @@ def _missed(each: "Missed") -> dict[str, object]:
 
 
 async def owner_of(app: Application, integration_id: str) -> str:
-    """Return the organization of an integration.
-
-    Raises:
-        ClickException: No integration has this id.
-    """
+    """Return the organization of an integration; raise ``ClickException`` for an unknown id."""
     owner = await app.stores.directory.owner_of(integration_id)
     if owner is None:
         raise unknown(integration_id)
@@ -120,5 +113,4 @@ async def owner_of(app: Application, integration_id: str) -> str:
 
 
 def unknown(integration_id: str) -> click.ClickException:
-    """Return the error for an unknown integration."""
     return click.ClickException(f"there is no integration '{one_line(integration_id, 64)}'")

@@ -1,20 +1,34 @@
-"""``brand``: brand identities."""
-
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import to_builtins
 
-from contentsvc_cli.content.following import WAIT, check_completed, followed
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.content.following import WAIT, check_completed, followed, followed_on_server
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
-from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
-from contentsvc_core.organizations import Removed, removed_body
-from contentsvc_core.refusals import Refusal
-from contentsvc_core.workflows.jobs import Job, brand_job_body
+from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand
+from contentsvc_core.organizations import removed_body
+from contentsvc_core.workflows.jobs import brand_job_body
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+_PATH: Final = "/v1/brand-identities"
 
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
+#: The options whose names differ from the fields of the command, and their further settings.
+_NAMES: Final = {"website_url": "--website", "tone_profile": "--tone", "custom_instructions": "--instructions"}
+_MORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "website_url": {"metavar": "URL"},
+    "company_name": {"help": "Name of the company. '' clears this and every text below."},
+    "tone_profile": {"type": click.Choice(list(_TONES))},
+    "custom_tone": {"help": "Tone in your own words; overrides --tone."},
+}
 _COLUMNS: Final = ("id", "name", "isDefault", "companyName", "toneProfile", "audience", "language", "websiteUrl")
 
 
@@ -25,16 +39,16 @@ def brand() -> None:
 
 @brand.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_brands(organization: str, *, as_json: bool) -> None:
     """List an organization's brand identities, oldest first."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return [brand_body(each) for each in await app.stores.brands.identities(owner.id)]
+        return [_body(each) for each in await app.stores.brands.identities(owner.id)]
 
     optional = ("language", "companyName", "audience")
-    rows = with_app(work)
+    rows = with_app(work, remote=lambda api: api.get(_PATH)["brandIdentities"])
     show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No brand identities yet.", optional=optional)
 
 
@@ -44,12 +58,12 @@ def list_brands(organization: str, *, as_json: bool) -> None:
 def show_brand(brand_id: str, *, as_json: bool) -> None:
     """Show a brand identity with all its fields."""
 
-    async def work(app: Application) -> BrandIdentity | Refusal:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(brand_id)
         found = None if owner is None else await app.stores.brands.identity(owner, brand_id)
-        return found or UNKNOWN_BRAND
+        return _body(accepted(found or UNKNOWN_BRAND, missing=_missing(brand_id)))
 
-    show(brand_body(accepted(with_app(work), missing=_missing(brand_id))), as_json=as_json)
+    show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(brand_id)}")["brandIdentity"]), as_json=as_json)
 
 
 @brand.command()
@@ -61,62 +75,68 @@ def show_brand(brand_id: str, *, as_json: bool) -> None:
 def generate(website_url: str, organization: str, name: str | None, wait_s: float | None, *, as_json: bool) -> None:
     """Create a brand identity from a website. A server that performs runs reads the site."""
 
-    async def work(app: Application) -> Job:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
         job = accepted(await app.brand_generator.request(owner.id, name=name, website_url=website_url))
-        return await followed(app, job, wait_s)
+        return brand_job_body(await followed(app, job, wait_s))
 
-    job = with_app(work, busy=None)
-    show(brand_job_body(job), as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        body = {"websiteUrl": website_url, **({} if name is None else {"name": name})}
+        return followed_on_server(api, f"{_PATH}/generate", body, wait_s)
+
+    job = with_app(work, busy=None, remote=remote)
+    show(job, as_json=as_json)
     check_completed(job, wait_s)
 
 
 @brand.command()
 @click.argument("brand_id")
-@click.option("--name", help="Name, unique in the organization.")
-@click.option("--website", "website_url", metavar="URL", help="The company's website.")
-@click.option("--company-name", help="Name of the company. '' clears this and every text below.")
-@click.option("--company-description", help="Description of the company.")
-@click.option("--tone", "tone_profile", type=click.Choice(list(_TONES)), help="Tone of posts.")
-@click.option("--custom-tone", help="Tone in your own words; overrides --tone.")
-@click.option("--instructions", "custom_instructions", help="Instructions for writers.")
-@click.option("--audience", help="Audience of posts, e.g. 'developers'.")
-@click.option("--language", help="Language of posts, by its English name.")
+@options(ChangeBrand, _NAMES, _MORE, without=("is_default",))
 @click.option("--default", "is_default", is_flag=True, default=None, help="Make it the organization's default.")
 @JSON
-def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
+def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change a brand identity. Fields that you do not name stay unchanged."""
-    given = {field: value for field, value in options.items() if value is not None}
-    if not given:
+    changes = given(fields)
+    if not changes:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-    if "tone_profile" in given:
-        given["tone_profile"] = _TONES[given["tone_profile"]]
-    # Name and website cannot be cleared: '' is refused as invalid.
-    given = {
-        field: None if value == "" and field not in {"name", "website_url"} else value for field, value in given.items()
-    }
+    if "tone_profile" in changes:
+        changes["tone_profile"] = _TONES[changes["tone_profile"]]
+    command = ChangeBrand(**changes | {name: None for name in OPTIONAL_TEXTS if changes.get(name) == ""})
 
-    async def work(app: Application) -> BrandIdentity | Refusal:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(brand_id)
-        return UNKNOWN_BRAND if owner is None else await app.brand_editor.change(owner, brand_id, given)
+        made = UNKNOWN_BRAND if owner is None else await app.brand_editor.change(owner, brand_id, command)
+        return _body(accepted(made, missing=_missing(brand_id)))
 
-    show(brand_body(accepted(with_app(work), missing=_missing(brand_id))), as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        return api.send("PATCH", f"{_PATH}/{part(brand_id)}", to_builtins(command))["brandIdentity"]
+
+    show(with_app(work, remote=remote), as_json=as_json)
 
 
 @brand.command()
 @click.argument("brand_id")
 @JSON
 def delete(brand_id: str, *, as_json: bool) -> None:
-    """Delete a brand identity, and disable the schedules and triggers that use it."""
+    """Delete a brand identity. The schedules and triggers that use it are disabled."""
 
-    async def work(app: Application) -> Removed | Refusal:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(brand_id)
-        return UNKNOWN_BRAND if owner is None else await app.stores.brands.remove(owner, brand_id)
+        removed = UNKNOWN_BRAND if owner is None else await app.stores.brands.remove(owner, brand_id)
+        return removed_body(accepted(removed, missing=_missing(brand_id)))
 
-    removed = accepted(with_app(work), missing=_missing(brand_id))
-    show({"brandIdentityId": brand_id, **removed_body(removed)}, as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        answer = api.send("DELETE", f"{_PATH}/{part(brand_id)}")
+        return {name: answer[name] for name in ("disabledSchedules", "disabledEvents")}
+
+    show({"brandIdentityId": brand_id, **with_app(work, remote=remote)}, as_json=as_json)
 
 
 def _missing(brand_id: str) -> str:
     return f"there is no brand identity '{brand_id}'"
+
+
+def _body(found: BrandIdentity) -> dict[str, Any]:
+    body: dict[str, Any] = to_builtins(BrandBody.of(found))
+    return body

@@ -1,14 +1,13 @@
-"""``changelog``: public changelogs."""
-
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.servers import part, to_camel
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.wiring import accepted, near, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
@@ -17,6 +16,10 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.text import one_line
 
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+_PATH: Final = "/v1/changelogs"
 #: The maximum length of a printed name or title, in characters: a line of an 80-column terminal.
 _LINE: Final = 64
 _TYPES: Final = [kind.value for kind in ContentType]
@@ -79,7 +82,7 @@ def changelog() -> None:
 
 @changelog.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_changelogs(organization: str, *, as_json: bool) -> None:
     """List an organization's public changelogs."""
 
@@ -87,9 +90,9 @@ def list_changelogs(organization: str, *, as_json: bool) -> None:
         found = await app.changelog_editor.all_of(await organization_named(app, organization))
         return [_body(app, each) for each in found]
 
-    show_rows(
-        with_app(work), columns=("slug", "title", "isPublic", "url"), as_json=as_json, empty="There is no changelog."
-    )
+    rows = with_app(work, remote=lambda api: api.get(_PATH)["changelogs"])
+    columns = ("slug", "title", "isPublic", "url")
+    show_rows(rows, columns=columns, as_json=as_json, empty="There is no changelog.")
 
 
 @changelog.command("show")
@@ -103,7 +106,7 @@ def show_changelog(organization: str, which: str | None, *, as_json: bool) -> No
         _, found = await _named(app, organization, which)
         return _body(app, found)
 
-    show(with_app(work), as_json=as_json)
+    show(with_app(work, remote=lambda api: _on_server(api, which)), as_json=as_json)
 
 
 @changelog.command("create")
@@ -121,7 +124,11 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
         owner = await organization_named(app, organization)
         return _body(app, accepted(await app.changelog_editor.create(owner, _given(options))))
 
-    show(with_app(work), as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        return api.send("POST", _PATH, _request(_given(options)))["changelog"]
+
+    show(with_app(work, remote=remote), as_json=as_json)
+    hint(f"contentsvc changelog publish --changelog {options['slug']}", as_json=as_json)
 
 
 @changelog.command("set")
@@ -162,7 +169,11 @@ def set_image(
         _, standing = await _named(app, organization, which)
         return _body(app, accepted(await app.changelog_editor.set_image(standing, ImageKind(kind), content)))
 
-    show(with_app(work), as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        path = f"{_PATH}/{part(_on_server(api, which)['id'])}/images/{kind}"
+        return api.send("DELETE" if content is None else "PUT", path, content=content)["changelog"]
+
+    show(with_app(work, remote=remote), as_json=as_json)
 
 
 @changelog.command()
@@ -171,9 +182,11 @@ def set_image(
 @click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
 @JSON
 def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
-    """Make a changelog public, after showing which posts become public."""
+    """Make a changelog public. You see the posts that become public, and are asked first."""
     # Text for people goes to standard error, because programs read JSON from standard output.
-    shown, question = with_app(lambda app: _question(app, organization, which))
+    shown, question = with_app(
+        lambda app: _question(app, organization, which), remote=lambda api: _question_on_server(api, which)
+    )
     if question:
         click.echo(shown, err=True)
         if not yes and not sys.stdin.isatty():
@@ -182,26 +195,54 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
         if not yes:
             click.confirm(question, abort=True, err=True)
     _change(organization, which, {"is_public": True}, as_json=as_json)
+    hint("contentsvc open changelog", as_json=as_json)
+
+
+def _question_on_server(api: "Api", which: str | None) -> tuple[str, str]:
+    standing = _on_server(api, which)
+    if standing["isPublic"]:
+        return "", ""
+    exposure = api.get(f"{_PATH}/{part(standing['id'])}/exposure")
+    return _asked(
+        standing["url"],
+        exposure["posts"],
+        [(each["repository"], each["posts"]) for each in exposure["repositories"]],
+        [(each["occurredAt"][:10], each["title"]) for each in exposure["newest"]],
+        (standing["repositories"], standing["scopes"]),
+    )
 
 
 async def _question(app: Application, organization: str, which: str | None) -> tuple[str, str]:
-    """Return the posts that would become public, and the question; empty if the changelog is public already."""
     owner, standing = await _named(app, organization, which)
     if standing.is_public:
         return "", ""
     exposure, newest = await app.changelog_editor.preview(owner, standing)
-    number = f"{exposure.posts:,} post{'' if exposure.posts == 1 else 's'}"
-    home = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
-    rest = exposure.posts - len(newest)
-    chosen = [f"Only posts about: {', '.join(standing.repositories)}"] if standing.repositories else []
-    scoped = [f"Only posts with the scopes or packages: {', '.join(standing.scopes)}"] if standing.scopes else []
+    return _asked(
+        ChangelogLinks(base_url=app.base_url, slug=standing.slug).home,
+        exposure.posts,
+        exposure.repositories,
+        [(f"{post.occurred_at:%Y-%m-%d}", post.title) for post in newest],
+        (standing.repositories, standing.scopes),
+    )
+
+
+def _asked(
+    home: str,
+    posts: int,
+    repositories: Sequence[tuple[str, int]],
+    newest: Sequence[tuple[str, str]],
+    chosen: tuple[Sequence[str], Sequence[str]],
+) -> tuple[str, str]:
+    number = f"{posts:,} post{'' if posts == 1 else 's'}"
+    rest = posts - len(newest)
+    about, scopes = chosen
     lines = [
-        f"{number} of {owner.slug} will be public at {home}, and what is published from now on.",
-        *chosen,
-        *scoped,
-        *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in exposure.repositories),
+        f"{number} will be public at {home}, and what is published from now on.",
+        *([f"Only posts about: {', '.join(about)}"] if about else []),
+        *([f"Only posts with the scopes or packages: {', '.join(scopes)}"] if scopes else []),
+        *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in repositories),
         *(["The newest:"] if newest else []),
-        *(f"  {post.occurred_at:%Y-%m-%d}  {one_line(post.title, _LINE)}" for post in newest),
+        *(f"  {day}  {one_line(title, _LINE)}" for day, title in newest),
         *([f"  and {rest:,} more"] if newest and rest > 0 else []),
     ]
     return "\n".join(lines), f"Make {number} public?"
@@ -228,7 +269,7 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
         accepted(await app.changelog_editor.remove(standing))
         return {"id": standing.id}
 
-    show(with_app(work), as_json=as_json)
+    show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")), as_json=as_json)
 
 
 def _change(organization: str, which: str | None, given: Mapping[str, Any], *, as_json: bool) -> None:
@@ -236,11 +277,29 @@ def _change(organization: str, which: str | None, given: Mapping[str, Any], *, a
         owner, standing = await _named(app, organization, which)
         return _body(app, accepted(await app.changelog_editor.change(owner, given, standing)))
 
-    show(with_app(work), as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        path = f"{_PATH}/{part(_on_server(api, which)['id'])}"
+        return api.send("PATCH", path, _request(given))["changelog"]
+
+    show(with_app(work, remote=remote), as_json=as_json)
+
+
+def _on_server(api: "Api", which: str | None) -> dict[str, Any]:
+    if which is not None:
+        return api.get(f"{_PATH}/{part(which)}")["changelog"]
+    return api.get(_PATH)["changelogs"][0]
+
+
+def _request(given: Mapping[str, Any]) -> dict[str, Any]:
+    body = {to_camel(name): value for name, value in given.items()}
+    if "contentTypes" in body:
+        body["contentTypes"] = [kind.value for kind in body["contentTypes"]]
+    if "headerLinks" in body:
+        body["headerLinks"] = [{"label": label, "url": url} for label, url in body["headerLinks"]]
+    return body
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are set. An empty text in a repeated option resets the option."""
     given: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
     if "content_types" in given:
         given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])
@@ -256,7 +315,8 @@ async def _named(app: Application, organization: str, which: str | None) -> tupl
     owner = await organization_named(app, organization)
     found = await app.changelog_editor.find(owner, which)
     if found is None:
-        message = f"{owner.slug} has no changelog '{which}': see 'contentsvc changelog list'"
+        slugs = [each.slug for each in await app.changelog_editor.all_of(owner)]
+        message = f"{owner.slug} has no changelog '{which}'{near(which or '', slugs)}: see 'contentsvc changelog list'"
         raise click.ClickException(message)
     return owner, found
 

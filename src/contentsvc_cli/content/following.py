@@ -1,17 +1,22 @@
-"""Waiting for a job."""
-
 import asyncio
 import time
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import say
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.jobs import Job, job_events, job_status
 
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
 _LOOK_EVERY_S: Final = 0.2
+#: Polling interval on a server, in seconds: a rate limit of 60 requests a minute stays unused by half.
+_ASK_EVERY_S: Final = 2.0
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
 
 #: ``--wait SECONDS`` of commands that start a job.
@@ -21,7 +26,6 @@ WAIT: Final = click.option(
 
 
 async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
-    """Wait until a job has ended, and print its events to standard error."""
     if wait_s is None:
         return job
     deadline = time.monotonic() + wait_s
@@ -41,14 +45,31 @@ async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
             await asyncio.sleep(_LOOK_EVERY_S)
 
 
-def check_completed(job: Job, wait_s: float | None) -> None:
-    """Raise an error for a job that is not completed.
+def followed_on_server(api: "Api", path: str, body: dict[str, Any], wait_s: float | None) -> dict[str, Any]:
+    """Start a job of ``/v1``, wait until the job has ended, and print its events to standard error."""
+    job: dict[str, Any] = api.send("POST", path, body)["job"]
+    if wait_s is None:
+        return job
+    deadline = time.monotonic() + wait_s
+    told = 0
+    with waiting("waiting for the job") as shown:
+        while True:
+            answer = api.get(f"{path}/{part(job['id'])}")
+            job = answer["job"]
+            events = answer.get("events", [])
+            for event in events[told:]:
+                say(f"{event['type']}: {event['message']}", err=True)
+            told = len(events)
+            if job["status"] in _ENDED or time.monotonic() >= deadline:
+                return job
+            shown.say(f"waiting for the job: it is {job['status']}")
+            time.sleep(_ASK_EVERY_S)
 
-    Raises:
-        ClickException: The job is not completed.
-    """
-    status = job_status(job)
+
+def check_completed(job: Mapping[str, Any], wait_s: float | None) -> None:
+    """Raise ``ClickException`` for a job that is not completed."""
+    status = job["status"]
     if wait_s is not None and status != "completed":
-        reason = job.run.error if status in _ENDED else "it takes longer than that; is a server running?"
+        reason = job["error"] if status in _ENDED else "it takes longer than that; is a server running?"
         message = f"the job is {status}: {reason}"
         raise click.ClickException(message)

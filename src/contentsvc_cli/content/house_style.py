@@ -1,9 +1,7 @@
-"""``style``: the house style."""
-
 import json
 import re
 from collections.abc import Callable
-from typing import IO, Any, Final, TypeAlias, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import click
 
@@ -25,7 +23,11 @@ from contentsvc_core.content.house_style import (
 from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.schedules import ChangeSchedule
 from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 #: Option names in the singular, for repeated options.
@@ -46,7 +48,6 @@ _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help=
 
 
 def _field_options(command: _Command) -> _Command:
-    """Add an option for each field of the house style."""
     for each in reversed(STYLE_FIELDS):
         dashed = "-".join(_CAPITAL.split(_SINGULAR.get(each.name, each.name))).lower()
         more: dict[str, Any] = {}
@@ -81,14 +82,19 @@ def style() -> None:
 @_SCHEDULE
 @JSON
 def show_style(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
-    """Show the fields that are set, and the effective style with defaults."""
+    """Show the house style. The fields that are set come first, then the defaults."""
     _check_one(trigger_id, schedule_id)
 
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
         return owner.house_style, await _standing(app, owner, trigger_id, schedule_id)
 
-    _print(*with_app(work), as_json=as_json)
+    def remote(api: "Api") -> _Styles:
+        _refuse_override(trigger_id, schedule_id)
+        style = _style_on_server(api)
+        return style, style
+
+    _print(*with_app(work, remote=remote), as_json=as_json)
 
 
 @style.command("set")
@@ -108,7 +114,7 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
 )
 @_field_options
 @JSON
-def set_style(  # one parameter an option
+def set_style(
     organization: str,
     trigger_id: str | None,
     schedule_id: str | None,
@@ -164,23 +170,37 @@ def _change(
         if trigger_id is not None:
             accepted(await app.trigger_editor.change(owner.id, trigger_id, ChangeTrigger(house_style=wanted)))
         elif schedule_id is not None:
-            accepted(await app.planner.change(owner.id, schedule_id, house_style=wanted))
+            accepted(await app.planner.change(owner.id, schedule_id, ChangeSchedule(house_style=wanted)))
         else:
             await app.stores.directory.set_house_style(owner.id, wanted)
             return wanted, wanted
         return owner.house_style, wanted
 
-    _print(*with_app(work), as_json=as_json)
+    def remote(api: "Api") -> _Styles:
+        _refuse_override(trigger_id, schedule_id)
+        wanted = changed(_style_on_server(api))
+        api.send("PUT", "/v1/house-style", {"houseStyle": style_body(wanted)})
+        return wanted, wanted
+
+    _print(*with_app(work, remote=remote), as_json=as_json)
+
+
+def _style_on_server(api: "Api") -> HouseStyle | None:
+    read = read_style(api.get("/v1/house-style")["houseStyle"])
+    if isinstance(read, Refusal):
+        raise click.ClickException(style_fault(read))
+    return read
+
+
+def _refuse_override(trigger_id: str | None, schedule_id: str | None) -> None:
+    if trigger_id is not None or schedule_id is not None:
+        message = "overrides of triggers and schedules work on the machine of the service"
+        raise click.UsageError(message)
 
 
 async def _standing(
     app: Application, owner: Organization, trigger_id: str | None, schedule_id: str | None
 ) -> HouseStyle | None:
-    """Return the stored house style.
-
-    Raises:
-        ClickException: The trigger or schedule does not exist.
-    """
     if trigger_id is not None:
         trigger = await app.stores.directory.trigger(owner.id, trigger_id)
         return accepted(trigger or UNKNOWN_TRIGGER).house_style

@@ -1,43 +1,178 @@
-"""``post``: posts."""
-
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TextIO, TypeVar
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 import click
+from msgspec import Struct, to_builtins
 
 from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
-from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, say, show
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
 from contentsvc_cli.watch.listings import show_list
-from contentsvc_cli.wiring import accepted, with_app
+from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.editing import UNKNOWN_POST, PostChange, read_post_change
-from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.commands import read_command
+from contentsvc_core.content.editing import UNKNOWN_POST, ChangePost, CreatePost
+from contentsvc_core.content.posts import Label, Post, PostStatus, post_body
+from contentsvc_core.content.queries import PostQuery, read_post_query
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import storable
 
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
 _T = TypeVar("_T")
+_Body = TypeVar("_Body")
 
 
 #: Fields printed after a change.
-_SHORT: Final = ("id", "title", "contentType", "status", "updatedAt")
+_SHORT: Final = ("id", "title", "contentType", "status", "updatedAt", "publishAt")
+#: The author of versions that commands save.
+_AUTHOR: Final = "command"
+_NAMES: Final = {"labels": "--label", "content_type": "--content-type"}
+_WITHOUT: Final = ("markdown", "status")
+_MORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "labels": {"type": click.Choice([label.value for label in Label])},
+    "publish_at": {"metavar": "TIME"},
+    "repository": {"metavar": "OWNER/NAME"},
+}
+_MARKDOWN: Final[Mapping[str, Any]] = {
+    "type": click.File(encoding="utf-8"),
+    "metavar": "FILE|-",
+    "help": "File with the Markdown; '-' for standard input.",
+}
+#: The options that filter posts, by the parameters of ``/v1/posts``.
+_FILTERS: Final = {
+    "query": "Only posts with all these words in title or text.",
+    "status": "Only posts with these statuses: draft, published.",
+    "contentType": "Only these content types, separated by commas.",
+    "label": "Only posts with one of these labels, separated by commas.",
+    "repository": "Only posts about these repositories, separated by commas.",
+    "until": "Only posts before this date or time.",
+}
+_PAGE: Final = 100
 
 
 @click.group()
 def post() -> None:
-    """List, show, change, publish and delete posts."""
+    """Create, list, show, change, publish and delete posts."""
+
+
+def _filtered(function: Callable[..., None]) -> Callable[..., None]:
+    function = SINCE(function)
+    for name, text in reversed(_FILTERS.items()):
+        option = "--content-type" if name == "contentType" else f"--{name}"
+        function = click.option(option, name, default="", metavar="TEXT", help=text)(function)
+    return function
+
+
+@post.command()
+@ORGANIZATION
+@options(CreatePost, _NAMES, _MORE, without=_WITHOUT)
+@click.option("--markdown", required=True, **_MARKDOWN)
+@click.option("--publish", is_flag=True, help="Publish the post at once.")
+@JSON
+def create(
+    organization: str,
+    markdown: TextIO,
+    *,
+    publish: bool,
+    as_json: bool,
+    **fields: Any,  # noqa: ANN401  # one for each field
+) -> None:
+    """Create a post with your own text, as a draft."""
+    status = PostStatus.PUBLISHED if publish else PostStatus.DRAFT
+    typed = {**given(fields), "markdown": _text(markdown), "status": status.value}
+    wanted = accepted(read_command(CreatePost, typed))
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await organization_named(app, organization)
+        return post_body(accepted(await app.post_editor.create(owner.id, wanted, author=_AUTHOR)))
+
+    made = with_app(work, remote=lambda api: api.send("POST", "/v1/posts", to_builtins(wanted))["post"])
+    _show(made, as_json=as_json)
+    hint(f"contentsvc open post {made['id']}", as_json=as_json)
 
 
 @post.command("list")
 @ORGANIZATION
+@_filtered
 @LIMIT
-@JSON
-def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
+@list_output
+def list_posts(organization: str, limit: int | None, *, as_json: bool, **filters: str) -> None:
     """List posts, newest first."""
+    query = accepted(read_post_query(filters))
+    wanted = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        return [post_body(found) for found in await app.stores.posts.posts(owner, limit=limit)]
+        if query == PostQuery():
+            return [post_body(found) for found in await app.stores.posts.posts(owner, limit=wanted)]
+        found: list[Post] = []
+        page, pages = 1, 1
+        while page <= pages and (wanted is None or len(found) < wanted):
+            posts, pagination = accepted(await app.stores.posts.page(owner, query, PageRequest(limit=_PAGE, page=page)))
+            found += posts
+            page, pages = page + 1, pagination.total_pages
+        return [post_body(each) for each in found[:wanted]]
 
-    show_list(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
+    show_list(
+        organization,
+        rows,
+        ("createdAt", "id", "contentType", "status", "title"),
+        as_json=as_json,
+        optional=("contentType",),
+        limit=limit,
+        remote=lambda api: api.list("/v1/posts", "posts", wanted, **filters),
+    )
+
+
+@post.command()
+@click.argument("action", type=click.Choice(["publish", "unpublish", "delete"]))
+@ORGANIZATION
+@_filtered
+@click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
+@JSON
+def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters: str) -> None:
+    """Publish, unpublish or delete all matching posts.
+
+    At most 500 posts are changed. Name at least one filter.
+    """
+    from contentsvc_core.usecases.edit import BulkAction  # noqa: PLC0415  # this command alone
+
+    query = accepted(read_post_query(filters))
+    if query == PostQuery():
+        message = "name at least one filter, such as --status draft"
+        raise click.UsageError(message)
+
+    async def choose(app: Application) -> tuple[str, Sequence[tuple[str, str]], int]:
+        owner = (await organization_named(app, organization)).id
+        return (owner, *await app.post_editor.chosen(owner, query))
+
+    owner, posts, total = with_app(choose)
+    names = dict(posts)
+    if posts and not yes:
+        if not sys.stdin.isatty():
+            number = "1 post matches" if len(posts) == 1 else f"{len(posts)} posts match"
+            message = f"{number}, and there is no terminal to ask on: add --yes"
+            raise click.UsageError(message)
+        click.confirm(f"{action.capitalize()} {len(posts)} of {total} posts?", abort=True, err=True)
+
+    async def work(app: Application) -> dict[str, Any]:
+        result = await app.post_editor.bulk(owner, BulkAction(action), list(names), author=_AUTHOR)
+        failed = [{"id": id_, "title": names[id_], "error": fault.message()} for id_, fault in result.failed]
+        return {"action": action, "done": list(result.done), "failed": failed, "remaining": total - len(posts)}
+
+    done: dict[str, Any] = with_app(work) if posts else {"action": action, "done": [], "failed": [], "remaining": 0}
+    if as_json:
+        show(done, as_json=True)
+    else:
+        show({**done, "done": len(done["done"]), "failed": len(done["failed"])}, as_json=False)
+        for each in done["failed"]:
+            click.echo(f"{each['id']} ({each['title']}): {each['error']}", err=True)
+    if done["failed"]:
+        raise click.exceptions.Exit(1)
 
 
 @post.command("search")
@@ -48,7 +183,7 @@ def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
 @SINCE
 @HITS
 @JSON
-def search_posts(  # its options
+def search_posts(
     words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int, *, as_json: bool
 ) -> None:
     """Search posts by WORDS. All words must match.
@@ -79,50 +214,89 @@ def show_post(post_id: str, *, as_json: bool) -> None:
     async def work(app: Application, owner: str) -> Post | Refusal:
         return await app.stores.posts.post(owner, post_id) or UNKNOWN_POST
 
-    found = _of(post_id, work)
+    found = _post(post_id, work, lambda api: api.get(f"/v1/posts/{part(post_id)}"))
     if as_json:
-        show(post_body(found), as_json=True)
+        show(found, as_json=True)
     else:
-        say(found.markdown)
+        say(found["markdown"])
 
 
 @post.command()
 @click.argument("post_id")
-@click.option("--title", help="One line of 1 to 120 characters.")
-@click.option(
-    "--markdown",
-    type=click.File(encoding="utf-8"),
-    metavar="FILE|-",
-    help="File with the new Markdown; '-' for standard input.",
-)
+@options(ChangePost, _NAMES, _MORE, without=_WITHOUT)
+@click.option("--markdown", **_MARKDOWN)
 @JSON
-def edit(post_id: str, title: str | None, markdown: TextIO | None, *, as_json: bool) -> None:
-    """Change a post's title or Markdown."""
-    try:
-        text = None if markdown is None else storable(markdown.read())
-    except UnicodeDecodeError as exc:
-        message = "the Markdown is not valid UTF-8"
-        raise click.ClickException(message) from exc
-    if title is None and text is None:
-        message = "there is nothing to change: name --title or --markdown"
+def edit(
+    post_id: str,
+    markdown: TextIO | None,
+    *,
+    as_json: bool,
+    **fields: Any,  # noqa: ANN401  # one for each field
+) -> None:
+    """Change a post. Options that you leave out stay unchanged.
+
+    --summary none removes the summary, and --publish-at none the schedule.
+    """
+    changes: dict[str, Any] = {name: None if value == "none" else value for name, value in given(fields).items()}
+    if markdown is not None:
+        changes["markdown"] = _text(markdown)
+    if not changes:
+        message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-    _change(post_id, accepted(read_post_change(title=title, markdown=text)), as_json=as_json)
+    _change(post_id, accepted(read_command(ChangePost, changes)), as_json=as_json)
 
 
 @post.command()
 @click.argument("post_id")
 @JSON
-def publish(post_id: str, *, as_json: bool) -> None:
-    """Publish a post."""
-    _change(post_id, PostChange(status=PostStatus.PUBLISHED), as_json=as_json)
+def versions(post_id: str, *, as_json: bool) -> None:
+    """List the versions of a post's text, newest first."""
+    from contentsvc_core.content.versions import PostVersion, VersionBody  # noqa: PLC0415  # this command alone
+
+    async def work(app: Application, owner: str) -> Sequence[PostVersion] | Refusal:
+        return await app.post_editor.versions(owner, post_id)
+
+    rows = _of(
+        post_id,
+        work,
+        lambda found: [to_builtins(VersionBody.of(each)) for each in found],
+        lambda api: api.get(f"/v1/posts/{part(post_id)}/versions")["versions"],
+    )
+    show_rows(rows, columns=("number", "savedAt", "author", "title"), as_json=as_json, empty="No versions.")
+
+
+@post.command()
+@click.argument("post_id")
+@click.argument("number", type=click.IntRange(1))
+@JSON
+def restore(post_id: str, number: int, *, as_json: bool) -> None:
+    """Restore version NUMBER of a post, as a new version."""
+
+    async def work(app: Application, owner: str) -> Post | Refusal:
+        return await app.post_editor.restore(owner, post_id, number, author=_AUTHOR)
+
+    path = f"/v1/posts/{part(post_id)}/versions/{number}/restore"
+    restored = _post(post_id, work, lambda api: api.send("POST", path))
+    _show(restored, as_json=as_json)
+
+
+@post.command()
+@click.argument("post_id")
+@click.option("--at", metavar="TIME", help="Publish the draft at this time, such as 2026-11-22T08:30Z.")
+@JSON
+def publish(post_id: str, at: str | None, *, as_json: bool) -> None:
+    """Publish a post, now or at a later time."""
+    change = ChangePost(status=PostStatus.PUBLISHED) if at is None else ChangePost(publish_at=at)
+    _change(post_id, change, as_json=as_json)
+    hint(f"contentsvc open post {post_id}", as_json=as_json)
 
 
 @post.command()
 @click.argument("post_id")
 @JSON
 def unpublish(post_id: str, *, as_json: bool) -> None:
-    """Turn a post back into a draft."""
-    _change(post_id, PostChange(status=PostStatus.DRAFT), as_json=as_json)
+    """Turn a post back into a draft, or cancel its schedule."""
+    _change(post_id, ChangePost(status=PostStatus.DRAFT), as_json=as_json)
 
 
 @post.command()
@@ -134,29 +308,52 @@ def delete(post_id: str, *, as_json: bool) -> None:
     async def work(app: Application, owner: str) -> Refusal | None:
         return await app.post_editor.remove(owner, post_id)
 
-    _of(post_id, work)
+    _of(post_id, work, lambda done: done, lambda api: api.send("DELETE", f"/v1/posts/{part(post_id)}"))
     show({"postId": post_id, "deleted": True}, as_json=as_json)
 
 
-def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
+def _change(post_id: str, change: Struct, *, as_json: bool) -> None:
     async def work(app: Application, owner: str) -> Post | Refusal:
-        return await app.post_editor.change(owner, post_id, change)
+        return await app.post_editor.change(owner, post_id, change, author=_AUTHOR)
 
-    changed = _of(post_id, work)
-    body = post_body(changed)
+    changed = _post(post_id, work, lambda api: api.send("PATCH", f"/v1/posts/{part(post_id)}", to_builtins(change)))
+    _show(changed, as_json=as_json)
+
+
+def _show(changed: Mapping[str, Any], *, as_json: bool) -> None:
     # People get a summary; 'post show' prints the text.
-    show(body if as_json else {name: body[name] for name in _SHORT}, as_json=as_json)
+    metadata: Mapping[str, Any] = changed["sourceMetadata"] or {}
+    row: Mapping[str, Any] = {**changed, "publishAt": metadata["publishAt"]} if "publishAt" in metadata else changed
+    show(changed if as_json else {name: row[name] for name in _SHORT if name in row}, as_json=as_json)
 
 
-def _of(post_id: str, work: Callable[[Application, str], Awaitable[_T | Refusal]]) -> _T:
-    """Call ``work`` with a post.
+def _text(markdown: TextIO) -> str:
+    try:
+        return storable(markdown.read())
+    except UnicodeDecodeError as exc:
+        message = "the Markdown is not valid UTF-8"
+        raise click.ClickException(message) from exc
 
-    Raises:
-        ClickException: No post has this id.
-    """
 
-    async def run(app: Application) -> _T | Refusal:
+def _post(
+    post_id: str,
+    work: Callable[[Application, str], Awaitable[Post | Refusal]],
+    remote: "Callable[[Api], dict[str, Any]]",
+) -> dict[str, Any]:
+    return _of(post_id, work, post_body, lambda api: remote(api)["post"])
+
+
+def _of(
+    post_id: str,
+    work: Callable[[Application, str], Awaitable[_T | Refusal]],
+    body: Callable[[_T], _Body],
+    remote: "Callable[[Api], _Body]",
+) -> _Body:
+    """Call ``work`` with a post and return the ``body`` of the result, or the answer of a server."""
+
+    async def run(app: Application) -> _Body:
         owner = await app.stores.directory.owner_of(post_id)
-        return UNKNOWN_POST if owner is None else await work(app, owner)
+        found = UNKNOWN_POST if owner is None else await work(app, owner)
+        return body(accepted(found, missing=f"there is no post '{post_id}'"))
 
-    return accepted(with_app(run), missing=f"there is no post '{post_id}'")
+    return with_app(run, remote=remote)

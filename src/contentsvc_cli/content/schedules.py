@@ -1,22 +1,34 @@
-"""``schedule``: runs at fixed times."""
-
 import re
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
+from msgspec import Struct, to_builtins
 
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.plan import ScheduleChanges
-from contentsvc_core.workflows.schedules import UNKNOWN_SCHEDULE, Schedule, schedule_body
-from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
+from contentsvc_core.commands import read_command, values_of
+from contentsvc_core.usecases.zones import zone_of
+from contentsvc_core.workflows.bodies import ScheduleBody
+from contentsvc_core.workflows.schedules import (
+    UNKNOWN_SCHEDULE,
+    ChangeSchedule,
+    CreateSchedule,
+    Schedule,
+    ScheduleSettings,
+)
+from contentsvc_core.workflows.slots import Cron, Frequency, cron_body, cron_fault, cron_of
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+_PATH: Final = "/v1/schedules"
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 #: Days of the week, starting with 0 as in crontab.
@@ -24,21 +36,27 @@ _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday"
 #: The options for days, by the fields of the core. Their types allow valid days only.
 _DAY_OPTIONS: Final = {"day_of_week": "--day-of-week", "day_of_month": "--day-of-month"}
 _AT: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
-_OUTPUTS: Final = click.Choice([kind.value for kind in ContentType])
-_LOOKBACKS: Final = click.Choice([lookback.value for lookback in Lookback])
-_COLUMNS: Final = ("id", "name", "when", "nextRun", "repositories", "outputType", "lookbackWindow", "autoPublish")
+_Shown: TypeAlias = tuple[dict[str, Any], str]
+#: The options whose names differ from the fields of the command, and the fields without an option of their own.
+_NAMES: Final = {"repository_ids": "--repository-id", "output_type": "--output", "brand_identity_id": "--brand"}
+_WITHOUT: Final = ("enabled", "house_style", "cron")
+_MORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "repository_ids": {"shell_complete": connected_repository_ids},
+    "brand_identity_id": {"metavar": "ID"},
+}
+_WRITES: Final = ("outputType", "lookbackWindow", "autoPublish")
+_COLUMNS: Final = ("id", "name", "when", "nextRun", "repositories", *_WRITES)
 
 
 def _times(*, required: bool) -> Callable[[_Command], _Command]:
-    """Add the options for the times of a schedule; all are optional when a schedule is changed."""
-    options = [
+    added = [
         click.option(
             "--frequency",
             required=required,
             type=click.Choice([frequency.value for frequency in Frequency]),
             help="How often the schedule fires.",
         ),
-        click.option("--at", required=required, metavar="HH:MM", help="Time of day, in UTC."),
+        click.option("--at", required=required, metavar="HH:MM", help="Time of day, in the organization's time zone."),
         click.option("--day-of-week", type=click.Choice(_DAYS), help="Day of a weekly schedule."),
         click.option(
             "--day-of-month",
@@ -48,23 +66,11 @@ def _times(*, required: bool) -> Callable[[_Command], _Command]:
     ]
 
     def add(command: _Command) -> _Command:
-        for option in reversed(options):
+        for option in reversed(added):
             command = option(command)
         return command
 
     return add
-
-
-def _repository_ids(*, required: bool) -> Callable[[_Command], _Command]:
-    return click.option(
-        "--repository-id",
-        "repository_ids",
-        required=required,
-        multiple=True,
-        type=click.IntRange(1, MAX_REPOSITORY_ID),
-        shell_complete=connected_repository_ids,
-        help="Connected repository that the schedule covers. Repeat for several.",
-    )
 
 
 @click.group()
@@ -74,124 +80,100 @@ def schedule() -> None:
 
 @schedule.command()
 @ORGANIZATION
-@click.option("--name", required=True, help="Name of the schedule.")
+@options(CreateSchedule, _NAMES, _MORE, without=_WITHOUT)
 @_times(required=True)
-@_repository_ids(required=True)
-@click.option(
-    "--output",
-    type=_OUTPUTS,
-    default=ContentType.CHANGELOG.value,
-    show_default=True,
-    help="Content type.",
-)
-@click.option(
-    "--lookback", type=_LOOKBACKS, default=DEFAULT_LOOKBACK.value, show_default=True, help="Time window of each post."
-)
-@click.option("--brand", metavar="ID", help="Brand identity of the posts.  [default: the default brand identity]")
-@click.option("--auto-publish", is_flag=True, help="Publish posts at once.  [default: keep them as drafts]")
 @JSON
-def create(  # noqa: PLR0913, PLR0917  # one parameter an option
+def create(
     organization: str,
-    name: str,
     frequency: str,
     at: str,
     day_of_week: str | None,
     day_of_month: int | None,
-    repository_ids: tuple[int, ...],
-    output: str,
-    lookback: str,
-    brand: str | None,
     *,
-    auto_publish: bool,
     as_json: bool,
+    **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Create a schedule. A server that performs runs fires it."""
     cron = _cron(None, frequency, at, day_of_week, day_of_month)
+    wanted = accepted(read_command(CreateSchedule, {**given(fields), "cron": cron}))
 
-    async def work(app: Application) -> Schedule:
+    async def work(app: Application) -> _Shown:
         owner = await organization_named(app, organization)
-        return accepted(
-            await app.planner.create(
-                owner.id,
-                name=name,
-                cron=cron,
-                repository_ids=repository_ids,
-                output_type=ContentType(output),
-                brand_identity_id=brand,
-                auto_publish=auto_publish,
-                lookback=Lookback(lookback),
-            )
-        )
+        return _body(accepted(await app.planner.create(owner.id, wanted))), owner.time_zone.key
 
-    _show(with_app(work), as_json=as_json)
+    def remote(api: "Api") -> _Shown:
+        return api.send("POST", _PATH, _request(values_of(wanted)))["schedule"], _zone_on_server(api)
+
+    _show(*with_app(work, remote=remote), as_json=as_json)
+    hint("contentsvc schedule list", as_json=as_json)
 
 
 @schedule.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_schedules(organization: str, *, as_json: bool) -> None:
-    """List an organization's schedules, oldest first, with their next times."""
+    """List schedules with their next times, oldest first."""
 
-    async def work(app: Application) -> list[Schedule]:
+    async def work(app: Application) -> tuple[list[dict[str, Any]], str]:
         owner = await organization_named(app, organization)
-        return list(await app.stores.schedules.schedules(owner.id))
+        bodies = [_body(each) for each in await app.stores.schedules.schedules(owner.id)]
+        return bodies, owner.time_zone.key
 
-    found = with_app(work)
-    rows = [schedule_body(each) if as_json else _for_people(each) for each in found]
+    found, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
+    rows = found if as_json else [_for_people(each, zone) for each in found]
     optional = ("lookbackWindow", "autoPublish", "outputType")
     show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.", optional=optional)
 
 
+@schedule.command("show")
+@click.argument("schedule_id")
+@JSON
+def show_schedule(schedule_id: str, *, as_json: bool) -> None:
+    """Show a schedule."""
+
+    async def work(app: Application) -> _Shown:
+        owner = await app.stores.directory.owner_of(schedule_id)
+        found = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
+        known = accepted(found or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        return _body(known), (await zone_of(app.stores.directory, known.organization_id)).key
+
+    shown = with_app(work, remote=lambda api: (_on_server(api, schedule_id), _zone_on_server(api)))
+    _show(*shown, as_json=as_json)
+
+
 @schedule.command()
 @click.argument("schedule_id")
-@click.option("--name", help="Name of the schedule.")
+@options(ChangeSchedule, _NAMES, _MORE, without=_WITHOUT)
 @_times(required=False)
-@_repository_ids(required=False)
-@click.option("--output", type=_OUTPUTS, help="Content type.")
-@click.option("--lookback", type=_LOOKBACKS, help="Time window of each post.")
-@click.option("--brand", metavar="ID", help="Brand identity of the posts; 'default' for the default one.")
-@click.option("--auto-publish/--no-auto-publish", default=None, help="Publish posts at once, or keep them as drafts.")
 @JSON
-def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
+def edit(
     schedule_id: str,
-    name: str | None,
     frequency: str | None,
     at: str | None,
     day_of_week: str | None,
     day_of_month: int | None,
-    repository_ids: tuple[int, ...],
-    output: str | None,
-    lookback: str | None,
-    brand: str | None,
     *,
-    auto_publish: bool | None,
     as_json: bool,
+    **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
-    """Change a schedule. Options that you leave out stay unchanged."""
-    changes = ScheduleChanges()
-    if name is not None:
-        changes["name"] = name
-    if repository_ids:
-        changes["repository_ids"] = repository_ids
-    if output is not None:
-        changes["output_type"] = ContentType(output)
-    if lookback is not None:
-        changes["lookback"] = Lookback(lookback)
-    if brand is not None:
-        changes["brand_identity_id"] = None if brand == "default" else brand
-    if auto_publish is not None:
-        changes["auto_publish"] = auto_publish
+    """Change a schedule. Options that you leave out stay unchanged.
+
+    --brand takes an id, or 'default'.
+    """
+    changes = given(fields)
+    if changes.get("brand_identity_id") == "default":
+        changes["brand_identity_id"] = None
     times = (frequency, at, day_of_week, day_of_month)
-    if not changes and not any(each is not None for each in times):
+    moves = any(each is not None for each in times)
+    if not changes and not moves:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
 
-    def change(standing: Schedule) -> ScheduleChanges:
-        if any(each is not None for each in times):
-            changes["cron"] = _cron(standing.cron, *times)
-        return changes
+    def change(standing: Cron) -> Struct:
+        cron = {"cron": _cron(standing, *times)} if moves else {}
+        return accepted(read_command(ChangeSchedule, {**changes, **cron}))
 
-    _show(_changed(schedule_id, change), as_json=as_json)
+    _show(*_changed(schedule_id, change), as_json=as_json)
 
 
 @schedule.command()
@@ -199,7 +181,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
 @JSON
 def enable(schedule_id: str, *, as_json: bool) -> None:
     """Enable a schedule. It does not fire for times that have passed."""
-    _show(_changed(schedule_id, lambda _: ScheduleChanges(enabled=True)), as_json=as_json)
+    _show(*_changed(schedule_id, lambda _: ChangeSchedule(enabled=True)), as_json=as_json)
 
 
 @schedule.command()
@@ -207,7 +189,7 @@ def enable(schedule_id: str, *, as_json: bool) -> None:
 @JSON
 def disable(schedule_id: str, *, as_json: bool) -> None:
     """Disable a schedule. Its waiting runs end as skipped."""
-    _show(_changed(schedule_id, lambda _: ScheduleChanges(enabled=False)), as_json=as_json)
+    _show(*_changed(schedule_id, lambda _: ChangeSchedule(enabled=False)), as_json=as_json)
 
 
 @schedule.command()
@@ -220,20 +202,53 @@ def delete(schedule_id: str, *, as_json: bool) -> None:
         owner = await app.stores.directory.owner_of(schedule_id)
         return owner is not None and await app.stores.schedules.remove(owner, schedule_id)
 
-    if not with_app(work):
+    if not with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(schedule_id)}")):
         raise click.ClickException(_missing(schedule_id))
     show({"scheduleId": schedule_id, "deleted": True}, as_json=as_json)
 
 
-def _changed(schedule_id: str, change: Callable[[Schedule], ScheduleChanges]) -> Schedule:
-    async def work(app: Application) -> Schedule | Refusal:
+def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
+    async def work(app: Application) -> _Shown:
         owner = await app.stores.directory.owner_of(schedule_id)
         standing = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        if owner is None or standing is None:
-            return UNKNOWN_SCHEDULE
-        return await app.planner.change(owner, schedule_id, **change(standing))
+        known = accepted(standing or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        made = accepted(await app.planner.change(known.organization_id, schedule_id, change(known.cron)))
+        return _body(made), (await zone_of(app.stores.directory, known.organization_id)).key
 
-    return accepted(with_app(work), missing=_missing(schedule_id))
+    def remote(api: "Api") -> _Shown:
+        body = _request(values_of(change(cron_of(_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
+        return api.send("PATCH", f"{_PATH}/{part(schedule_id)}", body)["schedule"], _zone_on_server(api)
+
+    return with_app(work, remote=remote)
+
+
+def _zone_on_server(api: "Api") -> str:
+    return api.get("/v1/organization")["organization"]["timeZone"]
+
+
+def _on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
+    found = next((each for each in api.get(_PATH)["schedules"] if each["id"] == schedule_id), None)
+    return accepted(found or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+
+
+def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request body of ``/v1`` for the fields of a command."""
+    plain = dict(zip(ScheduleSettings.__struct_fields__, ScheduleSettings.__struct_encode_fields__, strict=True))
+    body: dict[str, Any] = {
+        plain[name]: getattr(value, "value", value) for name, value in changes.items() if name in plain
+    }
+    if "cron" in changes:
+        body["sourceConfig"] = {"cron": cron_body(changes["cron"])}
+    if "repository_ids" in changes:
+        body["targets"] = {"repositoryIds": list(map(str, changes["repository_ids"]))}
+    if "brand_identity_id" in changes:
+        body["outputConfig"] = {"brandIdentityId": changes["brand_identity_id"]}
+    return body
+
+
+def _body(found: Schedule) -> dict[str, Any]:
+    body: dict[str, Any] = to_builtins(ScheduleBody.of(found))
+    return body
 
 
 def _missing(schedule_id: str) -> str:
@@ -243,53 +258,51 @@ def _missing(schedule_id: str) -> str:
 def _cron(
     standing: Cron | None, frequency: str | None, at: str | None, day_of_week: str | None, day_of_month: int | None
 ) -> Cron:
-    """Return the times. Absent options keep their values, except a day that the frequency does not use."""
-    given: dict[str, Any] = {}
+    times: dict[str, Any] = {}
     if standing is not None:
-        given = {"frequency": standing.frequency, "hour": standing.hour, "minute": standing.minute}
+        times = {"frequency": standing.frequency, "hour": standing.hour, "minute": standing.minute}
         if frequency in {None, standing.frequency.value}:
-            given |= {"day_of_week": standing.day_of_week, "day_of_month": standing.day_of_month}
+            times |= {"day_of_week": standing.day_of_week, "day_of_month": standing.day_of_month}
     if frequency is not None:
-        given["frequency"] = Frequency(frequency)
+        times["frequency"] = Frequency(frequency)
     if at is not None:
         read = _AT.fullmatch(at)
         if read is None:
             message = f"'{at}' is not a time of the form HH:MM"
             raise click.BadParameter(message, param_hint="--at")
-        given |= {"hour": int(read[1]), "minute": int(read[2])}
+        times |= {"hour": int(read[1]), "minute": int(read[2])}
     if day_of_week is not None:
-        given["day_of_week"] = _DAYS.index(day_of_week)
+        times["day_of_week"] = _DAYS.index(day_of_week)
     if day_of_month is not None:
-        given["day_of_month"] = day_of_month
-    given = {"day_of_week": None, "day_of_month": None, **given}
-    refused = cron_fault(**given)
+        times["day_of_month"] = day_of_month
+    times = {"day_of_week": None, "day_of_month": None, **times}
+    refused = cron_fault(**times)
     if refused is not None:
         option = _DAY_OPTIONS.get(refused.field or "")
-        has = "needs" if given.get(refused.field or "") is None else "takes no"
-        message = f"a {given['frequency'].value} schedule {has} {option}" if option else refused.message()
+        has = "needs" if times.get(refused.field or "") is None else "takes no"
+        message = f"a {times['frequency'].value} schedule {has} {option}" if option else refused.message()
         raise click.UsageError(message)
-    return Cron(**given)
+    return Cron(**times)
 
 
-def _show(found: Schedule, *, as_json: bool) -> None:
-    show(schedule_body(found) if as_json else _for_people(found), as_json=as_json)
+def _show(found: Mapping[str, Any], zone: str, *, as_json: bool) -> None:
+    show(found if as_json else _for_people(found, zone), as_json=as_json)
 
 
-def _for_people(found: Schedule) -> dict[str, Any]:
-    cron = found.cron
+def _for_people(found: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    cron = cron_of(found["sourceConfig"]["cron"])
+    due = found["nextRunAt"] and datetime.fromisoformat(found["nextRunAt"]).astimezone(ZoneInfo(zone))
     days = {
         Frequency.DAILY: "daily",
         Frequency.WEEKLY: f"every {_DAYS[cron.day_of_week or 0].capitalize()}",
         Frequency.MONTHLY: f"monthly, on day {cron.day_of_month}",
     }
     return {
-        "id": found.id,
-        "name": found.name,
-        "when": f"{days[cron.frequency]} at {cron.hour:02}:{cron.minute:02} UTC",
-        "nextRun": "never: it is off" if found.due_at is None else f"{found.due_at:%a %Y-%m-%d %H:%M} UTC",
-        "repositories": ", ".join(map(str, found.repository_ids)),
-        "outputType": found.output_type.value,
-        "lookbackWindow": found.lookback.value,
-        "autoPublish": "yes" if found.auto_publish else "no",
-        "brand": found.brand_identity_id,
+        "id": found["id"],
+        "name": found["name"],
+        "when": f"{days[cron.frequency]} at {cron.hour:02}:{cron.minute:02} {zone}",
+        "nextRun": f"{due:%a %Y-%m-%d %H:%M}" if due else "never: it is off",
+        "repositories": ", ".join(found["targets"]["repositoryIds"]),
+        **{name: found[name] for name in _WRITES},
+        "brand": found["outputConfig"] and found["outputConfig"].get("brandIdentityId"),
     }

@@ -1,10 +1,8 @@
-"""``subscriber``: e-mail subscribers of public changelogs."""
-
 from typing import Any
 
 import click
 
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.outgoing.subscribers import Subscriber, read_address
@@ -18,7 +16,7 @@ def subscriber() -> None:
 
 @subscriber.command("list")
 @ORGANIZATION
-@JSON
+@list_output
 def list_subscribers(organization: str, *, as_json: bool) -> None:
     """List the subscribers of all changelogs. Use --json to export them."""
 

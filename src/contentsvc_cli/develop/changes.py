@@ -1,5 +1,3 @@
-"""Commits and tags of a local git repository."""
-
 from typing import final
 
 from attrs import frozen
@@ -8,8 +6,6 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Person:
-    """Author or committer, as git stores it."""
-
     name: str
     email: str
 
@@ -17,8 +13,6 @@ class Person:
 @final
 @frozen(kw_only=True)
 class LocalCommit:
-    """A commit."""
-
     #: In hexadecimal; 40 digits, or 64 in a repository with SHA-256.
     id: str
     tree_id: str

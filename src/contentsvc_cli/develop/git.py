@@ -77,11 +77,7 @@ class GitFailed(Exception):
 @final
 @frozen(kw_only=True)
 class Line:
-    """A branch and its newest commit."""
-
-    #: The branch's name.
     branch: str
-    #: The id of its newest commit.
     tip: str
 
 
@@ -90,11 +86,7 @@ class Checkout:
     """A local git repository, bare or with a work tree."""
 
     def __init__(self, path: Path) -> None:
-        """Open the repository that contains ``path``.
-
-        Raises:
-            GitFailed: There is no repository, or git is missing or refuses to read it.
-        """
+        """Open the repository that contains ``path``; raise :class:`GitFailed` without one."""
         if not path.is_dir():
             message = f"{path} is not a folder"
             raise GitFailed(message)
@@ -106,7 +98,6 @@ class Checkout:
 
     @property
     def folder_name(self) -> str:
-        """Return the name of the repository folder."""
         if self._folder.name == ".git":
             return self._folder.parent.name
         return self._folder.name.removesuffix(".git")
@@ -119,9 +110,6 @@ class Checkout:
         """Return ``branch``, local or of the remote ``origin``; by default the checked-out branch.
 
         A detached HEAD goes by the name of the remote's default branch, or ``main``.
-
-        Raises:
-            GitFailed: The branch does not exist or has no commits.
         """
         if branch is not None:
             for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
@@ -153,11 +141,7 @@ class Checkout:
         return frozenset()
 
     def committed_at(self, commit: str) -> int:
-        """Return the time of a commit, in seconds since 1970.
-
-        Raises:
-            GitFailed: Git cannot read the commit.
-        """
+        """Return the time of a commit, in seconds since 1970."""
         shown = ("show", "--no-patch", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
         return int(self._output(*shown))
 
@@ -171,9 +155,6 @@ class Checkout:
 
         The last item of each list is the commit on the line itself; the commits that it merged come before it. Commits
         of ``without`` and their ancestors are excluded.
-
-        Raises:
-            GitFailed: The history is damaged.
         """
         newest_first: list[list[str]] = []
         on_line = tip
@@ -195,11 +176,7 @@ class Checkout:
         return [push[::-1] for push in reversed(newest_first)]
 
     def commits(self, ids: Iterable[str]) -> Iterator[LocalCommit]:
-        """Read the commits ``ids``, in their order, as a stream.
-
-        Raises:
-            GitFailed: A commit is missing or damaged.
-        """
+        """Read the commits ``ids``, in their order, as a stream."""
         waiting = iter(ids)
         while batch := list(islice(waiting, _COMMITS_AT_ONCE)):
             fields = self._fields(
@@ -231,13 +208,7 @@ class Checkout:
                 raise GitFailed(message)
 
     def tags(self, *, merged: str | None = None) -> list[Tag]:
-        """Return all tags that point to commits, ordered by date.
-
-        With ``merged``, only tags of this commit and its ancestors are returned.
-
-        Raises:
-            GitFailed: Git cannot be run.
-        """
+        """Return all tags that point to commits, by date; with ``merged``, those of this commit and its ancestors."""
         fields = self._fields(
             b"\0",
             None,
@@ -264,7 +235,6 @@ class Checkout:
         return self._answer("rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}")
 
     def _answer(self, *command: str) -> str | None:
-        """Run a git command whose exit code is the result; ``None``: it failed."""
         try:
             return os.fsdecode(self._output(*command))
         except GitFailed:
@@ -274,11 +244,6 @@ class Checkout:
         return b"\n".join(self._fields(b"\n", None, *command))
 
     def _fields(self, end: bytes, given: bytes | None, *command: str) -> Iterator[bytes]:
-        """Yield the output of git, split at ``end``, as a stream.
-
-        Raises:
-            GitFailed: Git is missing or failed.
-        """
         environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _ENVIRONMENT
         # Files instead of pipes, so that git never blocks on a full pipe.
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
@@ -311,7 +276,6 @@ class Checkout:
 
 
 def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
-    """Return the changed paths of a commit by kind of change, and the next line; ``None`` at the end."""
     files: dict[str, list[str]] = {"A": [], "M": [], "D": []}
     kept = 0
     for text in texts:

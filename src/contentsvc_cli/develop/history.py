@@ -1,7 +1,7 @@
 """The command ``history``: a local repository's history as recorded deliveries.
 
-A repository does not record its pushes. So each commit of the branch's first-parent line becomes one push, with the
-commits that it merged. Each tag becomes a published release.
+Each commit of the branch's first-parent line becomes one push, with the commits that it merged. Each tag becomes a
+published release.
 """
 
 import re
@@ -67,10 +67,9 @@ def deliveries(
     """Yield a history as deliveries, oldest first.
 
     Args:
-        hosted: The repository.
-        pushes: Commit ids of each push, oldest first.
-        tags: Releases, each after the push that contains its commit; others are omitted.
-        commits: Reads commits by id, in order.
+            pushes: Commit ids of each push, oldest first.
+            tags: Releases, each after the push that contains its commit; others are omitted.
+            commits: Reads commits by id, in order.
     """
     tagged: defaultdict[str, list[Tag]] = defaultdict(list)
     for tag in tags:
@@ -94,7 +93,6 @@ def deliveries(
 
 
 def notes(tag: Tag) -> str | None:
-    """Return the tag's message; ``None`` if it only repeats the tag's name."""
     if tag.message is None:
         return None
     said = re.sub(r"^(?:release|version|tag)\b[\s:]*|[.!\s]+$", "", tag.message.strip(), flags=re.IGNORECASE)
@@ -109,7 +107,6 @@ def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, 
 
 
 def _hosted_at(url: str) -> tuple[str, str] | None:
-    """Return ``owner/name`` and the web page of the repository from a remote's URL."""
     if (found := _URL.fullmatch(url)) is not None:
         # Only an https URL has the port of the web pages.
         port = f":{found['port']}" if found["scheme"] == "https" and found["port"] else ""

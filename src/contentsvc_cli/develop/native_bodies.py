@@ -1,7 +1,4 @@
-"""Webhook bodies in the specification's native format, for commits and releases.
-
-They have all fields that the service reads, and the surrounding fields that other readers expect.
-"""
+"""Webhook bodies in the specification's native format, for commits and releases."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +30,6 @@ class HostedRepository:
 
     @property
     def native(self) -> dict[str, Any]:
-        """Return the ``repository`` object of a body."""
         owner, _, name = self.full_name.partition("/")
         return {
             "id": self.id,
@@ -58,7 +54,6 @@ def username(person: Person) -> str | None:
 
 
 def login(person: Person) -> str:
-    """Return the account of a person, or else the name."""
     return username(person) or person.name
 
 
@@ -67,8 +62,8 @@ def push_body(
 ) -> dict[str, Any]:
     """Return the body of a push with ``commits``, oldest first, at least one.
 
-    If there are more commits than a code host sends, the body has the newest. ``before`` is the previous commit of the
-    branch; ``None`` if the push created the branch. ``ref`` is the full ref; by default the default branch.
+    If there are more commits than a code host sends, the body has the newest. ``before`` is ``None`` if the push
+    created the branch.
     """
     head = commits[-1]
     old = before or "0" * len(head.id)
@@ -102,10 +97,9 @@ def release_body(
     draft: bool = False,
     prerelease: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the body of a release event with ``action``.
+    """Return the body of a release event with ``action``, which is named as the code host names it.
 
-    ``action`` is named as the code host names it. ``published_at`` is ISO 8601, and ``None`` for a draft. If
-    ``prerelease`` is ``None``, it is derived from the tag.
+    ``published_at`` is ISO 8601, and ``None`` for a draft. A ``prerelease`` of ``None`` is derived from the tag.
     """
     return {
         "action": action,
@@ -126,7 +120,6 @@ def release_body(
 
 
 def sender(login: str) -> dict[str, Any]:
-    """Return the ``sender`` object of a body."""
     return {"login": login, "id": stable_id(login)}
 
 

@@ -1,5 +1,3 @@
-"""``receive``: receive recorded deliveries without HTTP."""
-
 import sys
 from collections import Counter
 from typing import Final

@@ -1,7 +1,7 @@
 """Recorded deliveries: one JSON object per line, ``{"event", "delivery", "body"}``, and their headers.
 
-``body`` is any JSON value and is sent unchanged, without white space between its parts. ``bodyBase64`` holds any other
-body (invalid, not UTF-8, indented). So every body can be recorded, and is sent byte for byte.
+``body`` is any JSON value and is sent unchanged; ``bodyBase64`` holds any other body. So every body can be recorded,
+and is sent byte for byte.
 """
 
 import sys
@@ -17,7 +17,6 @@ from attrs import Attribute, field, frozen
 from contentsvc_core.identifiers import is_delivery_id
 from contentsvc_core.webhooks.providers import Provider
 
-#: Path of standard input.
 STANDARD_INPUT: Final = "-"
 #: Maximum length of a line, in bytes: the largest body, 25 MiB, in Base64, with a margin. A file that is not a
 #: recording may be one very long line.
@@ -43,8 +42,6 @@ def _is_header_value(_: object, attribute: "Attribute[str]", value: str) -> None
 @final
 @frozen(kw_only=True)
 class RecordedDelivery:
-    """A recorded delivery; it is signed when it is sent."""
-
     #: Event type, e.g. ``push``.
     event: str = field(validator=_is_header_value)
     #: Delivery id, usually a UUID.
@@ -72,7 +69,7 @@ def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
     """Yield the deliveries of the recording at ``path``; ``-`` is standard input.
 
     Raises:
-        BadRecording: The file cannot be opened, or a line is invalid; earlier lines have been yielded.
+            BadRecording: The file cannot be opened, or a line is invalid; earlier lines have been yielded.
     """
     if str(path) == STANDARD_INPUT:
         yield from read_lines(sys.stdin.buffer, "standard input")
@@ -86,11 +83,7 @@ def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
 
 
 def read_lines(lines: BinaryIO, name: str) -> Iterator[RecordedDelivery]:
-    """Yield deliveries from ``lines``; errors call the source ``name``. Empty lines are skipped.
-
-    Raises:
-        BadRecording: A line is invalid; earlier lines have been yielded.
-    """
+    """Yield deliveries from ``lines``; errors call the source ``name``. Empty lines are skipped."""
     number = 0
     try:
         # Split at line feeds only, as bytes: JSON strings may contain other line separators.
@@ -156,11 +149,6 @@ def _delivery(text: bytes) -> RecordedDelivery:
 
 
 def _compact(json: bytes) -> bytes:
-    """Return ``json`` without insignificant white space.
-
-    Raises:
-        ValueError: The text is not JSON in UTF-8.
-    """
     json.decode("utf-8")
     try:
         return msgspec.json.format(_ANY_JSON.decode(json), indent=-1)

@@ -1,5 +1,3 @@
-"""The command ``send``: recorded deliveries, signed and sent to a webhook."""
-
 import asyncio
 import re
 import sys
@@ -49,7 +47,6 @@ _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
 def of_repository(delivery: RecordedDelivery, repository_id: int, provider: Provider = DEFAULT_PROVIDER) -> bool:
-    """Return whether the body is about the repository with this id."""
     reader = provider.readers.get(delivery.event)
     with suppress(Malformed):
         if reader is not None:
@@ -66,7 +63,9 @@ def provider_of(url: str) -> Provider:
     return (found and provider_named(found["provider"])) or DEFAULT_PROVIDER
 
 
-def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
+def webhook_url_option(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
     try:
         url = httpx.URL(value)
     except httpx.InvalidURL as exc:
@@ -79,7 +78,7 @@ def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
 
 @click.command()
 @click.argument("recording", metavar="FILE.jsonl", type=click.Path(allow_dash=True))
-@click.option("--url", required=True, metavar="URL", callback=_webhook, help="URL of the webhook.")
+@click.option("--url", required=True, metavar="URL", callback=webhook_url_option, help="URL of the webhook.")
 @click.option(
     "--secret",
     required=True,
@@ -198,7 +197,6 @@ def _chosen(recording: str, repository_id: int | None, provider: Provider) -> It
 
 
 def _total(recording: str, repository_id: int | None) -> int | None:
-    """Return the number of deliveries, if it is known in advance."""
     if repository_id is not None or not Path(recording).is_file():
         return None
     with Path(recording).open("rb") as lines:

@@ -18,7 +18,6 @@ from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
 
 #: Timeout of one try, in seconds.
 TIMEOUT_S: Final = 30.0
-#: Maximum number of retries.
 RETRIES: Final = 5
 
 #: Statuses that are retried: overload, and a proxy whose service is starting.
@@ -39,8 +38,6 @@ _Sleep = Callable[[float], Awaitable[object]]
 @final
 @frozen(kw_only=True)
 class DeliveryAnswer:
-    """The result of one delivery."""
-
     #: Index of the delivery, from 0.
     position: int
     event: str
@@ -54,12 +51,10 @@ class DeliveryAnswer:
     text: str
     #: Duration of the last try, in milliseconds.
     ms: float
-    #: Number of retries.
     retries: int
 
     @property
     def accepted(self) -> bool:
-        """Return whether the status is 2xx."""
         return self.status is not None and httpx.codes.is_success(self.status)
 
 
@@ -93,16 +88,11 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
 ) -> list[DeliveryAnswer]:
     """Sign and send ``deliveries``; return the answers in order.
 
-    No more than ``concurrency`` deliveries are held at once. They are taken from ``deliveries`` inside the event loop,
-    so that a slow source delays everything.
+    No more than ``concurrency`` deliveries are held at once; 1 keeps the order. A connection error or a retryable
+    status is retried ``retries`` times; a delivery that was processed is answered as a duplicate.
 
-    ``concurrency`` 1 keeps the order. A connection error or a retryable status is retried ``retries`` times; a delivery
-    that was processed is answered as a duplicate. ``on_answer`` receives each answer at once, so that none is lost on
-    interruption.
-
-    Raises:
-        BadRecording: Raised by ``deliveries``, like any other exception of it. Earlier deliveries have been sent, and
-            ``on_answer`` was called with their answers.
+    ``on_answer`` receives each answer at once, so that none is lost on interruption. Exceptions of ``deliveries`` are
+    raised after the answers to earlier deliveries.
     """
     source = enumerate(deliveries)
     answers: list[DeliveryAnswer] = []
@@ -118,12 +108,12 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
             if taken is None:
                 return
             request = _request(client, url, taken[1], provider, secret, timeout_s)
-            answer = await _send(client, request, taken, retries, sleep)
+            answer = await send_request(client, request, taken, retries, sleep)
             answers.append(answer)
             on_answer(answer)
 
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as workers:
-        using = client or await stack.enter_async_context(_client(url, concurrency))
+        using = client or await stack.enter_async_context(client_for(url, concurrency))
         for _ in range(concurrency):
             workers.create_task(work(using))
     if faults:
@@ -131,7 +121,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     return sorted(answers, key=lambda answer: answer.position)
 
 
-def _client(url: str, concurrency: int) -> httpx.AsyncClient:
+def client_for(url: str, concurrency: int) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     # A proxy from the environment cannot reach this machine's loopback.
     return httpx.AsyncClient(limits=limits, trust_env=not _is_loopback(httpx.URL(url).host))
@@ -151,13 +141,14 @@ def _request(
     return client.build_request("POST", url, content=delivery.body, headers=headers, timeout=timeout_s)
 
 
-async def _send(
+async def send_request(
     client: httpx.AsyncClient,
     request: httpx.Request,
     taken: tuple[int, RecordedDelivery],
     retries: int,
-    sleep: _Sleep,
+    sleep: _Sleep = asyncio.sleep,
 ) -> DeliveryAnswer:
+    """Send a request until it is answered, and return the answer; ``taken`` is the delivery and its position."""
     position, delivery = taken
     tried = 0
     while True:
@@ -187,20 +178,17 @@ async def _send(
 
 
 def _wait_s(tried: int, again_s: float) -> float:
-    """Return the backoff in seconds: exponential with jitter, and at least ``Retry-After``."""
     backoff = _FIRST_WAIT_S * 2**tried * random.uniform(0.5, 1)  # noqa: S311  # jitter, no secret
     return min(max(backoff, again_s), _LONGEST_WAIT_S)
 
 
 def _retry_after_s(response: httpx.Response) -> float:
-    """Return ``Retry-After`` in seconds. Dates, which this service does not send, are ignored."""
     value = response.headers.get("Retry-After", "")
     # Longer numbers exceed the maximum wait anyway.
     return float(value[:6]) if value.isascii() and value.isdigit() else 0.0
 
 
 def _read(response: httpx.Response) -> tuple[str, str]:
-    """Return the kind and the text of an answer (specification 4.1, 7)."""
     try:
         body = _BODIES.decode(response.content)
     except (ValueError, RecursionError):

@@ -1,1 +1,0 @@
-"""Commands for the operation of the service."""

@@ -1,18 +1,15 @@
-"""``mcp``: an MCP server over standard input and output."""
-
 import os
 from typing import Final
 
 import click
 
+from contentsvc_cli.servers import KEY_VARIABLE
 from contentsvc_cli.wiring import with_app
 from contentsvc_core.application import Application
 from contentsvc_http.logs import configure_logging
 from contentsvc_http.settings import load_settings
 from contentsvc_mcp import is_installed
 
-#: Variable of the API key; an argument would be visible in process lists.
-KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
 _NO_EXTRA: Final = "'contentsvc mcp' needs packages that are not installed: pip install 'contentsvc[mcp]'"
 _NO_KEY: Final = (
     f"{KEY_VARIABLE} is not set: it has to hold an API key, which 'contentsvc key issue' makes; the agent may do what "

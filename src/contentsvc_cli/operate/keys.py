@@ -1,14 +1,12 @@
-"""``key``: API keys."""
-
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from contentsvc_cli.terminal.completing import organization_slugs
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, sign_in_link, with_app
-from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix, stands
+from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, is_active, key_prefix
 from contentsvc_core.application import Application
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
@@ -50,9 +48,9 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
 
 @key.command("list")
 @click.option(
-    "--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only keys of this organization."
+    "-o", "--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only keys of this organization."
 )
-@JSON
+@list_output
 def list_keys(organization: str | None, *, as_json: bool) -> None:
     """List the keys, oldest first."""
 
@@ -66,11 +64,30 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
     show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.", optional=optional)
 
 
+@key.command("show")
+@click.argument("prefix")
+@JSON
+def show_key(prefix: str, *, as_json: bool) -> None:
+    """Show a key without its secret part. PREFIX is the beginning of the key (csk_…)."""
+    named = key_prefix(prefix) or prefix
+
+    async def work(app: Application) -> ApiKey | None:
+        return await app.stores.keys.key(named)
+
+    found = with_app(work)
+    if found is None:
+        raise _unknown(named)
+    show(_body(found), as_json=as_json)
+
+
 @key.command()
 @click.argument("prefix")
 @JSON
 def revoke(prefix: str, *, as_json: bool) -> None:
-    """Revoke the key that begins with PREFIX (csk_…) and every key issued with it. They stop working at once."""
+    """Revoke a key and every key issued with it. PREFIX is the beginning of the key (csk_…).
+
+    They stop working at once.
+    """
     # A complete key is accepted as well, but never printed.
     named = key_prefix(prefix) or prefix
 
@@ -80,8 +97,7 @@ def revoke(prefix: str, *, as_json: bool) -> None:
 
     revoked = with_app(work)
     if revoked is None:
-        message = f"there is no key '{one_line(named, 14)}'"
-        raise click.ClickException(message)
+        raise _unknown(named)
     show(_body(revoked), as_json=as_json)
 
 
@@ -90,20 +106,25 @@ def revoke(prefix: str, *, as_json: bool) -> None:
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server.")
 @JSON
 def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
-    """Print a one-time link that signs a browser on this machine in with the key PREFIX (csk_…).
+    """Print a one-time link that signs a browser in.
 
-    The link is valid for 10 minutes, while a server runs on this machine.
+    The link is for a browser on this machine, and for the key that begins with PREFIX (csk_…). It is valid for 10
+    minutes, while a server runs on this machine.
     """
     named = key_prefix(prefix) or prefix
 
     async def work(app: Application) -> str:
         found = await app.stores.keys.key(named)
-        if found is None or not stands(found, app.clock.now()):
+        if found is None or not is_active(found, app.clock.now()):
             message = f"there is no key '{one_line(named, 14)}' that is valid"
             raise click.ClickException(message)
         return await sign_in_link(app, found, port)
 
     show({"url": with_app(work)}, as_json=as_json)
+
+
+def _unknown(prefix: str) -> click.ClickException:
+    return click.ClickException(f"there is no key '{one_line(prefix, 14)}'")
 
 
 def _body(found: ApiKey) -> dict[str, object]:

@@ -1,17 +1,21 @@
-"""``organization``: tenants."""
+from typing import Any
 
 import click
+from msgspec import to_builtins
 
-from contentsvc_cli.terminal.output import JSON, show, show_rows
-from contentsvc_cli.wiring import accepted, with_app
+from contentsvc_cli.terminal.completing import time_zones
+from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.organizations import RETENTION_DAYS, Organization
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.commands import read_command
+from contentsvc_core.organizations import RETENTION_DAYS, ChangeOrganization, Organization, OrganizationBody
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 @click.group()
 def organization() -> None:
-    """Create and list organizations. Every other object belongs to one."""
+    """Create, list and change organizations. Every other object belongs to one."""
 
 
 @organization.command()
@@ -24,18 +28,31 @@ def organization() -> None:
     show_default=True,
     help="Plan; sets how long webhook logs are kept.",
 )
+@click.option(
+    "--time-zone",
+    metavar="ZONE",
+    default=DEFAULT_ZONE.key,
+    show_default=True,
+    shell_complete=time_zones,
+    help="Time zone of schedules and days, such as Europe/Berlin.",
+)
 @JSON
-def create(name: str, slug: str | None, retention_days: str, *, as_json: bool) -> None:
+def create(name: str, slug: str | None, retention_days: str, time_zone: str, *, as_json: bool) -> None:
     """Create an organization."""
 
     async def work(app: Application) -> Organization:
-        return accepted(await app.operator.create_organization(name, slug=slug, retention_days=int(retention_days)))
+        return accepted(
+            await app.operator.create_organization(
+                name, slug=slug, retention_days=int(retention_days), time_zone=time_zone
+            )
+        )
 
     show(_body(with_app(work, may_make=True)), as_json=as_json)
+    hint("contentsvc integration connect OWNER/REPO", as_json=as_json)
 
 
 @organization.command("list")
-@JSON
+@list_output
 def list_organizations(*, as_json: bool) -> None:
     """List the organizations, by slug."""
 
@@ -43,14 +60,44 @@ def list_organizations(*, as_json: bool) -> None:
         return list(await app.stores.directory.organizations())
 
     rows = [_body(found) for found in with_app(work)]
-    show_rows(rows, columns=("slug", "name", "retentionDays", "id"), as_json=as_json, empty="No organizations yet.")
+    show_rows(
+        rows,
+        columns=("slug", "name", "timeZone", "retentionDays", "id"),
+        as_json=as_json,
+        empty="No organizations yet.",
+    )
+
+
+@organization.command("show")
+@ORGANIZATION
+@JSON
+def show_organization(organization: str, *, as_json: bool) -> None:
+    """Show an organization. On a server, it is the organization of your API key."""
+
+    async def work(app: Application) -> dict[str, object]:
+        return _body(await organization_named(app, organization))
+
+    show(with_app(work, remote=lambda api: api.get("/v1/organization")["organization"]), as_json=as_json)
+
+
+@organization.command()
+@ORGANIZATION
+@options(ChangeOrganization, {}, {"time_zone": {"metavar": "ZONE", "shell_complete": time_zones}})
+@JSON
+def edit(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+    """Change an organization. In another time zone, schedules fire at the same local times there."""
+    change = accepted(read_command(ChangeOrganization, given(fields)))
+
+    async def work(app: Application) -> dict[str, object]:
+        standing = await organization_named(app, organization)
+        return _body(accepted(await app.operator.change_organization(standing, change)))
+
+    body = to_builtins(change)
+    show(
+        with_app(work, remote=lambda api: api.send("PATCH", "/v1/organization", body)["organization"]), as_json=as_json
+    )
 
 
 def _body(found: Organization) -> dict[str, object]:
-    return {
-        "id": found.id,
-        "slug": found.slug,
-        "name": found.name,
-        "retentionDays": found.retention_days,
-        "createdAt": iso_ms(found.created_at),
-    }
+    body: dict[str, object] = to_builtins(OrganizationBody.of(found))
+    return body

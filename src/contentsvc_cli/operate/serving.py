@@ -1,5 +1,3 @@
-"""``serve``, ``migrate`` and ``settings``."""
-
 import asyncio
 
 import click

@@ -1,5 +1,3 @@
-"""``demo``: the complete workflow in a temporary folder, with a real server process."""
-
 import asyncio
 import shlex
 import shutil
@@ -37,10 +35,11 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization, webhook_url
-from contentsvc_core.ports import Insights
+from contentsvc_core.ports import ReadModel
 from contentsvc_core.usecases.operate import Connection, IssuedKey
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 from contentsvc_core.workflows.runs import ListedRun
+from contentsvc_core.workflows.schedules import CreateSchedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
@@ -109,7 +108,6 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
 
 
 def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
-    """Write an env file that makes commands work on the demo; return its path."""
     variables = {
         "CONTENTSVC_DATABASE_URL": settings.database_url,
         "CONTENTSVC_BASE_URL": settings.base_url,
@@ -132,7 +130,6 @@ def _print_links(console: Console, told: "_Told") -> None:
 
 
 def _open_all(links: Mapping[str, str]) -> list[str]:
-    """Request every page as a browser does; return the failed ones."""
     with httpx.Client(trust_env=False, follow_redirects=True) as browser:
         answers = {name: browser.get(url).status_code for name, url in links.items()}
     return [f"{name} was answered {status}" for name, status in answers.items() if status != httpx.codes.OK.value]
@@ -156,8 +153,6 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
 @final
 @define
 class _Told:
-    """Result of the demo, for ``--json``."""
-
     #: The number of deliveries by answer.
     answers: dict[str, int] = field(factory=dict[str, int])
     #: The number of workflow runs by result.
@@ -181,7 +176,7 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
             answers, faults = await _send_all(history, url, connection, shown)
         told.answers = dict(Counter(answer.kind for answer in answers))
         with waiting("waiting for the runs"):
-            runs = await _until_ended(app.stores.insights, organization.id)
+            runs = await _until_ended(app.stores.read_model, organization.id)
         told.runs = dict(Counter(run.status.value for run in runs))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
         posts = await _published(settings.base_url, key.key)
@@ -198,7 +193,6 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
 
 
 async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
-    """Create the setup of a small team: brand identity, house style, triggers, weekly schedule, public changelog."""
     organization = accepted(await app.operator.create_organization("Acme Lighthouses", slug="acme"))
     key = accepted(await app.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
     connection = accepted(
@@ -212,7 +206,7 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
     )
     now = app.clock.now()
     brand = BrandIdentity(
-        id=app.ids.mint("brand_"),
+        id=app.ids.new_id("brand_"),
         organization_id=organization.id,
         name="Acme Lighthouses",
         is_default=True,
@@ -246,10 +240,12 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
     accepted(
         await app.planner.create(
             organization.id,
-            name="What was new this week",
-            cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
-            repository_ids=mine,
-            output_type=ContentType.BLOG_POST,
+            CreateSchedule(
+                name="What was new this week",
+                cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
+                repository_ids=mine,
+                output_type=ContentType.BLOG_POST,
+            ),
         )
     )
     await app.changelog_editor.change(organization, {"is_public": True})
@@ -282,7 +278,6 @@ _MOST_RUNS: Final = 10_000
 async def _send_all(
     history: DemoHistory, url: str, connection: Connection, shown: Waiting
 ) -> tuple[list[DeliveryAnswer], list[str]]:
-    """Send all deliveries; return the answers and the unexpected ones."""
     secret = connection.secret
     faults: list[str] = []
     answers: list[DeliveryAnswer] = []
@@ -314,7 +309,6 @@ async def _send_all(
 
 
 async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> DeliveryAnswer:
-    """Send a delivery whose body was changed after signing."""
     headers = headers_for(delivery, DEFAULT_PROVIDER, secret)
     async with httpx.AsyncClient(trust_env=False) as client:
         response = await client.post(url, content=delivery.body + b" ", headers=headers)
@@ -330,10 +324,10 @@ async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> D
     )
 
 
-async def _until_ended(insights: Insights, organization_id: str) -> Sequence[ListedRun]:
+async def _until_ended(read_model: ReadModel, organization_id: str) -> Sequence[ListedRun]:
     deadline = time.monotonic() + _RUNS_S
     while True:
-        runs = await insights.runs(organization_id, limit=_MOST_RUNS)
+        runs = await read_model.runs(organization_id, limit=_MOST_RUNS)
         open_runs = [run for run in runs if run.status.value in {"pending", "running"}]
         if not open_runs or time.monotonic() > deadline:
             return runs
@@ -341,7 +335,6 @@ async def _until_ended(insights: Insights, organization_id: str) -> Sequence[Lis
 
 
 async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
-    """Return the published posts from the API, newest first."""
     asked = {"limit": 100, "status": "published"}
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
         response = await client.get("/v1/posts", params=asked, headers={"Authorization": f"Bearer {key}"})

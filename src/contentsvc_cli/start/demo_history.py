@@ -26,8 +26,6 @@ RELEASE: Final = "00000000-0000-4000-8000-000000000099"
 @final
 @frozen(kw_only=True)
 class DemoHistory:
-    """Deliveries of the demo."""
-
     repository: str
     repository_id: int
     branch: str
@@ -39,11 +37,7 @@ class DemoHistory:
 
 
 def history_of(path: Path) -> DemoHistory:
-    """Return the history of a local git repository.
-
-    Raises:
-        GitFailed: There is no git repository at the path, or git cannot read it.
-    """
+    """Return the history of a local git repository."""
     repository = Checkout(path)
     line = repository.line()
     hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
@@ -59,10 +53,7 @@ def history_of(path: Path) -> DemoHistory:
 
 
 def sample(now: datetime) -> DemoHistory:
-    """Return the sample as a history of some months that ends today, like an active project.
-
-    Its last release has a version that the sample itself lacks.
-    """
+    """Return the sample as a history of some months that ends today; its last release has no version of its own."""
     began = now.replace(microsecond=0) - (COMMITS + 1) * _PACE
     return DemoHistory(
         repository=SAMPLE_REPOSITORY,

@@ -1,5 +1,3 @@
-"""``init``: guided setup of a repository and its changelog."""
-
 import asyncio
 import os
 import sys
@@ -16,15 +14,19 @@ from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
-from contentsvc_cli.operate.agents import KEY_VARIABLE
+from contentsvc_cli.servers import KEY_VARIABLE
+from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
+from contentsvc_cli.terminal.completing import time_zones
 from contentsvc_cli.terminal.output import JSON, json_text, say
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
+from contentsvc_core.zones import read_zone
 from contentsvc_http.settings import Settings, api_variable, load_settings, variable
 
 #: The code hosts and their providers, those with a public API first.
@@ -47,6 +49,12 @@ class _Checkout:
 
 @click.command()
 @click.option("--organization", metavar="NAME", help="Organization that publishes.  [default: the repository's owner]")
+@click.option(
+    "--time-zone",
+    metavar="ZONE",
+    shell_complete=time_zones,
+    help="Time zone of schedules and days.  [default: this machine's]",
+)
 @click.option("--repository", metavar="OWNER/REPO", help="The repository.  [default: the checkout's remote]")
 @click.option(
     "--code-host", type=click.Choice(list(_HOSTS)), help=f"Code host of the repository.  [default: {_FIRST_HOST}]"
@@ -99,6 +107,7 @@ class _Checkout:
 def init(  # noqa: PLR0913  # one parameter an option
     *,
     organization: str | None,
+    time_zone: str | None,
     repository: str | None,
     code_host: str | None,
     api_url: str | None,
@@ -140,6 +149,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     settings = _settings(ask, base_url, None if api_url is None else {provider.slug: api_url}, port)
     answers = SetupAnswers(
         organization=ask.text("Organization", "--organization", organization, name.partition("/")[0]),
+        time_zone=ask.text("Time zone", "--time-zone", time_zone or machine_zone(), None, _time_zone),
         repository=name,
         provider=provider.slug,
         repository_id=repository_id,
@@ -166,8 +176,6 @@ def init(  # noqa: PLR0913  # one parameter an option
 
 @final
 class _Asking:
-    """Asks for values without an option; ``--yes`` uses the defaults."""
-
     def __init__(self, yes: bool) -> None:  # noqa: FBT001  # the option's value
         self._yes = yes
 
@@ -228,8 +236,14 @@ def _full_name(text: str) -> str:
     return text.strip()
 
 
+def _time_zone(text: str) -> str:
+    read = read_zone(text.strip())
+    if isinstance(read, Refusal):
+        raise click.BadParameter(read.message("the time zone"))
+    return read.key
+
+
 def _settings(ask: _Asking, base_url: str | None, api_urls: dict[str, str] | None, port: int) -> Settings:
-    """Return the current settings with the answers; a SQLite file by its absolute path."""
     settings = load_settings()
     changes: dict[str, Any] = {}
     if settings.is_sqlite:
@@ -250,7 +264,6 @@ async def _run(settings: Settings, answers: SetupAnswers, port: int) -> Done:
 
 
 def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrite: bool) -> bool:
-    """Write the env file unless the user keeps an existing one; return whether it has the settings."""
     standing = read_settings_file(path)
     key = done.new_key or standing.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
     variables = {

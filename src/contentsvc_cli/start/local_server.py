@@ -31,7 +31,6 @@ exit "$code"
 
 
 def free_port() -> int:
-    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -67,11 +66,7 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
 
 
 async def until_ready(base_url: str, folder: Path) -> None:
-    """Wait until the server is ready.
-
-    Raises:
-        ClickException: The server did not start; the message has the end of its log.
-    """
+    """Wait until the server is ready, or raise ``ClickException`` with the end of its log."""
     deadline = time.monotonic() + _START_S
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
         while time.monotonic() < deadline:
@@ -84,7 +79,6 @@ async def until_ready(base_url: str, folder: Path) -> None:
 
 
 def stop(server: "subprocess.Popen[bytes]") -> None:
-    """Stop the server; kill it if it does not stop in time."""
     server.send_signal(signal.SIGTERM)
     try:
         server.wait(_STOP_S)

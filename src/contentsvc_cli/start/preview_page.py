@@ -1,5 +1,3 @@
-"""A preview as a self-contained HTML file."""
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from html import escape

@@ -31,7 +31,6 @@ class PreviewRange:
 
     #: Range in git notation.
     range: str
-    #: Id of the newest commit.
     tip: str
     #: Ids of commits whose ancestors are excluded.
     without: tuple[str, ...] = field(converter=tuple)
@@ -47,7 +46,6 @@ class Preview:
     """The post that the service would write about a part."""
 
     stretch: PreviewRange
-    #: Number of commits.
     commits: int
     #: Time of the release, or else of the newest commit; ISO 8601.
     at: str
@@ -58,15 +56,8 @@ class Preview:
 def stretches(repository: Checkout, asked: str | None, *, releases: int, days: int) -> list[PreviewRange]:
     """Return the parts of a range, newest first.
 
-    Args:
-        repository: The repository.
-        asked: ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes and
-            the last releases; in a repository without releases, the last days.
-        releases: Number of releases to show without a range.
-        days: Number of days to show without releases.
-
-    Raises:
-        GitFailed: A revision is unknown, or there are no commits.
+    ``asked`` is ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes
+    and the last ``releases``; in a repository without releases, the last ``days``.
     """
     if asked is None:
         tip = repository.line().tip
@@ -103,11 +94,7 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 def previews(
     repository: Checkout, hosted: HostedRepository, found: Iterable[PreviewRange], options: ChangelogOptions
 ) -> Iterator[Preview]:
-    """Return the posts about some parts; parts without commits are omitted.
-
-    Raises:
-        GitFailed: Git cannot read the commits, or a shallow clone lacks some.
-    """
+    """Return the posts about some parts; parts without commits are omitted."""
     ends = repository.shallow_ends()
     for stretch in found:
         pushes = repository.pushes(stretch.tip, without=stretch.without)
@@ -123,21 +110,18 @@ def previews(
 
 
 def title(each: Preview) -> str:
-    """Return the title of a post, or a placeholder if there is nothing to report."""
     if each.draft is not None:
         return each.draft.title
     return each.stretch.range if each.stretch.tag is None else each.stretch.tag.name
 
 
 def text(each: Preview) -> str:
-    """Return the Markdown of a post."""
     if each.draft is not None:
         return each.draft.markdown
     return "Nothing that users notice: upkeep alone. `--team` lists it."
 
 
 def range_line(each: Preview) -> str:
-    """Return the commit count and range of a post."""
     commits = f"{each.commits:,} commit" + ("" if each.commits == 1 else "s")
     return f"{each.stretch.range} · {commits}"
 
@@ -212,7 +196,6 @@ def _last_days(repository: Checkout, tip: str, days: int) -> list[PreviewRange]:
 
 
 def _one(repository: Checkout, asked: str) -> list[PreviewRange]:
-    """Return the changes of a revision since the previous release."""
     tip = _resolved(repository, asked)
     tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, asked)
     return [next(_between(tags, None, tip, asked))]

@@ -1,9 +1,4 @@
-"""The sample history of the fictional repository ``acme/lighthouse``.
-
-The demo uses it if no repository is given. It has features and fixes, a breaking change, a security fix, a reverted
-change, a merge, documentation, a bot's dependency update, and a commit of two authors. It has releases with and without
-notes, and pushes after the last release.
-"""
+"""The sample history of the fictional repository ``acme/lighthouse``, for the demo."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -49,7 +44,6 @@ def _id(message: str) -> str:
     return sha1(f"{REPOSITORY}\n{message}".encode(), usedforsecurity=False).hexdigest()
 
 
-#: Number of commits in the sample.
 COMMITS: Final = 36
 #: Pushes (tuples of commits) and releases (tag, notes), in order.
 _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...]] = (

@@ -15,7 +15,7 @@ from contentsvc_cli.develop.receive import receive_recorded
 from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
-from contentsvc_core.access.keys import ApiKey, Scope, key_prefix, stands
+from contentsvc_core.access.keys import ApiKey, Scope, is_active, key_prefix
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.identifiers import slugify
@@ -37,8 +37,6 @@ _OK: Final = 200
 
 
 class Start(Enum):
-    """The events that start a post."""
-
     RELEASES = "releases"
     PUSHES = "pushes"
     BOTH = "both"
@@ -51,16 +49,15 @@ _EVENTS: Final[Mapping[Start, Sequence[Literal["push", "release"]]]] = {
     Start.BOTH: (),
 }
 
-#: The kinds of refusals by the code host.
 _AT_HOST: Final = {RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, RefusalKind.HOST_UNREACHABLE}
 
 
 @final
 @frozen(kw_only=True)
 class SetupAnswers:
-    """The answers of the user."""
-
     organization: str
+    #: The IANA name of a new organization's time zone.
+    time_zone: str
     #: ``owner/name``.
     repository: str
     provider: str
@@ -106,18 +103,11 @@ async def set_up(
 ) -> Done:
     """Create missing objects; existing ones stay unchanged.
 
-    Args:
-        app: The use cases.
-        settings: The settings that the setup writes.
-        answers: Answers of the user.
-        known_key: API key of an earlier setup.
-        port: Port of the server.
-
     Raises:
-        ClickException: A step was refused. Earlier steps stay, and the next run continues.
+            ClickException: A step was refused. Earlier steps stay, and the next run continues.
     """
     existing: list[str] = []
-    organization = await _organization(app, answers.organization, existing)
+    organization = await _organization(app, answers, existing)
     connected = await _connected(app, organization, answers)
     new = None
     if connected is None:
@@ -161,12 +151,12 @@ async def set_up(
     )
 
 
-async def _organization(app: Application, name: str, existing: list[str]) -> Organization:
-    found = await app.stores.directory.organization(slugify(name))
+async def _organization(app: Application, answers: SetupAnswers, existing: list[str]) -> Organization:
+    found = await app.stores.directory.organization(slugify(answers.organization))
     if found is not None:
         existing.append(f"organization {found.slug}")
         return found
-    return accepted(await app.operator.create_organization(name))
+    return accepted(await app.operator.create_organization(answers.organization, time_zone=answers.time_zone))
 
 
 async def _connected(app: Application, organization: Organization, answers: SetupAnswers) -> Integration | None:
@@ -233,7 +223,6 @@ async def _receive(
 
 
 def _spoken(recorded: RecordedDelivery, provider: Provider) -> RecordedDelivery:
-    """Return a delivery of the specification's code host as the provider's would send it."""
     reader = provider.readers.get(recorded.event)
     if reader is not None and reader is DEFAULT_PROVIDER.readers[recorded.event]:
         return recorded
@@ -242,7 +231,6 @@ def _spoken(recorded: RecordedDelivery, provider: Provider) -> RecordedDelivery:
 
 
 def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
-    """Return the web URL of a repository; empty if unknown."""
     host = urlsplit(settings.api_urls[connected.provider]).hostname
     return f"https://{host.removeprefix('api.')}/{full_name}" if host else ""
 
@@ -250,7 +238,6 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 async def _publish(
     app: Application, organization: Organization, answers: SetupAnswers, existing: list[str]
 ) -> tuple[bool, int, str]:
-    """Enable the public changelog; return whether it is public, the number of posts it would expose, and its URL."""
     standing = await app.changelog_editor.standing(organization)
     url = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
     if standing.is_public:
@@ -277,7 +264,7 @@ async def _key(
 ) -> tuple[ApiKey, str | None]:
     prefix = None if known is None else key_prefix(known)
     found = None if prefix is None else await app.stores.keys.key(prefix)
-    if found is not None and found.organization_id == organization.id and stands(found, app.clock.now()):
+    if found is not None and found.organization_id == organization.id and is_active(found, app.clock.now()):
         existing.append(f"key {found.prefix}…")
         return found, None
     issued = accepted(await app.operator.issue_key(organization, name="init", scopes=tuple(Scope)))

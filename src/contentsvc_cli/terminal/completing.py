@@ -1,7 +1,4 @@
-"""Shell completion of slugs and ids from the database.
-
-Errors are silent: the shell would print them into the command line.
-"""
+"""Shell completion of slugs and ids from the database. Errors are silent: the shell would print them."""
 
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,17 +23,21 @@ _TIMEOUT_S: Final = 1.0
 
 
 def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Return completions of an organization's slug."""
-
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [(each.slug, each.name) for each in await directory.organizations()]
 
     return _beginning_with(incomplete, look)
 
 
-def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Return completions of an integration's id."""
+def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only for a completion
 
+    from contentsvc_core.zones import zone_names  # noqa: PLC0415  # as above
+
+    return [CompletionItem(each) for each in zone_names() if each.lower().startswith(incomplete.lower())]
+
+
+def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
             (found.id, ", ".join(repository.full_name for repository in found.repositories))
@@ -48,8 +49,6 @@ def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
 
 
 def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Return completions of a trigger's id."""
-
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
             (found.id, found.name or found.output_type.value)
@@ -61,8 +60,6 @@ def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "lis
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Return completions of a connected repository's id."""
-
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
             (str(repository.id), repository.full_name)
@@ -102,7 +99,7 @@ async def _read(look: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> S
     import asyncio  # noqa: PLC0415  # as above
 
     from contentsvc_http.settings import load_settings  # noqa: PLC0415  # as above
-    from contentsvc_http.wiring.looking import open_as_it_is  # noqa: PLC0415  # as above
+    from contentsvc_http.wiring.diagnostics import open_as_it_is  # noqa: PLC0415  # as above
 
     settings = load_settings()
     if settings.is_sqlite and not settings.database_file.exists():

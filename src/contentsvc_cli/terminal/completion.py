@@ -1,5 +1,3 @@
-"""``completion``: completion scripts for shells."""
-
 from typing import Final
 
 import click

@@ -18,8 +18,6 @@ _UTC: Final = " UTC"
 
 @final
 class Grid:
-    """A table of text."""
-
     def __init__(self, rows: Sequence[Mapping[str, Text]], columns: Sequence[str]) -> None:
         self._rows = rows
         self._columns = list(columns)
@@ -34,7 +32,7 @@ class Grid:
         """Fit the table to ``room`` cells.
 
         Empty columns are omitted first, then optional ids. Other ids move beneath their rows. Then other ``optional``
-        columns are omitted in the given order, and last the rightmost columns. Remaining texts are cut.
+        columns are omitted in the given order, and last the rightmost ones. Remaining texts are cut.
         """
         if self._needed() <= room:
             return
@@ -69,7 +67,6 @@ class Grid:
                 self._columns.remove(column)
 
     def _move_time_zone(self, column: str) -> None:
-        """Move the time zone of a column's times into its header."""
         filled = [row[column] for row in self._rows if row[column].plain]
         if column.endswith("At") and filled and all(text.plain.endswith(_UTC) for text in filled):
             self._heads[column] = f"{column} (UTC)"
@@ -80,7 +77,6 @@ class Grid:
         return max(len(self._heads[column]), *(row[column].cell_len for row in self._rows))
 
     def _needed(self, text: int | None = None) -> int:
-        """Return the width of the table if texts are cut to a number of cells."""
         widths = [
             self._widths[column]
             if text is None or not self._is_text(column)

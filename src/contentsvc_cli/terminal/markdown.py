@@ -1,5 +1,3 @@
-"""Markdown on a terminal, with left-aligned headings."""
-
 from typing import ClassVar, final
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -9,8 +7,6 @@ from rich.text import Text
 
 @final
 class _LeftHeading(Heading):
-    """A left-aligned heading without a frame."""
-
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         _ = console, options
         yield Text.assemble(self.text, style="bold")
@@ -18,6 +14,4 @@ class _LeftHeading(Heading):
 
 @final
 class LeftMarkdown(Markdown):
-    """Markdown with left-aligned headings."""
-
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _LeftHeading}

@@ -22,11 +22,7 @@ def options(
 ) -> Callable[[_Function], _Function]:
     """Return a decorator that adds an option for each field, with its type and its help.
 
-    Args:
-        command: The command.
-        names: The options whose names differ from their fields.
-        more: Further settings of options, by their fields.
-        without: The fields without an option.
+    ``names`` has the options whose names differ from their fields, ``more`` further settings of options, by field.
     """
     described = describe(command)
 
@@ -43,7 +39,7 @@ def options(
                 option = names.get(each.name) or f"--{each.name.replace('_', '-')}"
                 if isinstance(each.default, Enum):
                     settings["help"] = f"{settings['help']}  [default: {each.default.value}]"
-                if each.default is UNSET and settings.pop("is_flag", False):
+                if each.default in {UNSET, True} and settings.pop("is_flag", False):
                     option = f"{option}/--no-{option[2:]}"
                 function = click.option(option, each.name, default=None, **settings)(function)
         return function

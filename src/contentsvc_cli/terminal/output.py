@@ -3,8 +3,8 @@
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Row = TypeVar("_Row")
+
 #: Maximum length of a table cell in characters, also in a pipe: a commit message may have megabytes.
 _CELL: Final = 200
+#: Rows of a table without ``--limit``: a list in a terminal of usual height, twice.
+_ROWS: Final = 50
 #: Highest code point that fits two hexadecimal digits.
 _LAST_BYTE: Final = 0xFF
 #: Width of a table if the output is not a terminal, in cells.
@@ -36,20 +41,64 @@ _LOOKS: Final = {
 _HTTP_STATUS: Final = re.compile(r"[1-5][0-9]{2}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
-#: ``--organization SLUG`` of most commands.
+ORGANIZATION_VARIABLE: Final = "CONTENTSVC_ORGANIZATION"
+#: ``--organization SLUG`` of most commands; empty: the only organization.
 ORGANIZATION: Final = click.option(
+    "-o",
     "--organization",
-    required=True,
+    default="",
+    envvar=ORGANIZATION_VARIABLE,
+    show_envvar=True,
     metavar="SLUG",
     shell_complete=organization_slugs,
-    help="Slug of the organization.",
+    help="Slug of the organization.  [default: the only one]",
 )
 #: ``--limit N`` of every list.
 LIMIT: Final = click.option(
-    "--limit", type=click.IntRange(1, 2**31 - 1), help="Maximum number of rows.  [default: all]"
+    "--limit",
+    type=click.IntRange(1, 2**31 - 1),
+    help=f"Maximum number of rows.  [default: {_ROWS}; all with --json]",
 )
-#: ``--json`` of every command.
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
+_WIDE: Final = "contentsvc.wide"
+
+
+def _keep_wide(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    ctx.meta[_WIDE] = value
+
+
+def list_output(command: _Command) -> _Command:
+    """Add ``--json`` and ``--wide`` to a command that prints a list."""
+    wide = click.option(
+        "--wide",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep_wide,
+        help="Print all columns and whole ids, however wide the terminal is.",
+    )
+    return JSON(wide(command))
+
+
+def fetched(limit: int | None, *, as_json: bool) -> int | None:
+    """Return the number of rows to read for a list: one more than it shows; ``None``: all."""
+    return None if as_json and limit is None else (limit or _ROWS) + 1
+
+
+def first_rows(rows: Sequence[_Row], limit: int | None, *, as_json: bool) -> Sequence[_Row]:
+    """Return the rows that a list shows, and report on standard error that there are more."""
+    if as_json and limit is None:
+        return rows
+    shown = limit or _ROWS
+    if len(rows) > shown:
+        click.echo(f"There are more than {shown}: raise --limit.", err=True)
+    return rows[:shown]
+
+
+def hint(*commands: str, as_json: bool) -> None:
+    """Print the next commands on standard error, if that is a terminal and the output is for people."""
+    if not as_json and sys.stderr.isatty():
+        for command in commands:
+            click.echo(f"next: {printable(command, sys.stderr)}", err=True)
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -61,7 +110,7 @@ def printable(text: str, stream: IO[str]) -> str:
     r"""Return text that is safe to write to a stream.
 
     A terminal acts on escape sequences and lets bidirectional controls reorder a line: there, each such character is
-    shown as an escape such as ``\x1b`` or ``\u202e``. Line feeds and tabs stay. For anything else the text is exact.
+    shown as an escape such as ``\x1b`` or ``\u202e``. Line feeds and tabs stay.
     """
     if not stream.isatty():
         return text
@@ -97,9 +146,8 @@ def show_rows(
 ) -> None:
     """Print a list: all fields as JSON, or the named columns as a table.
 
-    On a narrow terminal, columns are omitted and texts are cut. Ids and addresses stay complete, on lines of their own
-    beneath their row. ``optional`` columns are omitted first, least important first. ``empty`` is printed if there are
-    no rows.
+    On a narrow terminal, ``optional`` columns are omitted first, least important first, and texts are cut; ``--wide``
+    prints all columns. ``empty`` is printed if there are no rows.
     """
     if as_json:
         click.echo(json_text(rows, indent=2))
@@ -111,10 +159,24 @@ def show_rows(
         _echo_table([columns, *([_text(name, row[name], _CELL) for name in columns] for row in rows)])
         return
     from contentsvc_cli.terminal.grid import Grid  # noqa: PLC0415  # rich comes with it
+    from contentsvc_cli.terminal.ids import shortened  # noqa: PLC0415  # only terminals need it
 
     terminal = console()
-    table = Grid([{column: cell(column, row[column], limit=_CELL) for column in columns} for row in rows], columns)
-    table.fit(terminal.width, optional)
+    ctx = click.get_current_context(silent=True)
+    wide = ctx is not None and bool(ctx.meta.get(_WIDE))
+    short = {} if wide else shortened([row[name] for row in rows for name in columns if isinstance(row[name], str)])
+    cells = [
+        {
+            name: cell(name, short.get(row[name]) or row[name], limit=_CELL)
+            if isinstance(row[name], str)
+            else cell(name, row[name], limit=_CELL)
+            for name in columns
+        }
+        for row in rows
+    ]
+    table = Grid(cells, columns)
+    if not wide:
+        table.fit(terminal.width, optional)
     for parts in table.lines():
         _print_line(terminal, parts)
 
@@ -129,10 +191,7 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 
 
 def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
-    """Return the text of a table cell: states in colour and, on a terminal, readable times.
-
-    Texts longer than ``limit`` are cut.
-    """
+    """Return the text of a table cell, cut at ``limit``: states in colour and, on a terminal, readable times."""
     from rich.text import Text  # noqa: PLC0415  # see above
 
     text = _text(column, value, limit)
@@ -203,7 +262,6 @@ def _print_line(terminal: "Console", parts: "Sequence[Text]") -> None:
 
 
 def console() -> "Console":
-    """Return the console for tables: as wide as the terminal, or as a row needs."""
     from rich.console import Console  # noqa: PLC0415  # see above
 
     return Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)

@@ -15,8 +15,6 @@ _PATIENCE_S: Final = 1.0
 
 @final
 class Waiting:
-    """A progress line."""
-
     def __init__(self, text: str) -> None:
         self._lock: Final = threading.Lock()
         self._said: Final[dict[str, Any]] = {"description": text, "counted": ""}
@@ -24,16 +22,13 @@ class Waiting:
         self._ended = False
 
     def say(self, text: str) -> None:
-        """Change the text."""
         self._update(description=text)
 
     def count(self, done: int, total: int | None = None) -> None:
-        """Show a count, and the total if it is known."""
         counted = f"{done}" if total is None else f"{done} of {total}"
         self._update(completed=done, total=total, counted=counted)
 
     def begin(self) -> None:
-        """Show the line, unless it has ended."""
         # Imported late: most commands end sooner than the display takes to import.
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
@@ -57,7 +52,6 @@ class Waiting:
                 self._shown = progress, task
 
     def end(self) -> None:
-        """Remove the line."""
         with self._lock:
             self._ended = True
             if self._shown is not None:
@@ -73,11 +67,9 @@ class Waiting:
 
 @contextlib.contextmanager
 def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]:
-    """Show a text and the elapsed time on standard error, if that is a terminal.
+    """Show a text and the elapsed time on standard error, if that is a terminal, after ``patience_s`` seconds.
 
     Nothing may be printed on standard output meanwhile.
-
-    The line is shown after a delay of ``patience_s`` seconds.
     """
     shown = Waiting(text)
     timer = threading.Timer(patience_s, shown.begin)

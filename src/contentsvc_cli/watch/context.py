@@ -1,15 +1,17 @@
-"""``context``: context records."""
-
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
-from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, say, show
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, list_output, say, show
 from contentsvc_cli.watch.listings import show_list
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
+from contentsvc_core.workflows.context import context_body, is_custom_id
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
 
 #: Maximum size of all events of the hits, in bytes.
 _MAX_BYTES = 256 * 1024 * 1024
@@ -22,15 +24,17 @@ def context() -> None:
 
 @context.command("list")
 @ORGANIZATION
+@SINCE
 @LIMIT
-@JSON
-def list_context(organization: str, limit: int | None, *, as_json: bool) -> None:
+@list_output
+def list_context(organization: str, since: str, limit: int | None, *, as_json: bool) -> None:
     """List context records, newest first."""
+    wanted = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=limit)]
+        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=wanted)]
 
-    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
+    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json, limit=limit, since=since)
 
 
 @context.command()
@@ -40,8 +44,8 @@ def list_context(organization: str, limit: int | None, *, as_json: bool) -> None
 @click.option("--event-type", default="", metavar="LIST", help="Only events of these types: push, release.")
 @SINCE
 @HITS
-@JSON
-def search(  # its options
+@list_output
+def search(
     words: tuple[str, ...],
     organization: str,
     repository: str,
@@ -58,7 +62,7 @@ def search(  # its options
     word that begins with a hyphen.
     """
     from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # this command alone
-    from contentsvc_core.search.questions import read_context_search  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.questions import Hits, read_context_search  # noqa: PLC0415  # this command alone
 
     asked = accepted(
         read_context_search(
@@ -71,7 +75,20 @@ def search(  # its options
         warn(hits)
         return [record_hit_body(record, asked.terms) for record in hits.found]
 
-    show_hits(organization, rows, ("createdAt", "customId", "eventType"), as_json=as_json)
+    def remote(api: "Api") -> list[dict[str, Any]]:
+        answer = api.get(
+            "/v1/context",
+            query=" ".join(words),
+            repository=repository,
+            eventType=event_type,
+            since=since,
+            limit=limit,
+        )
+        warn(Hits(found=(), has_more=answer["next"] is not None, behind=answer["behind"]))
+        found: list[dict[str, Any]] = answer["context"]
+        return found
+
+    show_hits(organization, rows, ("createdAt", "customId", "eventType"), as_json=as_json, remote=remote)
 
 
 @context.command("show")
@@ -81,15 +98,16 @@ def search(  # its options
 def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
     """Show a context record. Without --json, only its text."""
 
-    async def work(app: Application) -> ContextRecord | None:
+    async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
+        found = await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
+        if found is None:
+            message = f"there is no context record '{custom_id}'"
+            raise click.ClickException(message)
+        return context_body(found)
 
-    found = with_app(work)
-    if found is None:
-        message = f"there is no context record '{custom_id}'"
-        raise click.ClickException(message)
+    found = with_app(work, remote=lambda api: api.get(f"/v1/context/{part(custom_id)}")["context"])
     if as_json:
-        show(context_body(found), as_json=True)
+        show(found, as_json=True)
     else:
-        say(found.content)
+        say(found["content"])

@@ -1,13 +1,11 @@
-"""Polling a webhook log for new entries."""
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, final
 
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.lists.cursors import Cursor
-from contentsvc_core.ports import Insights
+from contentsvc_core.ports import ReadModel
+from contentsvc_core.read_model import LogSearch
 
 #: Polling interval, in seconds.
 EVERY_S: Final = 0.5
@@ -24,9 +22,8 @@ _PAGE: Final = 500
 class LogFollower:
     """Returns each matching log entry once, and again when its status has changed."""
 
-    def __init__(self, insights: Insights, organization_id: str, search: LogSearch, *, page: int = _PAGE) -> None:
-        """Create a follower that reads ``batch`` entries at a time."""
-        self._insights = insights
+    def __init__(self, read_model: ReadModel, organization_id: str, search: LogSearch, *, page: int = _PAGE) -> None:
+        self._read_model = read_model
         self._organization_id = organization_id
         self._search = search
         self._page = page
@@ -41,7 +38,6 @@ class LogFollower:
         if self._newest is None:
             return ()
         first = await self._log(earlier) if earlier else []
-        # Entries outside this range are not new.
         for entry in [*first, *await self._since(self._newest, _LONG)]:
             self._note(entry)
         return first[::-1]
@@ -66,7 +62,7 @@ class LogFollower:
         self._told[entry.id] = (Cursor.of(entry), entry.status)
 
     async def _find_newest(self) -> Cursor | None:
-        newest = await self._insights.log(self._organization_id, LogSearch(), limit=1)
+        newest = await self._read_model.log(self._organization_id, LogSearch(), limit=1)
         return Cursor.of(newest[0]) if newest else None
 
     async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
@@ -83,5 +79,5 @@ class LogFollower:
         return found[::-1]
 
     async def _log(self, limit: int, *, before: Cursor | None = None, after: Cursor | None = None) -> list[ListedEntry]:
-        found = await self._insights.log(self._organization_id, self._search, limit=limit, before=before, after=after)
+        found = await self._read_model.log(self._organization_id, self._search, limit=limit, before=before, after=after)
         return list(found)

@@ -1,90 +1,192 @@
-"""``log`` and ``run``: the webhook log and workflow runs."""
-
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.searching import SINCE, newer_than
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.completing import integration_ids
+from contentsvc_cli.terminal.output import (
+    JSON,
+    LIMIT,
+    ORGANIZATION,
+    fetched,
+    first_rows,
+    hint,
+    list_output,
+    show,
+    show_rows,
+)
+from contentsvc_cli.watch.entries import replay, show_log
+from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import UNKNOWN_LOG, line_body, log_body
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
 
 #: Number of rows without a limit: the highest that both databases take.
 _ALL: Final = 2**31 - 1
+STATUSES: Final = click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([status.value for status in LogStatus]),
+    help="Only entries with this status. Repeat for several.",
+)
+EVENT: Final = click.option("--event", default="", metavar="WORD", help="Only entries of this event type, e.g. 'push'.")
+INTEGRATIONS: Final = click.option(
+    "--integration",
+    "integrations",
+    multiple=True,
+    metavar="ID",
+    shell_complete=integration_ids,
+    help="Only entries of this integration. Repeat for several.",
+)
+TEXT: Final = click.option(
+    "--text", default="", help="Only entries with this text in title, delivery id, error or reason."
+)
 
 
 @click.group()
 def log() -> None:
-    """List and replay entries of the webhook log."""
+    """List, show and replay entries of the webhook log."""
 
 
 @log.command("list")
 @ORGANIZATION
+@STATUSES
+@EVENT
+@INTEGRATIONS
+@TEXT
+@SINCE
 @LIMIT
-@JSON
-def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
-    """List log entries, newest first."""
+@list_output
+def list_log(  # noqa: PLR0917  # its options
+    organization: str,
+    statuses: tuple[str, ...],
+    event: str,
+    integrations: tuple[str, ...],
+    text: str,
+    since: str,
+    limit: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """List log entries, newest first. A table has the commit and the post of each delivery."""
+    search = LogSearch(
+        integration_ids=integrations, statuses=[LogStatus(each) for each in statuses], event=event, text=text
+    )
+    wanted = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        if as_json:
-            entries = await app.stores.journal.entries(owner, limit=limit)
+        if as_json and search == LogSearch():
+            entries = await app.stores.journal.entries(owner, limit=wanted)
             return [{**log_body(entry), "reason": entry.reason} for entry in entries]
+        lines = await app.stores.read_model.log(owner, search, limit=wanted or _ALL)
+        if as_json:
+            whole = [(line, await app.stores.journal.entry(owner, line.id)) for line in lines]
+            return [{**log_body(entry), "reason": line.reason} for line, entry in whole if entry is not None]
         # Tables show no payloads, so none are read.
-        lines = await app.stores.insights.log(owner, LogSearch(), limit=limit or _ALL)
-        return [{**line_body(line), "reason": line.reason} for line in lines]
+        return [log_row(line) for line in lines]
 
-    columns = ("createdAt", "id", "status", "statusCode", "title", "referenceId", "reason")
-    show_list(organization, rows, columns, as_json=as_json, optional=("referenceId", "status"))
+    def remote(api: "Api") -> list[dict[str, Any]]:
+        if event or text:
+            message = "--event and --text work on the machine of the service"
+            raise click.UsageError(message)
+        logs = api.list("/v1/webhook-logs", "logs", wanted, status=statuses, integrationId=integrations)
+        return logs if as_json else [remote_row(each) for each in logs]
+
+    columns = ("createdAt", "id", "status", "about", "post", "statusCode", "title", "referenceId", "reason")
+    show_list(
+        organization,
+        rows,
+        columns,
+        as_json=as_json,
+        optional=("referenceId", "reason", "title", "statusCode"),
+        limit=limit,
+        since=since,
+        remote=remote,
+    )
 
 
-@log.command()
-@click.argument("log_id")
-@JSON
-def replay(log_id: str, *, as_json: bool) -> None:
-    """Replay a log entry.
+def log_row(line: ListedEntry) -> dict[str, Any]:
+    return {
+        **line_body(line),
+        "reason": line.reason,
+        "about": (line.event and line.event.about) or line.reason or line.title,
+        "post": "" if line.post is None else line.post.title,
+    }
 
-    A processed delivery is processed again as a new delivery, with the current triggers. A message to a webhook
-    endpoint is sent again with the same id.
-    """
 
-    async def work(app: Application) -> dict[str, Any]:
-        # An id alone finds only processed deliveries: entries of messages are searched in their organization.
-        owner = await app.stores.directory.owner_of(log_id)
-        owners = [owner] if owner else [each.id for each in await app.stores.directory.organizations()]
-        answer = UNKNOWN_LOG
-        for each in owners:
-            answer = await app.replayer.replay(each, log_id)
-            if not isinstance(answer, Refusal) or answer.kind is not RefusalKind.NOT_FOUND:
-                break
-        replayed = accepted(answer, missing=f"there is no log entry '{log_id}'")
-        return {"logId": log_id, "deliveryId": replayed.delivery_id, "runs": replayed.runs}
+def remote_row(entry: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = (entry["payload"] and entry["payload"].get("data")) or {}
+    commits: list[dict[str, Any]] = data.get("commits") or []
+    about: str = commits[-1]["message"] if commits else data.get("name") or data.get("tagName") or ""
+    reason = entry["errorMessage"]
+    return {**entry, "reason": reason, "about": about.partition("\n")[0] or reason or entry["title"], "post": ""}
 
-    show(with_app(work), as_json=as_json)
+
+log.add_command(replay)
+log.add_command(show_log)
 
 
 @click.group()
 def run() -> None:
-    """List, cancel and retry workflow runs."""
+    """List, show, cancel and retry workflow runs."""
 
 
 @run.command("list")
 @ORGANIZATION
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([status.value for status in RunStatus]),
+    help="Only runs with this status. Repeat for several.",
+)
+@SINCE
 @LIMIT
-@JSON
-def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
+@list_output
+def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: int | None, *, as_json: bool) -> None:
     """List workflow runs, newest first."""
+    wanted = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        if as_json:
-            return [run_body(run) for run in await app.stores.ledger.runs(owner, limit=limit)]
-        return [run_body(run) for run in await app.stores.insights.runs(owner, limit=limit or _ALL)]
+        if as_json and not statuses:
+            return [run_body(run) for run in await app.stores.ledger.runs(owner, limit=wanted)]
+        chosen = [RunStatus(each) for each in statuses]
+        return [run_body(run) for run in await app.stores.read_model.runs(owner, statuses=chosen, limit=wanted or _ALL)]
 
-    columns = ("createdAt", "id", "eventType", "deliveryId", "status", "attempts", "postId", "error")
-    show_list(organization, rows, columns, as_json=as_json, optional=("deliveryId", "attempts"))
+    columns = ("createdAt", "id", "status", "eventType", "deliveryId", "attempts", "postId", "error")
+    show_list(
+        organization,
+        rows,
+        columns,
+        as_json=as_json,
+        optional=("deliveryId", "attempts", "eventType"),
+        limit=limit,
+        since=since,
+        remote=lambda api: api.list("/v1/runs", "runs", wanted, status=statuses),
+    )
+
+
+@run.command("show")
+@click.argument("run_id")
+@JSON
+def show_run(run_id: str, *, as_json: bool) -> None:
+    """Show a workflow run."""
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await app.stores.directory.owner_of(run_id)
+        found = None if owner is None else await app.stores.read_model.run(owner, run_id)
+        if found is None:
+            raise _no_run(run_id)
+        return run_body(found)
+
+    show(with_app(work, remote=lambda api: api.get(f"/v1/runs/{part(run_id)}")["run"]), as_json=as_json)
 
 
 @run.command()
@@ -93,15 +195,11 @@ def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
 def cancel(run_id: str, *, as_json: bool) -> None:
     """Cancel a run that has not ended. Its current step finishes, and it writes no post."""
 
-    async def work(app: Application) -> str | None:
-        owner = await app.stores.directory.owner_of(run_id)
-        if owner is None:
-            return f"there is no run '{run_id}'"
+    async def work(app: Application, owner: str) -> str | None:
         cancelled = await app.stores.ledger.cancel(owner, run_id, CANCELLED)
         return None if cancelled else f"the run '{run_id}' has ended already"
 
-    if (refused := with_app(work)) is not None:
-        raise click.ClickException(refused)
+    _change_run(run_id, "cancel", work)
     show({"runId": run_id, "status": RunStatus.CANCELLED.value}, as_json=as_json)
 
 
@@ -111,16 +209,28 @@ def cancel(run_id: str, *, as_json: bool) -> None:
 def retry(run_id: str, *, as_json: bool) -> None:
     """Retry a run that ended without a post."""
 
-    async def work(app: Application) -> str | None:
-        owner = await app.stores.directory.owner_of(run_id)
-        if owner is None:
-            return f"there is no run '{run_id}'"
+    async def work(app: Application, owner: str) -> str | None:
         restarted = await app.stores.ledger.restart(owner, run_id, due_at=app.clock.now())
         return None if restarted else f"the run '{run_id}' has not ended, or has its post"
 
-    if (refused := with_app(work)) is not None:
-        raise click.ClickException(refused)
+    _change_run(run_id, "retry", work)
     show({"runId": run_id, "status": RunStatus.PENDING.value}, as_json=as_json)
+    hint(f"contentsvc run show {run_id}", as_json=as_json)
+
+
+def _change_run(run_id: str, operation: str, work: Callable[[Application, str], Awaitable[str | None]]) -> None:
+    async def change(app: Application) -> None:
+        owner = await app.stores.directory.owner_of(run_id)
+        if owner is None:
+            raise _no_run(run_id)
+        if (refused := await work(app, owner)) is not None:
+            raise click.ClickException(refused)
+
+    with_app(change, remote=lambda api: api.send("POST", f"/v1/runs/{part(run_id)}/{operation}"))
+
+
+def _no_run(run_id: str) -> click.ClickException:
+    return click.ClickException(f"there is no run '{run_id}'")
 
 
 def show_list(
@@ -130,10 +240,14 @@ def show_list(
     *,
     as_json: bool,
     optional: Sequence[str] = (),
+    limit: int | None = None,
+    since: str = "",
+    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
 ) -> None:
     """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)
 
-    show_rows(with_app(work), columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)
+    found = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
+    show_rows(found, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)

@@ -1,49 +1,42 @@
-"""``tail``: follow the webhook log."""
-
 import asyncio
 import contextlib
 import sys
-from collections.abc import Sequence
-from typing import Final, final
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 from rich.text import Text
 
-from contentsvc_cli.terminal.completing import integration_ids
+from contentsvc_cli.searching import SINCE, newer_than
 from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, look, say
 from contentsvc_cli.watch.following_log import EVERY_S, LogFollower
+from contentsvc_cli.watch.listings import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.text import one_line
-from contentsvc_core.timestamps import iso_ms
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
 
 _TEXT: Final = 200
+#: Entries of each request to a server, and the polling interval in seconds: half of a usual rate limit.
+_NEWEST: Final = 100
+_ASK_EVERY_S: Final = 2.0
 #: Length of the longest status.
 _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
 
 
 @click.command()
 @ORGANIZATION
-@click.option(
-    "--status",
-    "statuses",
-    multiple=True,
-    type=click.Choice([status.value for status in LogStatus]),
-    help="Only entries with this status. Repeat for several.",
-)
-@click.option("--event", default="", metavar="WORD", help="Only entries of this event type, e.g. 'push'.")
-@click.option(
-    "--integration",
-    "integrations",
-    multiple=True,
-    metavar="ID",
-    shell_complete=integration_ids,
-    help="Only entries of this integration. Repeat for several.",
-)
-@click.option("--text", default="", help="Only entries with this text in title, delivery id, error or reason.")
+@STATUSES
+@EVENT
+@INTEGRATIONS
+@TEXT
+@SINCE
 @click.option(
     "-n",
     "--lines",
@@ -54,12 +47,13 @@ _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
     help="Number of existing entries to print first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each entry as a line of JSON.")
-def tail(
+def tail(  # noqa: PLR0917  # its options
     organization: str,
     statuses: tuple[str, ...],
     event: str,
     integrations: tuple[str, ...],
     text: str,
+    since: str,
     earlier: int,
     *,
     as_json: bool,
@@ -75,8 +69,8 @@ def tail(
     async def work(app: Application) -> None:
         owner = await organization_named(app, organization)
         shown = _Lines(app, owner.id, as_json=as_json)
-        follower = LogFollower(app.stores.insights, owner.id, search)
-        await shown.show(await follower.start(earlier))
+        follower = LogFollower(app.stores.read_model, owner.id, search)
+        await shown.show(await follower.start(earlier), since=since)
         away = False
         while True:
             await asyncio.sleep(EVERY_S)
@@ -92,8 +86,32 @@ def tail(
             away = False
             await shown.show(new)
 
+    def remote(api: "Api") -> None:
+        if event or text:
+            message = "--event and --text work on the machine of the service"
+            raise click.UsageError(message)
+        _follow_server(api, earlier, since, as_json=as_json, status=statuses, integrationId=integrations)
+
     with contextlib.suppress(KeyboardInterrupt):
-        with_app(work, busy=None)
+        with_app(work, busy=None, remote=remote)
+
+
+def _follow_server(api: "Api", earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
+    known: dict[str, str] = {}
+    terminal = console()
+    first = True
+    while True:
+        newest = api.list("/v1/webhook-logs", "logs", max(earlier, _NEWEST) if first else _NEWEST, **filters)
+        fresh = [entry for entry in newest if known.get(entry["id"]) != entry["status"]]
+        known |= {entry["id"]: entry["status"] for entry in newest}
+        for entry in reversed(newer_than(since, fresh[:earlier] if first else fresh)):
+            if as_json:
+                click.echo(json_text(entry))
+            else:
+                terminal.print(_line(remote_row(entry), entry["integrationType"]), soft_wrap=True)
+        sys.stdout.flush()
+        first = False
+        time.sleep(_ASK_EVERY_S)
 
 
 @final
@@ -106,35 +124,25 @@ class _Lines:
         #: Names of integrations and endpoints by id; a removed one has its id.
         self._names: dict[str, str] = {}
 
-    async def show(self, entries: Sequence[ListedEntry]) -> None:
-        """Print the entries. For JSON, payloads are read one at a time."""
+    async def show(self, entries: Sequence[ListedEntry], *, since: str = "") -> None:
+        rows = {row["id"]: row for row in newer_than(since, await self._rows(entries))}
         for entry in entries:
+            if entry.id not in rows:
+                continue
             if self._as_json:
                 whole = await self._app.stores.journal.entry(self._organization_id, entry.id)
                 # The entry may have been swept meanwhile.
                 if whole is not None:
                     click.echo(json_text({**log_body(whole), **line_body(entry), "reason": entry.reason}))
             else:
-                self._console.print(await self._line(entry), soft_wrap=True)
+                name = await self._name(entry.integration_id)
+                self._console.print(_line(rows[entry.id], name), soft_wrap=True)
         sys.stdout.flush()
 
-    async def _line(self, entry: ListedEntry) -> Text:
-        status = entry.status.value
-        why = dict.fromkeys(part for part in (entry.error_message, entry.reason) if part)
-        code = "-" if entry.status_code is None else str(entry.status_code)
-        return Text("  ").join(
-            part
-            for part in (
-                cell("createdAt", iso_ms(entry.created_at)),
-                Text(f"{status:{_STATUS_WIDTH}}", style=look("status", status)),
-                Text(f"{code:3}", style=look("statusCode", code)),
-                Text(one_line(entry.title, _TEXT)),
-                Text(one_line(await self._name(entry.integration_id), _TEXT), style="bold"),
-                Text(one_line(entry.reference_id or "", _TEXT), style="dim"),
-                Text(one_line(": ".join(why), _TEXT)),
-            )
-            if part.plain
-        )
+    async def _rows(self, entries: Sequence[ListedEntry]) -> list[dict[str, Any]]:
+        if self._as_json:
+            return [line_body(entry) for entry in entries]
+        return [log_row(entry) for entry in entries]
 
     async def _name(self, integration_id: str) -> str:
         if integration_id not in self._names:
@@ -144,3 +152,25 @@ class _Lines:
                 self._names[endpoint.id] = endpoint.url
             self._names.setdefault(integration_id, integration_id)
         return self._names[integration_id]
+
+
+def _line(row: Mapping[str, Any], name: str) -> Text:
+    status = row["status"]
+    why = dict.fromkeys(part for part in (row["errorMessage"], row["reason"]) if part)
+    code = "-" if row["statusCode"] is None else str(row["statusCode"])
+    about = row["about"] if row["about"] not in {row["title"], row["reason"]} else ""
+    return Text("  ").join(
+        part
+        for part in (
+            cell("createdAt", row["createdAt"]),
+            Text(f"{status:{_STATUS_WIDTH}}", style=look("status", status)),
+            Text(f"{code:3}", style=look("statusCode", code)),
+            Text(one_line(row["title"], _TEXT)),
+            Text(one_line(name, _TEXT), style="bold"),
+            Text(one_line(about, _TEXT)),
+            Text(one_line(row["post"], _TEXT), style="green"),
+            Text(one_line(row["referenceId"] or "", _TEXT), style="dim"),
+            Text(one_line(": ".join(why), _TEXT)),
+        )
+        if part.plain
+    )

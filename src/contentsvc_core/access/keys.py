@@ -23,11 +23,9 @@ class Scope(Enum):
 
     READ = "read"
     WRITE = "write"
-    #: Issue and revoke keys.
     ADMIN = "admin"
 
 
-#: The default scopes of a new key.
 DEFAULT_SCOPES: Final = (Scope.READ, Scope.WRITE)
 
 
@@ -52,7 +50,6 @@ class ApiKey:
     created_at: datetime
     #: The prefix of the key that issued this key; ``None``: an operator issued it.
     issued_by: str | None = None
-    #: ``None``: it does not expire.
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     #: The last use, to the minute.
@@ -60,7 +57,6 @@ class ApiKey:
 
 
 def digest(key: str) -> str:
-    """Return the digest that a key is stored as."""
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -71,13 +67,9 @@ def key_prefix(key: str) -> str | None:
 
 
 def opens(key: ApiKey, presented: str, now: datetime) -> bool:
-    """Check whether ``presented`` is this key, and the key is neither revoked nor expired at ``now``.
-
-    The comparison takes constant time. The result does not distinguish unknown, revoked and expired keys.
-    """
-    return hmac.compare_digest(key.digest, digest(presented)) and stands(key, now)
+    """Check, in constant time, whether ``presented`` is this key, neither revoked nor expired at ``now``."""
+    return hmac.compare_digest(key.digest, digest(presented)) and is_active(key, now)
 
 
-def stands(key: ApiKey, now: datetime) -> bool:
-    """Check whether a key is neither revoked nor expired at ``now``."""
+def is_active(key: ApiKey, now: datetime) -> bool:
     return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)

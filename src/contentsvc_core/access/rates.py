@@ -29,7 +29,6 @@ class Rate:
 
 
 def connecting_path(slug: str) -> str:
-    """Return the path of the operation that connects a repository of a provider."""
     return f"/v1/integrations/{slug}"
 
 
@@ -49,14 +48,22 @@ SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_share
 PREVIEWING: Final = Rate(method="POST", template="/dashboard/preview", limit=300, is_shared=True)
 #: Keys are issued by hand; a leaked session must not leave a hundred of them behind within minutes.
 ISSUING_KEYS: Final = Rate(method="POST", template="/dashboard/keys", limit=5, is_shared=True)
-#: More than the endpoints that an organization may have (20): all of them are created at once, some at a second try.
 CREATING_ENDPOINTS: Final = Rate(method="POST", template="/v1/webhook-endpoints", limit=30, is_shared=True)
-#: Each of the 20 endpoints is tested once a minute.
 TESTING_ENDPOINTS: Final = Rate(
     method="POST", template="/v1/webhook-endpoints/{endpointId}/test", limit=20, is_shared=True
 )
+#: One post a second, as for changes: a script that imports the changelog of another product.
+CREATING_POSTS: Final = Rate(method="POST", template="/v1/posts", limit=60, is_shared=True)
+#: Each of these requests may change 500 posts, which takes some seconds.
+CHANGING_SEVERAL: Final = Rate(method="POST", template="/v1/posts/bulk", limit=12, is_shared=True)
+RESTORING: Final = Rate(
+    method="POST", template="/v1/posts/{postId}/versions/{number}/restore", limit=60, is_shared=True
+)
 #: Limits that the specification does not name, by organization.
-SHARED_RATES: Final = (SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS)
+SHARED_RATES: Final = (
+    *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
+    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING),
+)
 #: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)
 #: The same of an organization: strangers choose the addresses. A changelog that is in the news has that many readers.
@@ -66,7 +73,6 @@ FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limi
 
 
 def _place(method: str, template: str) -> tuple[str, str]:
-    # Drivers choose the names of parameters.
     return method, _PARAMETER.sub("{}", template)
 
 

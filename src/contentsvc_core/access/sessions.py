@@ -1,6 +1,6 @@
 """Sessions: a browser presents an API key once, and a token identifies it afterwards.
 
-As with keys, only the token's digest is stored: read access to the database does not allow signing in.
+Only the token's digest is stored: read access to the database does not allow signing in.
 """
 
 import hmac
@@ -11,7 +11,6 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-#: The longest life of a session, even when it is in use.
 SESSION_LIFE: Final = timedelta(hours=24)
 #: The time for which a sign-in link is valid: enough to start a server and to open the link.
 LINK_LIFE: Final = timedelta(minutes=10)
@@ -34,32 +33,26 @@ class Session:
     #: The prefix of the key that was presented: the session has the key's scopes, as long as the key is valid.
     key_prefix: str
     created_at: datetime
-    #: The end: at this time the session is invalid.
     expires_at: datetime
 
 
 def session_digest(token: str) -> str | None:
-    """Return the digest of a presented token; ``None``: the text is not a token."""
     return sha256(token.encode()).hexdigest() if _FORM.fullmatch(token) else None
 
 
 def link_digest(token: str) -> str | None:
     """Return the digest of the token of a sign-in link; ``None``: it cannot be one.
 
-    It is not the digest of a session's token: a link's token in a cookie opens nothing.
+    In a cookie, the token opens nothing.
     """
     return sha256(_LINK + token.encode()).hexdigest() if _FORM.fullmatch(token) else None
 
 
 def csrf_token(token: str) -> str:
-    """Return the CSRF token that forms of a session must carry: only pages shown in the session contain it.
-
-    It is derived from the session's token, which no page contains and which cannot be computed from it.
-    """
+    """Return the CSRF token that forms of a session must carry: only pages shown in the session contain it."""
     return hmac.new(token.encode("utf-8", "surrogatepass"), _CSRF, sha256).hexdigest()
 
 
 def csrf_matches(token: str, presented: str) -> bool:
-    """Check the CSRF token of a form, in constant time."""
     # As bytes: ``compare_digest`` accepts only ASCII texts.
     return hmac.compare_digest(csrf_token(token).encode(), presented.encode("utf-8", "surrogatepass"))

@@ -32,7 +32,6 @@ class Window:
 
     @property
     def expires_at_ms(self) -> int:
-        """Return the time at which the last request leaves the window (0: the window is empty)."""
         return self.hits_ms[-1] + WINDOW_MS if self.hits_ms else 0
 
 
@@ -57,10 +56,9 @@ class Verdict(NamedTuple):
 def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
     """Count a request, if fewer than the limit were admitted in the last 60 seconds.
 
-    A refused request is not counted: the same window object is returned, so that nothing must be stored. There is one
-    exception. A time of admission after ``now`` comes from a clock that was set back, or from a node whose clock is
-    ahead. It counts as ``now``, and the corrected window is returned, whatever the verdict. So a clock that steps back
-    frees no place, and locks no client out for more than 60 seconds.
+    A refused request is not counted: the same window object is returned, so that nothing must be stored. But a time of
+    admission after ``now``, from a clock that is or was ahead, counts as ``now``, and the corrected window is returned.
+    So a clock that steps back frees no place, and locks no client out for more than 60 seconds.
     """
     now_ms = to_ms(now)
     hits = window.hits_ms
@@ -82,12 +80,10 @@ def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
         # admitted.
         remaining = 0
         reset_at_ms = hits[-limit] + WINDOW_MS
-    # Every request that counts leaves after now: the seconds until then, rounded up, are at least 1.
     return window, Verdict(admitted, limit, remaining, reset_at_ms, -((now_ms - reset_at_ms) // _SECOND_MS))
 
 
 def _ordered(hits_ms: tuple[int, ...]) -> Window:
-    """Return a window of sorted times without validation, which would be most of a transition's cost."""
     window = object.__new__(Window)
     object.__setattr__(window, "hits_ms", hits_ms)
     return window
@@ -104,8 +100,7 @@ def used(window: Window, now: datetime) -> int:
 def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None:
     """Refuse a request because of an earlier refusal; ``None``: the window must be read.
 
-    Until ``reset_at_ms`` a full bucket can only stay full. The window must be read when that time has passed, or when
-    the clock is earlier than the request that must leave.
+    Until ``reset_at_ms`` a full bucket can only stay full, unless the clock was set back.
     """
     now_ms = to_ms(now)
     if not reset_at_ms - WINDOW_MS <= now_ms < reset_at_ms:
@@ -114,7 +109,6 @@ def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None
 
 
 def unknown(rate: Rate, now: datetime) -> Verdict:
-    """Return the verdict for a window that cannot be read: nothing remains, retry in a second."""
     now_ms = to_ms(now)
     return _refused(rate, now_ms, now_ms + _SOON_MS)
 
@@ -147,7 +141,6 @@ def rate_headers(verdict: Verdict) -> dict[str, str]:
 
 
 def refusal_headers(verdict: Verdict) -> dict[str, str]:
-    """Return the additional headers of a 429."""
     return {"Retry-After": str(verdict.retry_after_s)}
 
 

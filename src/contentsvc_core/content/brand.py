@@ -2,9 +2,10 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 from attrs import frozen
+from msgspec import Struct
 
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
@@ -53,28 +54,33 @@ class BrandIdentity:
 
 
 def no_such_brand(brand_id: str) -> Refusal:
-    """Return the refusal of a request that names an unknown identity, by any text."""
     fault = f"Unknown brand identity: '{one_line(brand_id, 64)}'"
     return Refusal(RefusalKind.UNSUITABLE, fault, "brand_identity_id")
 
 
-def brand_body(brand: BrandIdentity) -> dict[str, Any]:
-    """Return an identity's wire form."""
-    return {
-        "id": brand.id,
-        "name": brand.name,
-        "isDefault": brand.is_default,
-        "websiteUrl": brand.website_url,
-        "companyName": brand.company_name,
-        "companyDescription": brand.company_description,
-        "toneProfile": brand.tone_profile.value,
-        "customTone": brand.custom_tone,
-        "customInstructions": brand.custom_instructions,
-        "audience": brand.audience,
-        "language": brand.language,
-        "createdAt": iso_ms(brand.created_at),
-        "updatedAt": iso_ms(brand.updated_at),
-    }
+class BrandBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A brand identity."""
+
+    id: str
+    name: str
+    is_default: bool
+    website_url: str
+    company_name: str | None
+    company_description: str | None
+    tone_profile: ToneProfile
+    custom_tone: str | None
+    custom_instructions: str | None
+    audience: str | None
+    language: str | None
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, brand: BrandIdentity) -> Self:
+        """Return the wire form of an identity."""
+        fields: dict[str, Any] = {name: getattr(brand, name) for name in cls.__struct_fields__}
+        fields |= {name: iso_ms(fields[name]) for name in ("created_at", "updated_at")}
+        return cls(**fields)
 
 
 def unheard(brand: BrandIdentity | None) -> list[str]:

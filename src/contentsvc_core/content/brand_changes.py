@@ -1,22 +1,50 @@
-"""Changes of a brand identity, with the checks of each field (decisions, ``/v1`` 'Brand identities')."""
+"""Commands for brand identities, with the checks of each field (decisions, ``/v1`` 'Brand identities').
+
+The transitions at the end hold for the identities of one organization. A store applies them under a lock.
+"""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Annotated, Any, Final, TypeAlias, final
 from unicodedata import normalize
 
 from attrs import evolve, frozen
+from msgspec import Meta
 
+from contentsvc_core.commands import Command, changes_of
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, NAME_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.site_addresses import SiteHost, read_site_address, with_scheme
 from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.text import one_line, storable
 
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
+Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
+LongText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONG_TEXT_LIMIT)]
+
+
+@final
+class CreateBrand(Command, frozen=True, kw_only=True):
+    """Create a brand identity."""
+
+    name: Annotated[Name, Meta(description="Name, unique in the organization.")]
+    is_default: Annotated[bool, Meta(description="Make it the organization's default.")] = False
+    website_url: Annotated[Text, Meta(description="The company's website.")]
+    company_name: Annotated[Text, Meta(description="Name of the company.")] | None = None
+    company_description: Annotated[LongText, Meta(description="Description of the company.")] | None = None
+    tone_profile: Annotated[ToneProfile, Meta(description="Tone of posts.")] = ToneProfile.PROFESSIONAL
+    custom_tone: Annotated[Text, Meta(description="Tone in your own words; overrides the profile.")] | None = None
+    custom_instructions: Annotated[LongText, Meta(description="Instructions for writers.")] | None = None
+    audience: Annotated[Text, Meta(description="Audience of posts, e.g. 'developers'.")] | None = None
+    language: Annotated[Text, Meta(description="Language of posts, by its English name.")] | None = None
+
+
 #: Texts that a client may delete with ``null``.
-OPTIONAL_TEXTS: Final = frozenset(
-    {"company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"}
-)
+OPTIONAL_TEXTS: Final = (
+    "company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"
+)  # fmt: skip
+#: Changes fields of a brand identity.
+ChangeBrand = changes_of(CreateBrand, "ChangeBrand", clears=OPTIONAL_TEXTS)
 #: Texts of several lines; all others have one line.
 _LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
 #: The most characters of a text; :data:`TEXT_LIMIT` for the others.
@@ -33,15 +61,12 @@ LEAVES_NO_DEFAULT_BRAND: Final = Refusal(
 
 
 def name_key(name: str) -> str:
-    """Return the form of a name that is unique in an organization: without case, and with accents normalized."""
     return normalize("NFC", normalize("NFC", name).casefold())
 
 
 @final
 @frozen(kw_only=True)
 class BrandChange:
-    """New values for some fields of an identity, all of them checked (:func:`read_brand_change`)."""
-
     values: Mapping[str, Any]
     at: datetime
 
@@ -55,10 +80,9 @@ class BrandChange:
 def read_brand_change(
     given: Mapping[str, Any], *, at: datetime, opened: Collection[SiteHost] = ()
 ) -> BrandChange | Refusal:
-    """Check the changes that a client requests.
+    """Check the changes that a client requests, by attributes of :class:`BrandIdentity`.
 
-    ``given`` has new values by attributes of :class:`BrandIdentity`: texts, ``None``, ``is_default`` or
-    ``tone_profile``. ``opened`` are the non-public hosts that a website's address may name.
+    ``opened`` are the non-public hosts that a website's address may name.
     """
     if not given:
         return Refusal(RefusalKind.INVALID, "Nothing to change: give at least one field")
@@ -72,7 +96,6 @@ def read_brand_change(
 
 
 def read_brand_name(text: str) -> str | Refusal:
-    """Check a name: one line of 1 to 120 characters, after trimming."""
     return _text("name", text, NAME_LIMIT)
 
 
@@ -97,11 +120,52 @@ def _read(attribute: str, value: object, opened: Collection[SiteHost]) -> object
 
 
 def _text(attribute: str, text: str, limit: int) -> str | Refusal:
-    # Texts that are too long are refused, not cut.
     if attribute in _LONG:
-        given = storable(_NEW_LINES.sub("\n", text)).strip()
+        cleaned = storable(_NEW_LINES.sub("\n", text)).strip()
     else:
-        given = one_line(text, 2 * max(len(text), 1))
-    if not 1 <= len(given) <= limit:
+        cleaned = one_line(text, 2 * max(len(text), 1))
+    if not 1 <= len(cleaned) <= limit:
         return invalid(attribute, f"must be 1 to {limit} characters long")
-    return given
+    return cleaned
+
+
+def add_brand(standing: Collection[BrandIdentity], brand: BrandIdentity) -> BrandIdentity | Refusal:
+    """Return the identity to store: the first one is the default. An identity of the same id is returned unchanged."""
+    same = _with_id(standing, brand.id)
+    if same is not None:
+        return same
+    if _is_taken(standing, brand):
+        return BRAND_NAME_TAKEN
+    return evolve(brand, is_default=not any(each.is_default for each in standing))
+
+
+def change_brand(
+    standing: Collection[BrandIdentity], brand_id: str, change: BrandChange
+) -> Sequence[BrandIdentity] | Refusal:
+    """Return the identities to store: a former default that loses the role, and last the changed identity."""
+    brand = _with_id(standing, brand_id)
+    if brand is None:
+        return UNKNOWN_BRAND
+    changed = change.of(brand)
+    if isinstance(changed, Refusal):
+        return changed
+    if _is_taken(standing, changed):
+        return BRAND_NAME_TAKEN
+    former = [each for each in standing if each.is_default and changed.is_default and each.id != brand_id]
+    return [*(evolve(each, is_default=False) for each in former), changed]
+
+
+def remove_brand(standing: Iterable[BrandIdentity], brand_id: str) -> Refusal | None:
+    """Return the refusal of a deletion: an unknown identity, or the default identity."""
+    brand = _with_id(standing, brand_id)
+    if brand is None:
+        return UNKNOWN_BRAND
+    return DELETES_DEFAULT_BRAND if brand.is_default else None
+
+
+def _with_id(standing: Iterable[BrandIdentity], brand_id: str) -> BrandIdentity | None:
+    return next((each for each in standing if each.id == brand_id), None)
+
+
+def _is_taken(standing: Iterable[BrandIdentity], brand: BrandIdentity) -> bool:
+    return any(each.id != brand.id and name_key(each.name) == name_key(brand.name) for each in standing)

@@ -1,77 +1,158 @@
 """Changes of a post, and entity tags of its versions (decisions, ``/v1``)."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Final, final
+from typing import Annotated, Any, Final, final
 
 import msgspec
-from attrs import evolve, frozen
+from attrs import evolve
+from msgspec import Meta
 
-from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.content.posts import BY_HAND, ContentType, Label, Post, PostBody, PostStatus
+from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.refusals import Refusal, RefusalKind, invalid
-from contentsvc_core.text import has_controls
+from contentsvc_core.text import has_controls, one_line
+from contentsvc_core.timestamps import read_iso
 
 TITLE_LIMIT: Final = 120
 MARKDOWN_LIMIT: Final = 100_000
+#: The maximum length of a summary, in characters: the length of the excerpt that a summary replaces.
+SUMMARY_LIMIT: Final = 200
 #: The maximum length of a post's HTML, in characters: 20 for each character of the longest Markdown. Common texts need
 #: 2.
 CONTENT_LIMIT: Final = 2 * 1024 * 1024
 _TICK: Final = timedelta(milliseconds=1)
 
 
+class PostSettings(Command, frozen=True, kw_only=True):
+    """The fields of a post that editors change."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT, description="Title: plain text, one line.")]
+    markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LIMIT, description="Text, as Markdown.")]
+    status: Annotated[PostStatus, Meta(description="State: `draft` or `published`.")] = PostStatus.DRAFT
+    summary: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=SUMMARY_LIMIT)] | None,
+        Meta(description="One line for feeds, link previews and lists. Without one, they show the beginning."),
+    ] = None
+    labels: Annotated[
+        Sequence[Label], Meta(description="Labels for readers. Without any, they follow from the headings.")
+    ] = ()
+    publish_at: Annotated[
+        str | None, Meta(description="Time to publish the draft, such as `2026-11-22T08:30:00Z`.")
+    ] = None
+
+
 @final
-@frozen(kw_only=True)
-class PostChange:
-    """New values for some fields of a post, all of them checked (:func:`read_post_change`)."""
+class CreatePost(PostSettings, frozen=True, kw_only=True):
+    """Create a post by hand."""
 
-    title: str | None = None
-    markdown: str | None = None
-    status: PostStatus | None = None
+    content_type: Annotated[ContentType, Meta(description="Content type.")] = ContentType.CHANGELOG
+    repository: Annotated[
+        str | None,
+        Meta(description="Repository (`owner/name`) that the post is about, for changelogs of repositories."),
+    ] = None
 
-    def of(self, post: Post, *, content: str, at: datetime) -> Post:
-        """Return the changed post.
 
-        ``content`` is rendered from its Markdown. The time of the change is later than that of the previous change,
-        even if the clock was set back: no two versions of a post are equal.
-        """
-        return evolve(
-            post,
-            title=post.title if self.title is None else self.title,
-            markdown=post.markdown if self.markdown is None else self.markdown,
-            content=content,
-            status=post.status if self.status is None else self.status,
-            updated_at=max(at, post.updated_at + _TICK),
-        )
+POST_CLEARS: Final = ("summary", "publish_at")
+ChangePost = changes_of(PostSettings, "ChangePost", clears=POST_CLEARS)
 
 
 UNKNOWN_POST: Final = Refusal(RefusalKind.NOT_FOUND, "Post not found")
+UNKNOWN_VERSION: Final = Refusal(RefusalKind.NOT_FOUND, "Version not found")
 #: The current version is not the one that the client has seen.
 POST_CHANGED: Final = Refusal(RefusalKind.STALE, "The post has changed since the version in If-Match: read it again")
-#: The refusal of Markdown that exceeds :data:`CONTENT_LIMIT`.
 CONTENT_TOO_LONG: Final = invalid(
     "markdown", f"becomes more than {CONTENT_LIMIT:,} characters of HTML: use fewer links, quotations and lists"
 )
+NOTHING_TO_CHANGE: Final = Refusal(RefusalKind.INVALID, "Nothing to change: give title, markdown or status")
+_PUBLISHED: Final = invalid("publish_at", "must be absent: the post is published")
 
 
-def read_post_change(
-    *, title: str | None = None, markdown: str | None = None, status: PostStatus | None = None
-) -> PostChange | Refusal:
-    """Check the changes that a client requests; ``None``: no change of this field.
+def post_fault(values: Mapping[str, Any]) -> Refusal | None:
+    """Return the fault in new values of a post's fields, by attribute; ``None``: they are valid."""
+    if not values:
+        return NOTHING_TO_CHANGE
+    fault = _line_fault("title", values.get("title"), TITLE_LIMIT)
+    if fault is None and (markdown := values.get("markdown")) is not None and not 1 <= len(markdown) <= MARKDOWN_LIMIT:
+        fault = invalid("markdown", f"must have 1 to {MARKDOWN_LIMIT:,} characters")
+    if fault is None and (repository := values.get("repository")) is not None and not is_full_name(repository):
+        fault = invalid("repository", f"must be owner/name, which '{one_line(repository, 100)}' is not")
+    fault = fault or _line_fault("summary", values.get("summary"), SUMMARY_LIMIT)
+    if fault is None and (at := values.get("publish_at")) is not None and read_iso(at) is None:
+        fault = invalid("publish_at", f"'{one_line(at, 64)}' is no time, such as 2026-11-22T08:30:00Z")
+    return fault
 
-    Nothing is corrected for the client.
+
+def changed_post(post: Post, values: Mapping[str, Any], *, content: str, at: datetime) -> Post | Refusal:
+    """Return the changed post. ``values`` are valid, and ``content`` is rendered from the new Markdown.
+
+    The time of the change is later than that of the previous change, even if the clock was set back. A publication and
+    a withdrawal end the schedule of a draft.
     """
-    if title is None and markdown is None and status is None:
-        return Refusal(RefusalKind.INVALID, "Nothing to change: give title, markdown or status")
-    if title is not None:
-        if not 1 <= len(title) <= TITLE_LIMIT:
-            return invalid("title", f"must have 1 to {TITLE_LIMIT} characters")
-        if has_controls(title):
-            return invalid("title", "must be one line without control characters")
-        if not title.strip():
-            return invalid("title", "must not be blank")
-    if markdown is not None and not 1 <= len(markdown) <= MARKDOWN_LIMIT:
-        return invalid("markdown", f"must have 1 to {MARKDOWN_LIMIT:,} characters")
-    return PostChange(title=title, markdown=markdown, status=status)
+    fields = dict(values)
+    written = fields.pop("publish_at", None)
+    publish_at = None if written is None else read_iso(written)
+    changed = evolve(post, content=content, updated_at=max(at, post.updated_at + _TICK), **fields)
+    if "publish_at" not in values and "status" not in values:
+        return changed
+    return _unscheduled(changed.status, publish_at, at) or _dated(evolve(changed, publish_at=publish_at), post)
+
+
+def new_post(wanted: CreatePost, *, post_id: str, organization_id: str, content: str, at: datetime) -> Post | Refusal:
+    repositories = {} if wanted.repository is None else {"repositories": [wanted.repository]}
+    publish_at = None if wanted.publish_at is None else read_iso(wanted.publish_at)
+    return _unscheduled(wanted.status, publish_at, at) or Post(
+        id=post_id,
+        organization_id=organization_id,
+        title=wanted.title,
+        content=content,
+        markdown=wanted.markdown,
+        content_type=wanted.content_type,
+        source_metadata={"writer": BY_HAND, **repositories},
+        status=wanted.status,
+        created_at=at,
+        updated_at=at,
+        summary=wanted.summary,
+        labels=wanted.labels,
+        publish_at=publish_at,
+    )
+
+
+def due_post(post: Post, at: datetime) -> Post | None:
+    if post.status is not PostStatus.DRAFT or post.publish_at is None or post.publish_at > at:
+        return None
+    published = evolve(post, status=PostStatus.PUBLISHED, publish_at=None, updated_at=max(at, post.updated_at + _TICK))
+    return _dated(published, post)
+
+
+def _unscheduled(status: PostStatus, publish_at: datetime | None, now: datetime) -> Refusal | None:
+    if publish_at is None:
+        return None
+    if status is PostStatus.PUBLISHED:
+        return _PUBLISHED
+    if publish_at <= now:
+        return invalid("publish_at", "must be in the future: publish the post now, or choose a later time")
+    return None
+
+
+def _dated(changed: Post, before: Post) -> Post:
+    """Date a post without events: it happens when it is first published."""
+    is_first = before.published_at is None and changed.published_at is not None
+    if is_first and changed.is_by_hand:
+        return evolve(changed, occurred_at=changed.published_at)
+    return changed
+
+
+def _line_fault(attribute: str, text: str | None, limit: int) -> Refusal | None:
+    if text is None:
+        return None
+    if not 1 <= len(text) <= limit:
+        return invalid(attribute, f"must have 1 to {limit} characters")
+    if has_controls(text):
+        return invalid(attribute, "must be one line without control characters")
+    return None if text.strip() else invalid(attribute, "must not be blank")
 
 
 def halved(markdown: str) -> str:
@@ -81,8 +162,5 @@ def halved(markdown: str) -> str:
 
 
 def entity_tag(post: Post) -> str:
-    """Return the strong entity tag of a post's current version, with quotes (RFC 9110, section 8.8.3).
-
-    It covers every field, including the time of the last change: no two versions of a post share a tag.
-    """
-    return f'"{blake2b(msgspec.json.encode(post_body(post)), digest_size=16).hexdigest()}"'
+    """Return the strong entity tag of a post's current version, with quotes (RFC 9110, 8.8.3), of all fields."""
+    return f'"{blake2b(msgspec.json.encode(PostBody.of(post)), digest_size=16).hexdigest()}"'

@@ -1,6 +1,6 @@
 """House style: the format of an organization's changelogs, and its one reader.
 
-A house style names fields as clients do. A field that it does not name has the default of the audience.
+A field that a house style does not name has the default of the audience.
 """
 
 from collections.abc import Mapping
@@ -30,8 +30,6 @@ LEAST_LENGTH: Final = 1_000
 
 
 class Audience(Enum):
-    """Who reads the changelogs; each audience has its own defaults."""
-
     PUBLIC = "public"
     TEAM = "team"
 
@@ -55,9 +53,6 @@ _AUDIENCES: Final[Mapping[str, Mapping[str, Any]]] = {
 @final
 @frozen
 class HouseStyle:
-    """The fields that an organization, a trigger or a schedule sets, as :func:`read_style` accepted them."""
-
-    #: JSON values by the fields' names on the wire.
     fields: Mapping[str, Any] = field(hash=False)
 
 
@@ -69,18 +64,12 @@ def style_fault(refused: Refusal, place: str = "") -> str:
 @final
 @frozen
 class StyleField:
-    """A field of the house style."""
-
-    #: On the wire.
     name: str
-    #: Of :class:`~contentsvc_core.content.options.ChangelogOptions`; ``None``: no option.
     attribute: str | None
     kind: StyleKind
-    #: One sentence for the OpenAPI document and for people.
     about: str
 
 
-#: The field that chooses the defaults of the others.
 AUDIENCE: Final = "audience"
 STYLE_FIELDS: Final = (
     StyleField(
@@ -153,17 +142,16 @@ def read_style(given: object) -> HouseStyle | Refusal | None:
     if unknown is not None:
         return invalid(one_line(storable(str(unknown)), 64), "is not a field of the house style")
     read: dict[str, Any] = {}
-    for each in STYLE_FIELDS:
-        if each.name in fields:
+    for style_field in STYLE_FIELDS:
+        if style_field.name in fields:
             try:
-                read[each.name] = each.kind.read(fields[each.name])
+                read[style_field.name] = style_field.kind.read(fields[style_field.name])
             except Unfit as exc:
-                return invalid(each.name, str(exc))
+                return invalid(style_field.name, str(exc))
     return HouseStyle(read) if read else None
 
 
 def style_body(style: HouseStyle | None) -> dict[str, Any] | None:
-    """Return the wire form of a house style: the fields that it sets."""
     return None if style is None else dict(style.fields)
 
 
@@ -175,27 +163,25 @@ def merged(organization: HouseStyle | None, override: HouseStyle | None) -> Hous
 
 
 def options_of(style: HouseStyle | None) -> ChangelogOptions:
-    """Return the options of a house style."""
     if style is None:
         return DEFAULT_OPTIONS
     options = dict(_AUDIENCES.get(style.fields.get(AUDIENCE, ""), {}))
-    for each in STYLE_FIELDS:
-        if each.attribute is not None and each.name in style.fields:
-            options[each.attribute] = each.kind.option(style.fields[each.name])
+    for style_field in STYLE_FIELDS:
+        if style_field.attribute is not None and style_field.name in style.fields:
+            options[style_field.attribute] = style_field.kind.option(style.fields[style_field.name])
     return ChangelogOptions(**options)
 
 
 def options_body(options: ChangelogOptions) -> dict[str, Any]:
     """Return the wire form of options: every field but the audience."""
     return {
-        each.name: each.kind.written(getattr(options, each.attribute))
-        for each in STYLE_FIELDS
-        if each.attribute is not None
+        field.name: field.kind.written(getattr(options, field.attribute))
+        for field in STYLE_FIELDS
+        if field.attribute is not None
     }
 
 
 def value_in_words(value: Any) -> str:  # noqa: ANN401  # JSON
-    """Return the value of a field for people."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -208,7 +194,6 @@ def value_in_words(value: Any) -> str:  # noqa: ANN401  # JSON
 
 
 def style_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a house style."""
     return {
         "type": "object",
         "properties": {each.name: {**each.kind.schema, "description": each.about} for each in STYLE_FIELDS},

@@ -111,7 +111,6 @@ _LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
         "new feature",
         "new features",
         "feature request",
-        # GitHub's default label in each repository, for "new feature or request".
         "enhancement",
         "enhancements",
         "added",
@@ -187,10 +186,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 
 def section_of_labels(labels: Iterable[str]) -> Section | Literal["skip"] | None:
-    """Return the section of a pull request by its labels, or :data:`SKIP`; ``None``: no label decides.
-
-    Labels for the kind of a change count more than labels for a part of the code.
-    """
+    """Return the section of a pull request by its labels, or :data:`SKIP`; ``None``: no label decides."""
     kinds: list[Section | Literal["skip"]] = []
     parts: list[Section | Literal["skip"]] = []
     for label in labels:

@@ -1,5 +1,3 @@
-"""The options of an organization for its changelogs."""
-
 import re
 from collections.abc import Mapping
 from fnmatch import translate
@@ -40,17 +38,14 @@ class ChangelogOptions:
     notes: Literal["only", "fill"] = "only"
     #: Whether commits that only make a release (version bumps, updates of a changelog file) stay out.
     hide_release_chores: bool = True
-    #: Headings instead of those of the language.
     headings: Mapping[Section, str] = field(factory=dict[Section, str])
     #: Whether headings of sections begin with an emoji, except those of ``headings``.
     emoji: bool = False
     #: Whether entries name their commits.
     commit_hashes: bool = True
-    #: Whether numbers and commits are links.
     links: bool = True
     #: Whether entries have the author's explanation below their line.
     details: bool = True
-    #: Whether the changelog names its contributors.
     contributors: bool = True
     #: Accounts and names that are not contributors, beside well-known bots.
     bots: frozenset[str] = field(default=frozenset(), converter=_casefolded)

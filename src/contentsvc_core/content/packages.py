@@ -21,22 +21,17 @@ _NO_PACKAGE: Final = frozenset(
 @final
 @frozen
 class PackageTag:
-    """A package and its version, as a tag names them."""
-
-    #: With its scope or its folders: ``@acme/cli``, ``cli``, ``sdk/client``.
     package: str
-    #: Without ``v``.
     version: str
 
     @property
     def name(self) -> str:
-        """Return the package's own name, without scope and folders."""
         return self.package.rpartition("/")[2]
 
 
 def package_tag(tag: str) -> PackageTag | None:
     """Return the package and the version that a tag names, ``None`` for a tag that names no package."""
-    found = _TAG.fullmatch(tag) if len(tag) <= _TAG_LIMIT else None
-    if found is None or found["package"].casefold() in _NO_PACKAGE:
+    match = _TAG.fullmatch(tag) if len(tag) <= _TAG_LIMIT else None
+    if match is None or match["package"].casefold() in _NO_PACKAGE:
         return None
-    return PackageTag(found["package"], found["version"])
+    return PackageTag(match["package"], match["version"])

@@ -1,7 +1,7 @@
-"""Reads the metadata of a web page, with bounded effort.
+"""Reads the metadata of a web page, with bounded effort: pages are untrusted.
 
-Pages are untrusted. The standard library's parser takes quadratic time for some pages in the Python versions that we
-support. This reader needs no tree, and reads each character of a page a bounded number of times.
+The standard library's parser takes quadratic time for some pages in the Python versions that we support. This reader
+reads each character a bounded number of times.
 """
 
 import codecs
@@ -52,12 +52,10 @@ class SiteFacts:
 
     title: str | None = None
     description: str | None = None
-    #: Open Graph.
     site_name: str | None = None
     shared_title: str | None = None
     shared_description: str | None = None
     locale: str | None = None
-    #: The tag in ``<html lang>``.
     language: str | None = None
     #: ``h1`` to ``h3`` in their order, at most 20.
     headings: tuple[str, ...] = field(converter=tuple, factory=tuple)
@@ -85,32 +83,30 @@ def decode_page(body: bytes, content_type: str) -> str:
 
 
 def site_facts(html: str) -> SiteFacts:
-    """Return a page's metadata; of repeated fields the first counts. Never raises."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     headings: list[str] = []
     scripts = 0
     for name, attributes, content in _elements(html):
         match name:
             case "html":
-                found.setdefault("language", _line(attributes.get("lang", "")))
+                facts.setdefault("language", _line(attributes.get("lang", "")))
             case "meta":
                 called = (attributes.get("property") or attributes.get("name") or "").strip().lower()
                 if called in _METAS and (text := _line(attributes.get("content", ""))):
-                    found.setdefault(_METAS[called], text)
+                    facts.setdefault(_METAS[called], text)
             case "title":
-                found["title"] = found.get("title") or _inner(content)
+                facts["title"] = facts.get("title") or _inner(content)
             case "script":
                 if attributes.get("type", "").strip().lower() == "application/ld+json" and scripts < _SCRIPTS:
                     scripts += 1
-                    _organization(content, found)
+                    _organization(content, facts)
             case _:
                 if len(headings) < _HEADINGS and (text := _inner(content)):
                     headings.append(text)
-    return SiteFacts(**{key: value for key, value in found.items() if value}, headings=headings)
+    return SiteFacts(**{key: value for key, value in facts.items() if value}, headings=headings)
 
 
 def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Yield the relevant elements: name, attributes, and the inner text of titles, headings and scripts."""
     place = 0
     while (start := _START.search(html, place)) is not None:
         if start[1]:
@@ -140,13 +136,12 @@ def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
             continue
         if is_text or name == "script":
             yield name, attributes, html[place : min(end, place + _SCRIPT)]
-        # Other elements have no relevant text, or name a picture.
         place = after
 
 
 def _closed(html: str, name: str, place: int, *, within: int) -> tuple[int, int]:
-    found = _CLOSINGS[name].search(html, place, min(len(html), place + within))
-    return (-1, -1) if found is None else found.span()
+    match = _CLOSINGS[name].search(html, place, min(len(html), place + within))
+    return (-1, -1) if match is None else match.span()
 
 
 _CLOSINGS: Final = {
@@ -157,9 +152,8 @@ _CLOSINGS: Final = {
 
 def _attributes(text: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
-    for found in _ATTRIBUTE.finditer(text):
-        # HTML: of repeated attributes, the first counts.
-        attributes.setdefault(found[1].lower(), _unescaped(found[2] or found[3] or found[4] or ""))
+    for match in _ATTRIBUTE.finditer(text):
+        attributes.setdefault(match[1].lower(), _unescaped(match[2] or match[3] or match[4] or ""))
     return attributes
 
 
@@ -177,18 +171,17 @@ def _unescaped(text: str) -> str:
 
 def _encoding(name: str) -> str:
     try:
-        known = codecs.lookup(name).name
+        codec = codecs.lookup(name).name
     except (LookupError, ValueError):
         return "utf-8"
     # As browsers do (WHATWG Encoding, section 4.2): Latin-1 and ASCII on the web mean Windows-1252.
-    if known in {"iso8859-1", "ascii"}:
+    if codec in {"iso8859-1", "ascii"}:
         return "cp1252"
-    return known if known.startswith(_ENCODINGS) else "utf-8"
+    return codec if codec.startswith(_ENCODINGS) else "utf-8"
 
 
-def _organization(script: str, found: dict[str, Any]) -> None:
-    """Find the page's organization in structured data (schema.org's ``Organization`` and its subtypes)."""
-    if "organization_name" in found:
+def _organization(script: str, facts: dict[str, Any]) -> None:
+    if "organization_name" in facts:
         return
     try:
         data = msgspec.json.decode(script)
@@ -204,8 +197,8 @@ def _organization(script: str, found: dict[str, Any]) -> None:
         elif isinstance(value, dict):
             record = cast("dict[str, object]", value)
             if _is_organization(record.get("@type")) and (name := _text_of(record.get("name"))):
-                found["organization_name"] = name
-                found["organization_description"] = _text_of(record.get("description"))
+                facts["organization_name"] = name
+                facts["organization_description"] = _text_of(record.get("description"))
                 return
             inside = [record[key] for key in ("@graph", "publisher", "mainEntity") if key in record]
         else:

@@ -17,9 +17,9 @@ def text_of(markdown: str) -> str:
     return _MARKUP.sub(_plain, markdown).strip()
 
 
-def _plain(found: re.Match[str]) -> str:
-    if (shown := found["shown"]) is not None:
-        return found["url"] if shown == found["url"] else f"{shown} {found['url']}"
-    if found["entry"] is not None:
+def _plain(match: re.Match[str]) -> str:
+    if (label := match["shown"]) is not None:
+        return match["url"] if label == match["url"] else f"{label} {match['url']}"
+    if match["entry"] is not None:
         return "• "
-    return found["bare"] or found["literal"] or ""
+    return match["bare"] or match["literal"] or ""

@@ -1,14 +1,17 @@
 """Posts: generated content (specification 2.1)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, final
+from typing import Any, Final, Self, TypeVar, final
 
 from attrs import Factory, field, frozen
+from msgspec import Struct, to_builtins
 
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.timestamps import iso_ms
+
+_Value = TypeVar("_Value")
 
 
 class ContentType(Enum):
@@ -21,6 +24,19 @@ class ContentType(Enum):
     INVESTOR_UPDATE = "investor_update"
 
 
+def by_content_type(
+    *, changelog: _Value, blog_post: _Value, linkedin_post: _Value, twitter_post: _Value, investor_update: _Value
+) -> Mapping[ContentType, _Value]:
+    """Return a table of values. Type checking refuses a table that lacks a content type."""
+    return {
+        ContentType.CHANGELOG: changelog,
+        ContentType.BLOG_POST: blog_post,
+        ContentType.LINKEDIN_POST: linkedin_post,
+        ContentType.TWITTER_POST: twitter_post,
+        ContentType.INVESTOR_UPDATE: investor_update,
+    }
+
+
 #: Content types for social networks that do not render Markdown.
 PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_POST})
 
@@ -30,6 +46,29 @@ class PostStatus(Enum):
 
     DRAFT = "draft"
     PUBLISHED = "published"
+
+
+class Label(Enum):
+    """What readers look for in a changelog, the most urgent first; the values are part of addresses."""
+
+    BREAKING = "breaking"
+    SECURITY = "security"
+    NEW = "new"
+    IMPROVED = "improved"
+    FIXED = "fixed"
+
+    @property
+    def shown(self) -> str:
+        return self.value.capitalize()
+
+
+#: The ``writer`` in the source metadata of posts that people write.
+BY_HAND: Final = "hand"
+
+
+def _in_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    chosen = set(labels)
+    return tuple(label for label in Label if label in chosen)
 
 
 @final
@@ -62,11 +101,34 @@ class Post:
     #: The readable part of its address (:mod:`~contentsvc_core.content.public.paths`). The stores set it when the post
     #: is published, and when its title changes; ``None``: never published.
     path: str | None = field(default=None, eq=False)
+    #: One line that feeds, link previews and lists show; ``None``: they show the beginning of the text.
+    summary: str | None = None
+    #: The labels that an editor has chosen; empty: the labels follow from the headings of the text.
+    labels: tuple[Label, ...] = field(converter=_in_order, default=())
+    #: The time at which the draft is published; ``None``: the draft is not scheduled.
+    publish_at: datetime | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.status is PostStatus.PUBLISHED and self.published_at is None:
             # Past the frozen attributes, as attrs' own constructor does it: no change can forget to say when.
             object.__setattr__(self, "published_at", self.updated_at)
+
+    @property
+    def is_by_hand(self) -> bool:
+        return (self.source_metadata or {}).get("writer") == BY_HAND
+
+    @property
+    def text(self) -> "PostText":
+        return PostText(title=self.title, markdown=self.markdown, summary=self.summary, labels=self.labels)
+
+
+@final
+@frozen(kw_only=True)
+class PostText:
+    title: str
+    markdown: str
+    summary: str | None = None
+    labels: tuple[Label, ...] = field(converter=_in_order, default=())
 
 
 def post_text(post: Post) -> str | None:
@@ -75,23 +137,47 @@ def post_text(post: Post) -> str | None:
 
 
 def post_metadata(post: Post) -> dict[str, Any] | None:
-    """Return a post's ``sourceMetadata``: its source, and its plain text for content types that need it."""
-    text = post_text(post)
-    if post.source_metadata is None:
-        return None
-    return {**post.source_metadata, **({} if text is None else {"text": text})}
+    """Return a post's ``sourceMetadata``: its source, its plain text where needed, and the fields that editors set."""
+    text = None if post.source_metadata is None else post_text(post)
+    more = {
+        "text": text,
+        "summary": post.summary,
+        "labels": [label.value for label in post.labels] or None,
+        "publishAt": None if post.publish_at is None else iso_ms(post.publish_at),
+    }
+    additions = {name: value for name, value in more.items() if value is not None}
+    return None if post.source_metadata is None and not additions else {**(post.source_metadata or {}), **additions}
+
+
+@final
+class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A post (specification 2.1)."""
+
+    id: str
+    title: str
+    content: str
+    markdown: str
+    content_type: str
+    source_metadata: dict[str, Any] | None
+    status: str
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, post: Post) -> Self:
+        return cls(
+            id=post.id,
+            title=post.title,
+            content=post.content,
+            markdown=post.markdown,
+            content_type=post.content_type.value,
+            source_metadata=post_metadata(post),
+            status=post.status.value,
+            created_at=iso_ms(post.created_at),
+            updated_at=iso_ms(post.updated_at),
+        )
 
 
 def post_body(post: Post) -> dict[str, Any]:
     """Return a post's nine fields (specification 2.1)."""
-    return {
-        "id": post.id,
-        "title": post.title,
-        "content": post.content,
-        "markdown": post.markdown,
-        "contentType": post.content_type.value,
-        "sourceMetadata": post_metadata(post),
-        "status": post.status.value,
-        "createdAt": iso_ms(post.created_at),
-        "updatedAt": iso_ms(post.updated_at),
-    }
+    return to_builtins(PostBody.of(post))

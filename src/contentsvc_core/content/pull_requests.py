@@ -25,7 +25,6 @@ _LOGIN_LENGTH: Final = 100
 _MAX_NUMBER: Final = 2**31 - 1
 
 _COMMENT: Final = ("<!--", "-->")
-#: The hash of a commit, SHA-1 or SHA-256.
 _HASH: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 #: Where subjects name a pull request: ``text (#12)`` of squash merges, and the merge subjects of hosts and merge bots.
 #: ``Merge pull request 'text' (#12) from …`` is of the first kind.
@@ -40,7 +39,6 @@ class PullRequest:
     """A pull request, as the code host described it at the time of the run. All texts are foreign."""
 
     number: int
-    #: One line.
     title: str
     #: Markdown without comments, cut after :data:`BODY_LENGTH` characters; may be empty.
     body: str = ""
@@ -59,7 +57,6 @@ class PullRequest:
 class NamedPullRequests:
     """The pull requests of a repository to ask a code host about."""
 
-    #: Newest first.
     numbers: tuple[int, ...] = field(converter=tuple, factory=tuple)
     #: Hashes of commits whose pull request is requested, newest first.
     commits: tuple[str, ...] = field(converter=tuple, factory=tuple)
@@ -68,7 +65,6 @@ class NamedPullRequests:
         return len(self.numbers) + len(self.commits)
 
     def first(self, count: int) -> "NamedPullRequests":
-        """Return the newest ones; numbers come before commits."""
         return NamedPullRequests(
             numbers=self.numbers[:count], commits=self.commits[: max(0, count - len(self.numbers))]
         )
@@ -77,35 +73,32 @@ class NamedPullRequests:
 def named_pull_requests(events: Sequence[Event], number: re.Pattern[str] | None = None) -> NamedPullRequests:
     """Return the pull requests that events, oldest first, name in their commits.
 
-    A push without a number may be a rebased pull request: its head commit is included.
-
-    Args:
-        events: The events.
-        number: Finds numbers in the message of a commit, at a code host whose subjects do not name them.
+    A push without a number may be a rebased pull request: its head commit is included. ``number`` finds numbers in a
+    message, at a code host whose subjects do not name them.
     """
     numbers: dict[int, None] = {}
     commits: dict[str, None] = {}
     for event in reversed(events):
         if not isinstance(event, Push) or not event.commits:
             continue
-        found = [each for commit in reversed(event.commits) for each in _numbers(commit.message, number)]
-        numbers |= dict.fromkeys(found)
+        in_messages = [each for commit in reversed(event.commits) for each in _numbers(commit.message, number)]
+        numbers |= dict.fromkeys(in_messages)
         head = event.head_commit
-        if not found and head is not None and _HASH.fullmatch(head.id):
+        if not in_messages and head is not None and _HASH.fullmatch(head.id):
             commits[head.id] = None
     return NamedPullRequests(numbers=tuple(numbers), commits=tuple(commits))
 
 
 def _numbers(message: str, number: re.Pattern[str] | None) -> list[int]:
     if number is not None:
-        found = [int(text) for text in number.findall(message)]
+        numbers = [int(text) for text in number.findall(message)]
     else:
         subject = message.partition("\n")[0]
-        found = [int(text) for pair in _NUMBER.findall(subject) for text in pair if text]
-    return [number for number in found if 0 < number <= _MAX_NUMBER]
+        numbers = [int(text) for pair in _NUMBER.findall(subject) for text in pair if text]
+    return [number for number in numbers if 0 < number <= _MAX_NUMBER]
 
 
-def described_pull_request(  # one parameter a field
+def described_pull_request(
     number: int,
     *,
     title: str,
@@ -119,12 +112,12 @@ def described_pull_request(  # one parameter a field
     line = one_line(title, _TITLE_LENGTH)
     if not line or not 0 < number <= _MAX_NUMBER:
         return None
-    named = (one_line(label, _LABEL_LENGTH) for label in islice(labels, MAX_LABELS))
+    label_names = (one_line(label, _LABEL_LENGTH) for label in islice(labels, MAX_LABELS))
     return PullRequest(
         number=number,
         title=line,
         body=_prose(body or ""),
-        labels=tuple(label for label in named if label),
+        labels=tuple(label for label in label_names if label),
         author=one_line(author or "", _LOGIN_LENGTH) or None,
         first_contribution=first_contribution,
         merged_sha=merged_sha if _HASH.fullmatch(merged_sha or "") else None,
@@ -134,12 +127,11 @@ def described_pull_request(  # one parameter a field
 def _prose(body: str) -> str:
     """Return a body without the comments of its template, cut to the limit."""
     rest = storable(body[:_BODY_READ])
-    kept: list[str] = []
+    parts: list[str] = []
     opening, closing = _COMMENT
     while rest:
         text, begins, rest = rest.partition(opening)
-        kept.append(text)
-        # An unclosed comment hides the rest.
+        parts.append(text)
         rest = rest.partition(closing)[2] if begins else ""
-    prose = "".join(kept).replace("\r\n", "\n").strip()
+    prose = "".join(parts).replace("\r\n", "\n").strip()
     return prose if len(prose) <= BODY_LENGTH else f"{prose[: BODY_LENGTH - 1].rstrip()}…"

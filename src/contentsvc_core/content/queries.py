@@ -1,20 +1,20 @@
 """The query parameters of a list of posts (specification 4.2, decisions)."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import Enum
 from typing import final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.posts import ContentType, PostStatus
-from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.content.posts import ContentType, Label, PostStatus
+from contentsvc_core.lists.parameters import bad_query, choices, listed, read_time
+from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 
 
 class PostOrder(Enum):
-    """The time that a list of posts is sorted by."""
-
     CREATED_AT = "createdAt"
     OCCURRED_AT = "occurredAt"
 
@@ -22,38 +22,63 @@ class PostOrder(Enum):
 @final
 @frozen(kw_only=True)
 class PostQuery:
-    """A filter and an order of posts."""
-
     #: Newest first, unless ascending.
     ascending: bool = False
     order_by: PostOrder = PostOrder.CREATED_AT
-    #: Only these statuses; empty: all.
     statuses: tuple[PostStatus, ...] = field(converter=tuple, factory=tuple)
-    #: Only these content types; empty: all.
     content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
-    #: Only posts of these brand identities, by id; empty: all.
     brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    labels: tuple[Label, ...] = field(converter=tuple, factory=tuple)
+    #: Only posts about one of these repositories, ``owner/name`` in any case; empty: all.
+    repositories: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    #: Only posts whose title or text has all these words; empty: all.
+    terms: tuple[Term, ...] = field(converter=tuple, factory=tuple)
+    #: Only posts from ``since`` on and before ``until``, by the time that the list is sorted by; ``None``: no limit.
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Return whether the filter has only fields that the stores keep counts of."""
+        return not (self.labels or self.repositories or self.terms or self.since or self.until)
 
 
-def read_post_query(parameters: Mapping[str, str]) -> PostQuery | Refusal:
-    """Return the query of ``sort``, ``orderBy`` and the comma lists ``status``, ``contentType``, ``brandIdentityId``.
+def read_post_query(parameters: Mapping[str, str]) -> PostQuery | Refusal:  # noqa: PLR0911  # one for each parameter
+    """Return the query of the parameters of a list of posts. An empty parameter means all.
 
-    An empty list means all. The caller checks that the brand identities exist, and answers :func:`unknown_brand`.
+    The caller checks that the brand identities exist, and answers :func:`unknown_brand`.
     """
     sort = parameters.get("sort", "")
     if sort not in {"", "asc", "desc"}:
         return bad_query("sort", f"'{one_line(sort, 64)}' is not one of asc, desc")
     orders = {order.value: order for order in PostOrder}
-    order_by = orders.get(given := parameters.get("orderBy", "") or PostOrder.CREATED_AT.value)
+    order_by = orders.get(order_name := parameters.get("orderBy", "") or PostOrder.CREATED_AT.value)
     if order_by is None:
-        return bad_query("orderBy", f"'{one_line(given, 64)}' is not one of {', '.join(orders)}")
+        return bad_query("orderBy", f"'{one_line(order_name, 64)}' is not one of {', '.join(orders)}")
     statuses = choices("status", parameters.get("status", ""), PostStatus)
     if isinstance(statuses, Refusal):
         return statuses
     content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
     if isinstance(content_types, Refusal):
         return content_types
+    labels = choices("label", parameters.get("label", ""), Label)
+    if isinstance(labels, Refusal):
+        return labels
+    terms = read_terms(parameters.get("query", ""))
+    if isinstance(terms, Refusal):
+        return terms
+    since = read_time("since", parameters.get("since", ""))
+    if isinstance(since, Refusal):
+        return since
+    until = read_time("until", parameters.get("until", ""))
+    if isinstance(until, Refusal):
+        return until
     return PostQuery(
+        labels=labels,
+        repositories=listed(parameters.get("repository", "")),
+        terms=terms,
+        since=since,
+        until=until,
         ascending=sort == "asc",
         order_by=order_by,
         statuses=statuses,
@@ -63,5 +88,4 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | Refusal:
 
 
 def unknown_brand(brand_identity_id: str) -> Refusal:
-    """Return the refusal of an unknown brand identity."""
     return bad_query("brandIdentityId", f"'{one_line(brand_identity_id, 64)}' is unknown")

@@ -1,5 +1,3 @@
-"""The kinds of changes in content."""
-
 from enum import Enum
 
 

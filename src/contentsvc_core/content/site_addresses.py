@@ -1,7 +1,6 @@
 """The addresses at which a site may be read: protects against requests to internal networks (SSRF).
 
-The rules here are for host names and IP addresses. The reader resolves each name, checks every IP address, and connects
-to one that was checked (port :class:`~contentsvc_core.ports.SiteReader`).
+The reader resolves each name, checks every IP address, and connects to one that was checked.
 """
 
 import re
@@ -79,27 +78,21 @@ class SiteHost:
 @final
 @frozen(kw_only=True)
 class SiteAddress:
-    """The address of a page."""
-
-    #: ``http`` or ``https``.
     scheme: str
     #: A name in lower case, or an IP address; IPv6 without brackets.
     host: str
     port: int
-    #: Path and query, from the slash on.
     target: str
     #: An operator has allowed the host: its IP addresses need not be public.
     opened: bool = False
 
     @property
     def authority(self) -> str:
-        """Return host and port in the form of a Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """Return the normalized address, without a fragment."""
         return f"{self.scheme}://{self.authority}{self.target}"
 
 
@@ -122,7 +115,7 @@ def with_scheme(text: str) -> str:
 def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | Refusal:
     """Read the address of a page, with all checks that need no name resolution.
 
-    Ports other than 80 and 443 are for the hosts in ``opened``, which an operator has allowed.
+    Ports other than 80 and 443 are for the hosts in ``opened``.
     """
     if not text or len(text) > TEXT_LIMIT:
         return invalid(None, f"must be 1 to {TEXT_LIMIT} characters long")
@@ -151,7 +144,7 @@ def read_site_hosts(text: str) -> frozenset[SiteHost]:
     """Read an operator's list of allowed hosts: ``host`` (its ports 80 and 443) or ``host:port``, separated by commas.
 
     Raises:
-        ValueError: An entry is invalid; the message quotes it.
+            ValueError: An entry is invalid; the message quotes it.
     """
     hosts: set[SiteHost] = set()
     for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -171,7 +164,6 @@ def _host_and_port(entry: str) -> tuple[str, int | None] | None:
     except ValueError:
         return None
     usable = _number(host) is not None or _NAME.fullmatch(host) is not None
-    # Anything else in the entry is a path, a scheme or a user's name.
     return (host, port) if usable and port != 0 and parts.netloc == entry and "@" not in entry else None
 
 

@@ -1,7 +1,6 @@
 """Proposes a brand identity from a site's metadata, by rules.
 
-Nothing is made up. Where a site gives no evidence, the field stays empty, and the tone is ``Professional``; users
-correct the rest.
+Where a site gives no evidence, the field stays empty, and the tone is ``Professional``; users correct the rest.
 """
 
 import re
@@ -14,7 +13,6 @@ from contentsvc_core.content.brand import NAME_LIMIT, TEXT_LIMIT, ToneProfile
 from contentsvc_core.content.pages import SiteFacts
 from contentsvc_core.text import one_line
 
-#: By the first part of a language tag (RFC 5646).
 _LANGUAGES: Final = {
     "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
     "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French",
@@ -42,15 +40,12 @@ _CONTRACTION: Final = re.compile(
 _CASUAL: Final = re.compile(
     r"!(?=\s|$)|[\U0001f300-\U0001faff]|\b(?:hey|awesome|yay|folks|gonna|wanna|oops)\b", re.IGNORECASE
 )
-#: The minimum number of signs for a tone.
 _SIGNS: Final = 2
 
 
 @final
 @frozen(kw_only=True)
 class BrandProposal:
-    """The fields of a brand identity that a site suggests."""
-
     name: str
     company_name: str | None
     company_description: str | None
@@ -62,8 +57,7 @@ class BrandProposal:
 def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> BrandProposal:
     """Propose a brand identity.
 
-    ``host`` distinguishes the site's name from the page's, and is the fallback for the name. Without ``name``, the
-    company's name or the host is used.
+    ``host`` distinguishes the site's name from the page's, and is the fallback for the name.
     """
     company = facts.organization_name or facts.site_name or _own_name(facts, host)
     description = facts.description or facts.shared_description or facts.organization_description
@@ -82,7 +76,6 @@ def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> Br
 
 
 def _own_name(facts: SiteFacts, host: str) -> str | None:
-    """Return the site's name from its title: the part that resembles its host, or all of a title of one part."""
     title = facts.title or facts.shared_title
     if title is None:
         return None
@@ -104,14 +97,13 @@ def _language(facts: SiteFacts) -> str | None:
 
 def _audience(texts: Iterable[str]) -> str | None:
     for text in texts:
-        found = _AUDIENCE.search(text.lower())
-        if found is not None:
-            return found[1]
+        match = _AUDIENCE.search(text.lower())
+        if match is not None:
+            return match[1]
     return None
 
 
 def _tone(texts: Iterable[str]) -> ToneProfile:
-    """Return a site's tone by its signs; formal texts cannot be distinguished from sober ones."""
     text = " ".join(texts)
     if len(_CASUAL.findall(text)) >= _SIGNS:
         return ToneProfile.CASUAL

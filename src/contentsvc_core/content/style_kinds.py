@@ -18,7 +18,6 @@ PATTERNS_LIMIT: Final = 50
 PATTERN_LIMIT: Final = 100
 #: The longest heading, in characters: a line of an 80-column terminal.
 HEADING_LIMIT: Final = 80
-#: By their names on the wire.
 SECTIONS: Final[Mapping[str, Section]] = {section.name.lower(): section for section in Section}
 #: Sections that may be folded: breaking and security changes are always listed.
 FOLDABLE: Final = tuple(name for name in SECTIONS if name not in {"breaking", "security"})
@@ -29,124 +28,91 @@ class Unfit(Exception):
 
 
 class StyleKind(Protocol):
-    """The type of a field."""
-
     @property
-    def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
-        ...
+    def schema(self) -> Mapping[str, Any]: ...
 
     def read(self, value: object) -> Any:  # noqa: ANN401  # JSON
-        """Check a value and return its stored form.
-
-        Raises:
-            Unfit: The value does not fit.
-        """
+        """Check a value and return its stored form, or raise :class:`Unfit`."""
         ...
 
     def option(self, value: Any) -> Any:  # noqa: ANN401  # JSON, and whatever the option is
-        """Return the option for a stored value."""
         ...
 
     def written(self, option: Any) -> Any:  # noqa: ANN401  # as above
-        """Return the stored value for an option."""
         ...
 
 
 @final
 @frozen
 class Switch:
-    """A boolean."""
-
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
         return {"type": "boolean"}
 
     def read(self, value: object) -> bool:
-        """Return the value."""
         if not isinstance(value, bool):
             _refuse("must be true or false")
         return value
 
     def option(self, value: bool) -> bool:  # noqa: FBT001  # the value itself
-        """Return the value."""
         return value
 
     def written(self, option: bool) -> bool:  # noqa: FBT001  # the value itself
-        """Return the option."""
         return option
 
 
 @final
 @frozen
 class Length:
-    """A number of characters."""
-
     least: int
     most: int
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
     def read(self, value: object) -> int:
-        """Return the value."""
         if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
             _refuse(f"must be a whole number from {self.least:,} to {self.most:,}")
         return value
 
     def option(self, value: int) -> int:
-        """Return the value."""
         return value
 
     def written(self, option: int) -> int:
-        """Return the option."""
         return option
 
 
 @final
 @frozen
 class Choice:
-    """One name of a set."""
-
     names: tuple[str, ...]
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
         return {"type": "string", "enum": list(self.names)}
 
     def read(self, value: object) -> str:
-        """Return the value."""
         if not isinstance(value, str) or value not in self.names:
             _refuse(f"must be one of {', '.join(self.names)}")
         return value
 
     def option(self, value: str) -> str:
-        """Return the value."""
         return value
 
     def written(self, option: str) -> str:
-        """Return the option."""
         return option
 
 
 @final
 @frozen
 class Texts:
-    """A list of texts, each in one line."""
-
-    #: Makes the option.
     made: Callable[[Iterable[str]], Any]
     at_most: int = LIST_LIMIT
-    #: The longest text, in characters.
     longest: int = TEXT_LIMIT
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
         text = {"type": "string", "minLength": 1, "maxLength": self.longest}
         return {"type": "array", "items": text, "maxItems": self.at_most}
 
@@ -154,13 +120,12 @@ class Texts:
         """Return the texts in their order, each once."""
         if not isinstance(value, list):
             _refuse("must be a list of texts")
-        given = cast("list[object]", value)
-        if len(given) > self.at_most:
+        texts = cast("list[object]", value)
+        if len(texts) > self.at_most:
             _refuse(f"has more than {self.at_most} entries")
-        return list(dict.fromkeys(_line(each, self.longest, "has an entry that") for each in given))
+        return list(dict.fromkeys(_line(each, self.longest, "has an entry that") for each in texts))
 
     def option(self, value: Sequence[str]) -> Any:  # noqa: ANN401  # a tuple or a set
-        """Return the texts in the type of the option."""
         return self.made(value)
 
     def written(self, option: Iterable[str]) -> list[str]:
@@ -171,40 +136,32 @@ class Texts:
 @final
 @frozen
 class Sections:
-    """A list of sections."""
-
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
         return {"type": "array", "items": {"type": "string", "enum": list(FOLDABLE)}, "maxItems": len(FOLDABLE)}
 
     def read(self, value: object) -> list[str]:
         """Return the sections in the order of a changelog, each once."""
         if not isinstance(value, list):
             _refuse("must be a list of sections")
-        given = cast("list[object]", value)
-        unknown = next((each for each in given if each not in FOLDABLE), None)
+        sections = cast("list[object]", value)
+        unknown = next((each for each in sections if each not in FOLDABLE), None)
         if unknown is not None:
             _refuse(f"names {_shown(unknown)}, which is not one of {', '.join(FOLDABLE)}")
-        return [name for name in FOLDABLE if name in given]
+        return [name for name in FOLDABLE if name in sections]
 
     def option(self, value: Sequence[str]) -> frozenset[Section]:
-        """Return the sections."""
         return frozenset(SECTIONS[name] for name in value)
 
     def written(self, option: frozenset[Section]) -> list[str]:
-        """Return the names."""
         return [name for name in FOLDABLE if SECTIONS[name] in option]
 
 
 @final
 @frozen
 class Headings:
-    """A heading by section."""
-
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of a value."""
         heading = {"type": "string", "minLength": 1, "maxLength": HEADING_LIMIT}
         return {"type": "object", "properties": dict.fromkeys(SECTIONS, heading), "additionalProperties": False}
 
@@ -212,22 +169,20 @@ class Headings:
         """Return the headings in the order of a changelog."""
         if not isinstance(value, dict):
             _refuse("must be an object of headings by section")
-        given = cast("dict[object, object]", value)
-        unknown = next((name for name in given if name not in SECTIONS), None)
+        headings = cast("dict[object, object]", value)
+        unknown = next((name for name in headings if name not in SECTIONS), None)
         if unknown is not None:
             _refuse(f"names {_shown(unknown)}, which is not one of {', '.join(SECTIONS)}")
         return {
-            name: _line(given[name], HEADING_LIMIT, f"has a heading of '{name}' that")
+            name: _line(headings[name], HEADING_LIMIT, f"has a heading of '{name}' that")
             for name in SECTIONS
-            if name in given
+            if name in headings
         }
 
     def option(self, value: Mapping[str, str]) -> Mapping[Section, str]:
-        """Return the headings by section."""
         return {SECTIONS[name]: heading for name, heading in value.items()}
 
     def written(self, option: Mapping[Section, str]) -> dict[str, str]:
-        """Return the headings by the sections' names."""
         return {name: option[section] for name, section in SECTIONS.items() if section in option}
 
 

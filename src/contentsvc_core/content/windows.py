@@ -2,13 +2,16 @@
 
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Final, final
+from typing import Final, Self, final
+from zoneinfo import ZoneInfo
 
-from attrs import frozen
+from attrs import evolve, frozen
+
+from contentsvc_core.zones import instant_at, local_time, start_of_day
 
 
 class Lookback(Enum):
-    """The time window that a post covers, in UTC, counted back from the request."""
+    """The time window that a post covers, in local days, counted back from the request."""
 
     CURRENT_DAY = "current_day"
     YESTERDAY = "yesterday"
@@ -30,14 +33,22 @@ class LookbackWindow:
     since: datetime
     until: datetime
 
+    def local_in(self, zone: ZoneInfo) -> Self:
+        return evolve(self, since=self.since.astimezone(zone), until=self.until.astimezone(zone))
 
-def window_at(lookback: Lookback, now: datetime) -> LookbackWindow:
-    """Return the window of a lookback at ``now``. Calendar days begin at midnight UTC; other windows end now."""
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+def window_at(lookback: Lookback, now: datetime, zone: ZoneInfo, *, local: datetime | None = None) -> LookbackWindow:
+    """Return the window of a lookback at ``now``. Calendar days are local days; other windows end now.
+
+    ``local`` is the local time from which days are counted back; by default, that of ``now``. A schedule passes the
+    nominal time of its slot, so that successive windows meet even if the clocks skipped one.
+    """
+    local = local_time(zone, now) if local is None else local
+    midnight = start_of_day(zone, local.date())
     match lookback:
         case Lookback.CURRENT_DAY:
-            return LookbackWindow(since=midnight, until=now)
+            return LookbackWindow(since=min(midnight, now), until=now)
         case Lookback.YESTERDAY:
-            return LookbackWindow(since=midnight - _DAY, until=midnight)
+            return LookbackWindow(since=start_of_day(zone, local.date() - _DAY), until=midnight)
         case _:
-            return LookbackWindow(since=now - _DAYS[lookback] * _DAY, until=now)
+            return LookbackWindow(since=instant_at(zone, local - _DAYS[lookback] * _DAY), until=now)

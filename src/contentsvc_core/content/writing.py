@@ -13,7 +13,6 @@ from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.normalized import Event, Release
 
-#: The reason for silence when all changes are hidden.
 NOTHING_TO_REPORT: Final = "nothing to report"
 
 
@@ -42,7 +41,6 @@ class PackageRelease:
 
     release: Release
     tag: PackageTag
-    #: The tag of the package's previous release, if known.
     previous_tag: str | None = None
 
 
@@ -56,23 +54,19 @@ class Brief:
     chapters: tuple[Chapter, ...] = field(converter=tuple)
     #: The announced release. It is not repeated in the events, and the brief has one chapter.
     release: Release | None = None
-    #: The tag of the previous release, if known.
     previous_tag: str | None = None
     #: Several packages of one repository that were released on one commit, the greatest step first; ``release`` is
     #: ``None`` then.
     packages: tuple[PackageRelease, ...] = field(converter=tuple, default=())
     #: The number of earlier events of the window that were too much to read; the content mentions it.
     left_out: int = 0
-    #: The stretch of time to report, for content about a window.
     window: LookbackWindow | None = None
     #: The voice; ``None``: a neutral voice.
     brand: BrandIdentity | None = None
-    #: The house style of this content.
     options: ChangelogOptions = DEFAULT_OPTIONS
 
     @property
     def repository(self) -> str:
-        """Return the names of the repositories, e.g. for a title."""
         return ", ".join(chapter.repository for chapter in self.chapters)
 
     @property
@@ -84,7 +78,6 @@ class Brief:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return the events of all chapters."""
         return tuple(event for chapter in self.chapters for event in chapter.events)
 
 

@@ -23,7 +23,6 @@ RELEASE_ACTIONS: Final = ("published", "prereleased")
 class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """Who wrote a commit, as the code host says."""
 
-    #: The name in the commit.
     name: str
     #: The address in the commit; ``""`` when the code host withholds it. Never printed in content.
     email: str
@@ -33,16 +32,11 @@ class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 
 @final
 class Commit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One commit of a push."""
-
-    #: The commit's hash, in hexadecimal.
     id: str
     #: The whole message: subject, body, trailers.
     message: str
     author: Author
-    #: ISO 8601 as sent, with the author's own offset; never parsed for storage.
     timestamp: str
-    #: Its page at the code host.
     url: str
     # The following fields are for the writers and not part of the wire form (6.1).
     #: False: the commit was pushed before, on another branch.
@@ -82,6 +76,8 @@ class Push(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="came
     is_cut: bool = False
     #: The commit before the oldest one, where commits were left out; ``""``: the push created the branch.
     before: str = ""
+    #: True: the branch is not the default branch. Only triggers that name the branch report the push.
+    off_default: bool = False
 
 
 @final
@@ -98,9 +94,7 @@ class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="c
     body: str | None
     prerelease: bool
     draft: bool
-    #: ISO 8601 as sent.
     published_at: str | None
-    #: Its page at the code host.
     url: str
     # The following fields are for the writers and not part of the wire form (6.2).
     #: The hash of the commit that the tag was made for; ``""``: the code host names a branch, or nothing.

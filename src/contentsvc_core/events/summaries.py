@@ -25,18 +25,15 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
 class EventSummary:
     """The line of an event in a list."""
 
-    #: ``push`` or ``release``.
     type: str
     #: The branch of a push or the tag of a release; empty: unknown, as for a large event of an older version.
     place: str = ""
     #: First line of the newest commit, or the release's name; empty without both.
     title: str = ""
-    #: Number of commits in a push.
     commits: int = 0
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        """Return the summary of an event."""
         place, title, commits = _parts(event)
         return cls(type=event.type, place=place, title=title, commits=commits)
 
@@ -53,12 +50,10 @@ class EventSummary:
 
 
 def summary_to_json(event: Event) -> str:
-    """Return the stored form of an event's summary; the type has its own column."""
     return msgspec.json.encode(_parts(event)).decode()
 
 
 def summary_from_json(kind: str, text: str | bytes) -> EventSummary:
-    """Return the summary of an event of type ``kind`` from its stored form."""
     stored = msgspec.json.decode(text, type=_Stored)
     return EventSummary(type=kind, place=stored.place, title=stored.title, commits=stored.commits)
 

@@ -31,7 +31,6 @@ class Cursor:
 
     @classmethod
     def of(cls, listed: _Listed) -> Self:
-        """Return the cursor of a log entry or a run."""
         return cls(created_at=listed.created_at, id=listed.id)
 
 
@@ -40,13 +39,12 @@ BEGINNING: Final = Cursor(created_at=from_ms(0), id="0")
 
 
 def written_cursor(cursor: Cursor) -> str:
-    """Return the text form: the creation time in milliseconds, and the id."""
     return f"{to_ms(cursor.created_at)}_{cursor.id}"
 
 
 def read_cursor(text: str) -> Cursor | None:
     """Read a cursor; ``None``: the text is no cursor."""
-    found = _WRITTEN.fullmatch(text)
-    if found is None or not is_own_id(found["id"]):
+    match = _WRITTEN.fullmatch(text)
+    if match is None or not is_own_id(match["id"]):
         return None
-    return Cursor(created_at=from_ms(int(found["ms"])), id=found["id"])
+    return Cursor(created_at=from_ms(int(match["ms"])), id=match["id"])

@@ -17,7 +17,6 @@ _NUMERIC: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
 
 
 def _integer(text: str | None, *, at_most: int) -> int | None:
-    """Read a whole number, bounded by ``at_most`` on both sides of zero; ``None``: the text is no number."""
     match = _NUMERIC.fullmatch(text or "")
     if match is None or not text or text[-1] not in "0123456789":
         return None
@@ -53,7 +52,6 @@ class PageRequest:
 
     @property
     def offset(self) -> int:
-        """Return the number of items before the page; may exceed 64 bits."""
         return (self.page - 1) * self.limit
 
 
@@ -69,7 +67,6 @@ class Pagination:
 
     @property
     def body(self) -> dict[str, Any]:
-        """Return the wire form."""
         return {
             "limit": self.limit,
             "currentPage": self.current_page,

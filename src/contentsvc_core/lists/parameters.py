@@ -1,16 +1,20 @@
-"""Query parameters that are comma lists, and the refusal of an invalid one."""
+"""Query parameters that are comma lists and times, and the refusal of an invalid one."""
 
+import re
+from datetime import datetime
 from enum import Enum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import read_iso
 
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
+_OFFSET: Final = re.compile(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
 def bad_query(parameter: str, fault: str) -> Refusal:
-    """Return the refusal of an invalid value of a query parameter."""
     return Refusal(RefusalKind.QUERY, f"Invalid {parameter}: {fault}", parameter)
 
 
@@ -21,9 +25,22 @@ def listed(text: str) -> tuple[str, ...]:
 
 def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | Refusal:
     """Read a comma list of the values that the parameter ``name`` allows."""
-    known = {choice.value: choice for choice in kind}
-    asked = listed(text)
-    for value in asked:
-        if value not in known:
-            return bad_query(name, f"'{one_line(value, 64)}' is not one of {', '.join(known)}")
-    return tuple(known[value] for value in asked)
+    by_value = {choice.value: choice for choice in kind}
+    values = listed(text)
+    for value in values:
+        if value not in by_value:
+            return bad_query(name, f"'{one_line(value, 64)}' is not one of {', '.join(by_value)}")
+    return tuple(by_value[value] for value in values)
+
+
+def read_time(name: str, text: str) -> datetime | Refusal | None:
+    """Read a date or a point in time (ISO 8601), in UTC unless it has an offset. Empty: ``None``."""
+    trimmed = text.strip()
+    if not trimmed:
+        return None
+    example = "2026-11-22 or 2026-11-22T08:30:00Z"
+    wrong = bad_query(name, f"'{one_line(text, 64)}' is no date and no time, such as {example}")
+    if not _DATE.fullmatch(trimmed):
+        return wrong
+    # An unescaped plus sign in a URL arrives as a space.
+    return read_iso(_OFFSET.sub("+", trimmed)) or wrong

@@ -1,14 +1,17 @@
 """Webhook endpoints: the URLs that receive an organization's events, and the event types that each subscribes to."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, final
+from typing import Annotated, Final, Self, final
 
 from attrs import field, frozen
+from msgspec import Meta, Struct
 
-from contentsvc_core.content.site_addresses import SiteAddress, SiteHost, read_site_address
+from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.events import EventType
-from contentsvc_core.refusals import Refusal, RefusalKind, invalid, too_many
+from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.timestamps import iso_ms
 
 #: The prefix of an endpoint's id. Outgoing log entries have this id in place of an integration's.
@@ -23,12 +26,13 @@ MAX_OVERLAP: Final = timedelta(days=30)
 
 UNKNOWN_ENDPOINT: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook endpoint not found")
 TOO_MANY_ENDPOINTS: Final = too_many("webhook endpoints", MAX_ENDPOINTS)
+UNSIGNED: Final = Refusal(RefusalKind.CONFLICT, "Only messages in the standard format are signed: there is no secret")
 ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint is disabled: enable it first")
 
 
 def _in_order(types: Iterable[EventType]) -> tuple[EventType, ...]:
-    wanted = set(types)
-    return tuple(each for each in EventType if each in wanted)
+    chosen = set(types)
+    return tuple(each for each in EventType if each in chosen)
 
 
 @final
@@ -39,10 +43,12 @@ class WebhookEndpoint:
     #: ``whe_`` and a UUIDv7.
     id: str
     organization_id: str
+    #: An ``https`` URL, or ``mailto:`` and addresses.
     url: str
     #: For people; may be empty.
     description: str = ""
-    #: The subscribed types; empty: all types, including types added later.
+    format: EndpointFormat = EndpointFormat.STANDARD
+    #: The subscribed types; empty: all types that suit the format, including types added later.
     event_types: tuple[EventType, ...] = field(converter=_in_order, factory=tuple)
     enabled: bool = True
     #: Why the service disabled the endpoint; ``None``: it did not.
@@ -55,30 +61,70 @@ class WebhookEndpoint:
 
     def wants(self, kind: EventType) -> bool:
         """Check whether the endpoint receives events of a type."""
-        return self.enabled and (not self.event_types or kind in self.event_types)
+        return self.enabled and is_subscribed(self.format, self.event_types or None, kind)
+
+    @property
+    def is_signed(self) -> bool:
+        return self.format is EndpointFormat.STANDARD
 
 
-def read_endpoint_url(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | Refusal:
-    """Read an endpoint's URL: ``https`` at a public host, or at a host that an operator has allowed.
+def is_subscribed(format_: EndpointFormat, chosen: Collection[EventType] | None, kind: EventType) -> bool:
+    """Check whether an endpoint with these settings subscribes to a type; ``None``: it has chosen no types.
 
-    The host name is resolved and its IP addresses are checked at each attempt, since DNS records may change.
+    Without a choice, people do not receive ``post.created``: other events report the same post.
     """
-    address = read_site_address(text, opened)
-    if isinstance(address, SiteAddress) and address.scheme != "https" and not address.opened:
-        return invalid(None, "must begin with https://")
-    return address
+    if chosen is not None:
+        return kind in chosen
+    return format_ is EndpointFormat.STANDARD or kind is not EventType.POST_CREATED
 
 
-def endpoint_body(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    """Return an endpoint's wire form, without its secret."""
-    return {
-        "id": endpoint.id,
-        "url": endpoint.url,
-        "description": endpoint.description,
-        "eventTypes": [kind.value for kind in endpoint.event_types],
-        "enabled": endpoint.enabled,
-        "disabledReason": endpoint.disabled_reason,
-        "consecutiveFailures": endpoint.failures,
-        "previousSecretUntil": endpoint.previous_secret_until and iso_ms(endpoint.previous_secret_until),
-        "createdAt": iso_ms(endpoint.created_at),
-    }
+@final
+class CreateEndpoint(Command, frozen=True, kw_only=True):
+    """A new webhook endpoint. If you choose no event types, the endpoint receives all of them."""
+
+    url: Annotated[str, Meta(max_length=TEXT_LIMIT, description="URL, or mailto: and e-mail addresses.")]
+    description: Annotated[str, Meta(max_length=DESCRIPTION_LIMIT, description="Description.")] = ""
+    event_types: Annotated[Sequence[EventType], Meta(description="Event type to send. Repeat for several.")] = ()
+    format: Annotated[
+        EndpointFormat | None, Meta(description="Format of the messages. By default, the target's host decides.")
+    ] = None
+    enabled: bool = True
+
+
+#: Changes fields of an endpoint. ``None`` as the format: the host of the target decides.
+ChangeEndpoint = changes_of(CreateEndpoint, "ChangeEndpoint", clears=("format",))
+
+
+@final
+class EndpointBody(Struct, rename="camel", frozen=True, kw_only=True):
+    """A webhook endpoint."""
+
+    id: str
+    url: str
+    description: str
+    format: EndpointFormat
+    #: Empty: all event types.
+    event_types: list[EventType]
+    enabled: bool
+    #: Why the service disabled the endpoint; null if it did not.
+    disabled_reason: str | None
+    consecutive_failures: int
+    #: Until when messages are also signed with the previous secret.
+    previous_secret_until: str | None
+    created_at: str
+
+    @classmethod
+    def of(cls, endpoint: WebhookEndpoint) -> Self:
+        until = endpoint.previous_secret_until
+        return cls(
+            id=endpoint.id,
+            url=endpoint.url,
+            description=endpoint.description,
+            format=endpoint.format,
+            event_types=list(endpoint.event_types),
+            enabled=endpoint.enabled,
+            disabled_reason=endpoint.disabled_reason,
+            consecutive_failures=endpoint.failures,
+            previous_secret_until=None if until is None else iso_ms(until),
+            created_at=iso_ms(endpoint.created_at),
+        )

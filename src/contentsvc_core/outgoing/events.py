@@ -7,12 +7,11 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.posts import Post, PostStatus, post_metadata
+from contentsvc_core.content.posts import Post, PostStatus, post_body
 from contentsvc_core.timestamps import iso_ms
 
 #: The type of a test message, which a user requests; no endpoint subscribes to it.
 TEST_TYPE: Final = "endpoint.test"
-#: The field for the id of a run's starter, by the prefix of the id.
 _STARTERS: Final = {"trg_": "triggerId", "sch_": "scheduleId", "job_": "jobId"}
 _PREFIX: Final = 4
 
@@ -24,8 +23,16 @@ class EventType(Enum):
     POST_CREATED = "post.created"
     #: Readers can see a post from now on: it was created as published, or was a draft before.
     POST_PUBLISHED = "post.published"
+    #: A run has written a draft: an editor has to publish it.
+    DRAFT_WAITING = "draft.waiting"
     #: A run has ended without its post, after the last attempt.
     RUN_FAILED = "run.failed"
+    #: Most of the newest deliveries of an integration failed; once for each failure period.
+    INTEGRATION_FAILING = "integration.failing"
+    #: The failure period of an integration has ended.
+    INTEGRATION_RECOVERED = "integration.recovered"
+    #: The service has disabled another endpoint.
+    ENDPOINT_DISABLED = "endpoint.disabled"
 
 
 @final
@@ -44,31 +51,24 @@ class Occurrence:
     since: datetime
 
 
-def post_written(post: Post) -> list[Occurrence]:
-    """Return the events of a post that a run has just written."""
-    created = _of_post(post, EventType.POST_CREATED)
-    if post.status is not PostStatus.PUBLISHED:
-        return [created]
-    return [created, _of_post(post, EventType.POST_PUBLISHED)]
+def post_written(post: Post, *, by_editor: bool = False) -> list[Occurrence]:
+    """Return the events of a post that a run or an editor has just written; drafts of editors wait for no one else."""
+    events = [EventType.POST_CREATED]
+    if post.status is PostStatus.PUBLISHED:
+        events.append(EventType.POST_PUBLISHED)
+    elif not by_editor:
+        events.append(EventType.DRAFT_WAITING)
+    return [_of_post(post, kind) for kind in events]
 
 
 def post_published(post: Post) -> Occurrence:
-    """Return the event of a post that this version has published."""
     return _of_post(post, EventType.POST_PUBLISHED)
 
 
 def _of_post(post: Post, kind: EventType) -> Occurrence:
-    data = {
-        "id": post.id,
-        "title": post.title,
-        "contentType": post.content_type.value,
-        "status": post.status.value,
-        "sourceMetadata": post_metadata(post),
-        "createdAt": iso_ms(post.created_at),
-        "updatedAt": iso_ms(post.updated_at),
-        # The whole post, relative to the service: titles and metadata are small, bodies are not.
-        "links": {"self": f"/v1/posts/{post.id}"},
-    }
+    # A link instead of the text: titles and metadata are small, texts are not.
+    data = {name: value for name, value in post_body(post).items() if name not in {"content", "markdown"}}
+    data["links"] = {"self": f"/v1/posts/{post.id}"}
     version = iso_ms(post.updated_at)
     return Occurrence(
         organization_id=post.organization_id,
@@ -81,7 +81,7 @@ def _of_post(post: Post, kind: EventType) -> Occurrence:
     )
 
 
-def run_failed(  # the fields of a run that a ledger knows without reading its cause
+def run_failed(
     *,
     organization_id: str,
     run_id: str,
@@ -91,10 +91,9 @@ def run_failed(  # the fields of a run that a ledger knows without reading its c
     created_at: datetime,
     due_at: datetime,
 ) -> Occurrence:
-    """Return the event of a failed run.
+    """Return the event of a failed run; ``takes`` distinguishes repeated failures of a restarted run.
 
-    ``started_by`` is the id of the trigger, the schedule or the job. ``takes`` distinguishes repeated failures of a
-    restarted run. ``due_at`` is the time at which its last attempt was due.
+    ``started_by`` is the id of the trigger, the schedule or the job.
     """
     starters: dict[str, str | None] = dict.fromkeys(_STARTERS.values())
     if (name := _STARTERS.get(started_by[:_PREFIX])) is not None:
@@ -106,4 +105,39 @@ def run_failed(  # the fields of a run that a ledger knows without reading its c
         data={"id": run_id, **starters, "reason": reason, "createdAt": iso_ms(created_at)},
         at=None,
         since=due_at,
+    )
+
+
+def endpoint_disabled(
+    *,
+    organization_id: str,
+    endpoint_id: str,
+    description: str,
+    target: str,
+    reason: str,
+    at: datetime,
+) -> Occurrence:
+    """Return the event of an endpoint that the service has disabled; its URL may be a secret and is left out."""
+    data = {"id": endpoint_id, "description": description, "target": target, "reason": reason, "disabledAt": iso_ms(at)}
+    return Occurrence(
+        organization_id=organization_id,
+        type=EventType.ENDPOINT_DISABLED,
+        key=f"{endpoint_id}/{iso_ms(at)}",
+        data=data,
+        at=at,
+        since=at,
+    )
+
+
+def integration_changed(
+    kind: EventType, organization_id: str, integration_id: str, data: Mapping[str, Any], at: datetime
+) -> Occurrence:
+    """Return the event of an integration that fails or has recovered; ``data`` are its further fields."""
+    return Occurrence(
+        organization_id=organization_id,
+        type=kind,
+        key=f"{integration_id}/{iso_ms(at)}",
+        data={"id": integration_id, **data},
+        at=at,
+        since=at,
     )

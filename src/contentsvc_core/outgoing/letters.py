@@ -7,6 +7,8 @@ from enum import Enum, auto
 from hashlib import blake2b
 from html import escape, unescape
 from typing import Final, final
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
@@ -14,8 +16,12 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.feeds import FeedEntry, feed_of
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.public.months import Month
+from contentsvc_core.outgoing.messages import Message
+from contentsvc_core.outgoing.notices import Notice
 from contentsvc_core.outgoing.subscribers import TakenMail
 from contentsvc_core.text import one_line
+from contentsvc_core.zones import day_of
 
 #: The maximum number of posts in a mail; for more posts, the mail gives their number and links to the changelog.
 MAIL_LENGTH: Final = 10
@@ -40,11 +46,8 @@ _PAGE: Final = """\
 @final
 @frozen(kw_only=True)
 class Letter:
-    """A mail, before it is written for a server."""
-
     #: Equal for all attempts: mail programs recognize a repeated mail by this id.
     message_id: str
-    #: The name beside the sender's address.
     sender_name: str
     to: str
     subject: str
@@ -53,11 +56,10 @@ class Letter:
     at: datetime
     #: The URL that ends the subscription with one click (RFC 8058); ``None``: the mail is a confirmation.
     unsubscribe_url: str | None = field(default=None, repr=False)
+    also_to: tuple[str, ...] = ()
 
 
 class Posting(Enum):
-    """The result of sending a letter to an SMTP server."""
-
     SENT = auto()
     #: The server has refused the letter permanently.
     REFUSED = auto()
@@ -69,15 +71,12 @@ class Posting(Enum):
 @final
 @frozen(kw_only=True)
 class Posted:
-    """The result of a letter."""
-
     posting: Posting
     #: The server's message, or the reason why the server was not reached.
     error: str | None = None
 
 
 def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
-    """Return the mail that requests a confirmation."""
     url = f"{links.subscribe}/confirm?token={token}"
     name = changelog.title
     ask = f"Somebody, probably you, asked to get new posts of {name} at this address."
@@ -96,20 +95,25 @@ def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links:
 
 
 def posts_letter(
-    mail: TakenMail, token: str, changelog: PublicChangelog, posts: Sequence[Post], links: ChangelogLinks
+    mail: TakenMail,
+    token: str,
+    changelog: PublicChangelog,
+    posts: Sequence[Post],
+    links: ChangelogLinks,
+    zone: ZoneInfo,
 ) -> Letter | None:
     """Return the mail with new posts, newest first; ``None``: the changelog lists none of these posts any more."""
     entries = feed_of(changelog, posts, links=links, updated_at=mail.created_at).entries
     if not entries:
         return None
-    shown, more = entries[:MAIL_LENGTH], len(entries) - MAIL_LENGTH
+    listed, more = entries[:MAIL_LENGTH], len(entries) - MAIL_LENGTH
     name, url = changelog.title, f"{links.subscribe}/leave?token={token}"
     subject = one_line(f"{name}: {entries[0].title if len(entries) == 1 else f'{len(entries)} new posts'}", _SUBJECT)
-    contents = _contents(shown)
-    texts = [f"{each.title}\n{_day(each)}\n{each.url}\n\n{plain(html)}" for each, html in contents]
+    contents = _contents(listed)
+    texts = [f"{entry.title}\n{_day(entry, zone)}\n{entry.url}\n\n{plain(html)}" for entry, html in contents]
     bodies = [
-        f'<h2><a href="{escape(each.url)}">{escape(each.title)}</a></h2><p>{_day(each)}</p>{html}'
-        for each, html in contents
+        f'<h2><a href="{escape(entry.url)}">{escape(entry.title)}</a></h2><p>{_day(entry, zone)}</p>{html}'
+        for entry, html in contents
     ]
     if more > 0:
         rest = f"{more} more {'post' if more == 1 else 'posts'}"
@@ -129,6 +133,30 @@ def posts_letter(
     )
 
 
+def notice_letter(message: Message, notice: Notice, addresses: Sequence[str], base_url: str) -> Letter:
+    """Return the mail with a notice; all addresses of its endpoint get the same mail."""
+    first, *more = addresses
+    endpoint = f"{base_url}/dashboard/endpoints/{quote(message.endpoint_id, safe='')}"
+    why = "You get this mail because your address was entered under Webhooks out. Change or remove it there:"
+    links = "\n".join(f"{each.label}: {each.url}" for each in notice.links)
+    anchors = "".join(f'<p><a href="{escape(each.url)}">{escape(each.label)}</a></p>' for each in notice.links)
+    subject = one_line(notice.title, _SUBJECT)
+    return Letter(
+        message_id=message.id,
+        sender_name="contentsvc",
+        to=first,
+        also_to=tuple(more),
+        subject=subject,
+        text=f"{notice.title}\n\n{notice.text}\n\n{links}\n\n\n{why}\n{endpoint}\n",
+        html=_PAGE.format(
+            title=escape(subject),
+            body=f"<h2>{escape(notice.title)}</h2><p>{escape(notice.text)}</p>{anchors}",
+            foot=f'{escape(why)} <a href="{escape(endpoint)}">Open the endpoint</a>',
+        ),
+        at=message.occurred_at or message.created_at,
+    )
+
+
 def plain(html: str) -> str:
     """Return the service's own HTML as plain text: entries with a bullet, links with their address."""
     text = _LINK.sub(lambda found: _linked(found[1], found[2]), html)
@@ -142,17 +170,17 @@ def _linked(url: str, text: str) -> str:
 
 
 def _contents(entries: Sequence[FeedEntry]) -> list[tuple[FeedEntry, str]]:
-    room, found = _ROOM, list[tuple[FeedEntry, str]]()
-    for each in entries:
-        is_whole = len(each.content) <= room
-        room -= len(each.content) if is_whole else 0
-        found.append((each, each.content if is_whole else f"<p>{escape(each.summary)}</p>"))
-    return found
+    room, contents = _ROOM, list[tuple[FeedEntry, str]]()
+    for entry in entries:
+        is_whole = len(entry.content) <= room
+        room -= len(entry.content) if is_whole else 0
+        contents.append((entry, entry.content if is_whole else f"<p>{escape(entry.summary)}</p>"))
+    return contents
 
 
-def _day(entry: FeedEntry) -> str:
-    at = entry.occurred_at
-    return f"{at.day} {at:%B %Y}"
+def _day(entry: FeedEntry, zone: ZoneInfo) -> str:
+    day = day_of(zone, entry.occurred_at)
+    return f"{day.day} {Month(day.year, day.month).name}"
 
 
 def _message_id(mail: TakenMail) -> str:

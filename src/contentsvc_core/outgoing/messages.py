@@ -22,13 +22,11 @@ from attrs import field, frozen
 
 from contentsvc_core.journal import Direction, LogEntry, LogLine, LogStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, Occurrence
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.timestamps import iso_ms
 
-#: The integration type in log entries of messages.
 INTEGRATION_TYPE: Final = "webhook"
-#: The error of messages whose endpoint was deleted.
 ENDPOINT_DELETED: Final = "the endpoint was deleted"
-#: Messages belong to no repository.
 _NO_REPOSITORY: Final = 0
 
 
@@ -62,7 +60,6 @@ class Message:
     takes: int = 0
     #: The beginning of the retention period, which is that of the log.
     created_at: datetime
-    #: The earliest time of the next attempt.
     due_at: datetime
     #: The id of its log entry; ``None``: there is no entry yet.
     log_id: str | None = None
@@ -72,10 +69,10 @@ class Message:
 @final
 @frozen(kw_only=True)
 class LeasedMessage:
-    """A message that its process has leased and sends now."""
-
     message: Message
     url: str
+    format: EndpointFormat = EndpointFormat.STANDARD
+    description: str = ""
     #: The secrets to sign with, the newest first; empty: no secret could be opened.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
     #: Whether the last attempt at its endpoint has failed.
@@ -85,34 +82,26 @@ class LeasedMessage:
 @final
 @frozen(kw_only=True)
 class DueMessage:
-    """A message that may be leased."""
-
     id: str
     organization_id: str
     endpoint_id: str
-    #: Whether the last attempt at its endpoint has failed.
     is_failing: bool
 
 
-#: No message is being sent by any organization.
 NOTHING_SENT: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 def within_shares(
     due: Iterable[DueMessage], *, per_organization: int, sending: Mapping[str, int] = NOTHING_SENT
 ) -> list[DueMessage]:
-    """Return the messages whose organizations have a free place, in the given order.
-
-    ``per_organization`` is the maximum number of concurrent messages of one organization, and ``sending`` the number of
-    current ones by organization.
-    """
+    """Return the messages whose organizations have a free place, in order; ``sending`` counts current ones."""
     used = Counter(sending)
-    found: list[DueMessage] = []
-    for each in due:
-        if used[each.organization_id] < per_organization:
-            used[each.organization_id] += 1
-            found.append(each)
-    return found
+    chosen: list[DueMessage] = []
+    for message in due:
+        if used[message.organization_id] < per_organization:
+            used[message.organization_id] += 1
+            chosen.append(message)
+    return chosen
 
 
 @final
@@ -122,14 +111,18 @@ class Attempted:
 
     taken: LeasedMessage
     status: MessageStatus
-    #: The time of the next attempt, while the message is pending.
     due_at: datetime
     #: The log entry: new with the first attempt, changed with later ones.
     log: LogEntry
     #: Why the endpoint shall be disabled; ``None``: it stays enabled.
     disables: str | None = None
+    #: The event that other endpoints receive if this attempt disables the endpoint.
+    event: Occurrence | None = None
     #: Whether the endpoint accepted the message; resets or raises its count of failures.
     succeeded: bool
+    #: The endpoint accepts no message before this time; ``None``: it has not said so.
+    busy_until: datetime | None = None
+    at: datetime
 
 
 def message_for(endpoint_id: str, occurrence: Occurrence) -> Message:
@@ -148,7 +141,6 @@ def message_for(endpoint_id: str, occurrence: Occurrence) -> Message:
 
 
 def message_for_test(endpoint_id: str, organization_id: str, message_id: str, at: datetime) -> Message:
-    """Return a test message."""
     return Message(
         id=message_id,
         organization_id=organization_id,
@@ -168,7 +160,6 @@ def payload(message: Message) -> dict[str, Any]:
 
 
 def payload_bytes(message: Message) -> bytes:
-    """Return the body, the same bytes for every attempt."""
     return msgspec.json.encode(payload(message))
 
 
@@ -192,5 +183,4 @@ def begun_log(taken: LeasedMessage, *, log_id: str, at: datetime) -> LogEntry:
 
 
 def is_message_log(entry: LogLine) -> bool:
-    """Check whether an entry of the webhook log belongs to a message."""
     return entry.direction is Direction.OUTGOING and entry.integration_type == INTEGRATION_TYPE

@@ -11,6 +11,8 @@ from typing import Final, final
 
 from attrs import frozen
 
+from contentsvc_core.outgoing.formats import EndpointFormat
+
 #: The pauses after the first, the second, … failed attempt. There is no attempt after the last pause's.
 DELAYS: Final = (
     timedelta(seconds=5),
@@ -29,9 +31,11 @@ JITTER: Final = 0.2
 #: The statuses whose ``Retry-After`` counts (RFC 9110, section 10.2.3; RFC 6585, section 4).
 _ASKS_TO_WAIT: Final = frozenset({429, 503})
 _GONE: Final = 410
+_NOT_FOUND: Final = 404
 _SUCCESS: Final = 2
 _REDIRECTION: Final = 3
-_SECONDS: Final = re.compile(r"[0-9]{1,9}")
+#: Discord sends fractions of a second, against the RFC.
+_SECONDS: Final = re.compile(r"([0-9]{1,9})(\.[0-9]+)?")
 #: ``IMF-fixdate``, the form that senders must use (RFC 9110, section 5.6.7).
 _DATE: Final = "%a, %d %b %Y %H:%M:%S GMT"
 
@@ -39,12 +43,9 @@ _DATE: Final = "%a, %d %b %Y %H:%M:%S GMT"
 @final
 @frozen(kw_only=True)
 class Answer:
-    """The answer of a receiver."""
-
     status: int
     #: The header's value; ``None``: the answer has none.
     retry_after: str | None = None
-    #: The beginning of the body, as one short line; may be empty.
     excerpt: str = ""
 
 
@@ -54,46 +55,52 @@ class NotSent:
     """Why there was no answer: one sentence for the owner of the endpoint."""
 
     error: str
+    #: A mail server has refused the mail permanently: another attempt is useless.
+    is_final: bool = False
 
 
 class AttemptResult(Enum):
-    """The classification of an attempt's result."""
-
     DELIVERED = auto()
     #: Send again later, unless no attempt is left.
     RETRY = auto()
-    #: The endpoint asks to be disabled (410).
+    #: The endpoint asks to be disabled (410), or its chat has deleted it (404).
     GONE = auto()
+    #: A mail server has refused the mail: it is not sent again.
+    REFUSED = auto()
 
 
-def verdict(result: Answer | NotSent) -> AttemptResult:
+def verdict(result: Answer | NotSent, format_: EndpointFormat = EndpointFormat.STANDARD) -> AttemptResult:
     """Classify the result of an attempt: only 2xx is a success; redirects are not followed."""
     if isinstance(result, NotSent):
-        return AttemptResult.RETRY
+        return AttemptResult.REFUSED if result.is_final else AttemptResult.RETRY
     if result.status // 100 == _SUCCESS:
         return AttemptResult.DELIVERED
-    return AttemptResult.GONE if result.status == _GONE else AttemptResult.RETRY
+    is_gone = result.status == _GONE or (format_.is_chat and result.status == _NOT_FOUND)
+    return AttemptResult.GONE if is_gone else AttemptResult.RETRY
 
 
-def fault_text(result: Answer | NotSent) -> str:
-    """Return the error message of a failed attempt."""
+def fault_text(result: Answer | NotSent, format_: EndpointFormat = EndpointFormat.STANDARD) -> str:
     if isinstance(result, NotSent):
         return result.error
     if result.status // 100 == _REDIRECTION:
         return f"the endpoint answered with status {result.status}: redirects are not followed"
-    if result.status == _GONE:
-        return "the endpoint answered with status 410: it is gone, and was switched off"
+    if verdict(result, format_) is AttemptResult.GONE:
+        return f"the endpoint answered with status {result.status}: it is gone, and was switched off"
     return f"the endpoint answered with status {result.status}"
 
 
 def next_attempt_at(message_id: str, attempts: int, result: Answer | NotSent, now: datetime) -> datetime | None:
-    """Return the time of the next attempt after the ``attempts``-th one has failed; ``None``: no attempt is left."""
     if attempts >= MAX_ATTEMPTS:
         return None
     pause = DELAYS[attempts - 1] * (1 + JITTER * _chance(message_id, attempts))
-    if isinstance(result, Answer) and result.status in _ASKS_TO_WAIT and result.retry_after is not None:
-        pause = max(pause, min(_asked_for(result.retry_after, now), MAX_RETRY_AFTER))
-    return now + pause
+    return max(now + pause, busy_until(result, now) or now)
+
+
+def busy_until(result: Answer | NotSent, now: datetime) -> datetime | None:
+    """Return the time before which the endpoint accepts no message, by ``Retry-After``; ``None``: it has not said."""
+    if not isinstance(result, Answer) or result.status not in _ASKS_TO_WAIT or result.retry_after is None:
+        return None
+    return now + min(_asked_for(result.retry_after, now), MAX_RETRY_AFTER)
 
 
 def _chance(message_id: str, attempts: int) -> float:
@@ -103,8 +110,8 @@ def _chance(message_id: str, attempts: int) -> float:
 
 def _asked_for(retry_after: str, now: datetime) -> timedelta:
     text = retry_after.strip()
-    if _SECONDS.fullmatch(text):
-        return timedelta(seconds=int(text))
+    if (seconds := _SECONDS.fullmatch(text)) is not None:
+        return timedelta(seconds=int(seconds[1]) + (seconds[2] is not None))
     try:
         return datetime.strptime(text, _DATE).replace(tzinfo=UTC) - now
     except ValueError:

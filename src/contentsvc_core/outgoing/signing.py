@@ -1,7 +1,7 @@
 """Signatures of sent webhooks: the Standard Webhooks specification, symmetric scheme ``v1``.
 
 The signed content is ``id.timestamp.body``; the key is the Base64 part of the secret after ``whsec_``. During an
-overlap there are two signatures, and a receiver uses the one that it can verify.
+overlap there are two signatures.
 """
 
 import base64
@@ -14,7 +14,6 @@ from typing import Final
 
 from contentsvc_core.timestamps import to_ms
 
-#: The prefix of a secret (Standard Webhooks specification).
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # its beginning
 #: The number of random characters of a secret; their bytes are the key. The specification requires 24 to 64.
 SECRET_LENGTH: Final = 32
@@ -32,14 +31,7 @@ def secret_of(token: str) -> str:
 
 
 def signature(secret: str, *, message_id: str, timestamp_s: int, body: bytes) -> str:
-    """Sign a body: ``v1,`` and the Base64 of the HMAC with SHA-256 (RFC 2104).
-
-    ``secret`` includes its prefix, ``message_id`` is the same for every attempt, and ``body`` has the exact bytes that
-    are sent.
-
-    Raises:
-        ValueError: The secret does not have this form.
-    """
+    """Sign the exact bytes that are sent: ``v1,`` and the Base64 of the HMAC with SHA-256 (RFC 2104)."""
     if not secret.startswith(SECRET_PREFIX):
         message = f"a webhook secret begins with {SECRET_PREFIX}"
         raise ValueError(message)
@@ -53,11 +45,7 @@ def signature(secret: str, *, message_id: str, timestamp_s: int, body: bytes) ->
 
 
 def signed_headers(secrets: Iterable[str], *, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """Return the three headers of an attempt, with a signature for each secret, the newest first.
-
-    Raises:
-        ValueError: There is no secret, or a secret is invalid.
-    """
+    """Return the three headers of an attempt, with a signature for each secret, the newest first."""
     timestamp_s = to_ms(at) // _SECOND_MS
     signatures = [signature(each, message_id=message_id, timestamp_s=timestamp_s, body=body) for each in secrets]
     if not signatures:

@@ -12,8 +12,6 @@ _EXAMPLE: Final = "smtps://USER:PASSWORD@mail.example.org or smtp://USER:PASSWOR
 @final
 @frozen(kw_only=True)
 class SmtpServer:
-    """An SMTP submission server."""
-
     host: str
     port: int
     #: TLS from the first byte; else STARTTLS, unless ``in_clear``.
@@ -28,8 +26,7 @@ class SmtpServer:
         """Read ``smtp://`` (STARTTLS is required, unless ``?starttls=off``) or ``smtps://``.
 
         Raises:
-            ValueError: The text is not such an address; the message says the expected form, and does not repeat the
-                text.
+                ValueError: The message says the expected form, and does not repeat the text.
         """
         try:
             parts = urlsplit(url)

@@ -16,7 +16,6 @@ MAX_SUBSCRIBERS: Final = 5_000
 MAX_PENDING: Final = 1_000
 #: The time for which a confirmation link is valid. After that, the address is deleted.
 CONFIRM_WITHIN: Final = timedelta(hours=24)
-#: The pause between two confirmation mails to one address.
 RESEND_AFTER: Final = timedelta(minutes=15)
 #: Posts whose events are older than this at their publication are not mailed: an import is no news.
 RECENT: Final = timedelta(days=30)
@@ -70,15 +69,12 @@ class Announced:
     """A published post that will be mailed to subscribers."""
 
     post_id: str
-    #: The time of the publication.
     at: datetime
 
 
 @final
 @frozen(kw_only=True)
 class WaitingPosts:
-    """The announced posts of an organization that no batch has."""
-
     organization_id: str
     posts: tuple[Announced, ...] = field(converter=tuple)
 
@@ -86,9 +82,6 @@ class WaitingPosts:
 @final
 @frozen(kw_only=True)
 class TakenMail:
-    #: Equal for all attempts.
-    """A leased mail."""
-
     id: str
     kind: MailKind
     subscriber: Subscriber
@@ -105,10 +98,7 @@ class TakenMail:
 @final
 @frozen(kw_only=True)
 class MailOutcome:
-    """The outcome of an attempt."""
-
     status: MessageStatus
-    #: The time of the next attempt, while the mail is pending.
     due_at: datetime
     error: str | None = None
 
@@ -130,5 +120,4 @@ def read_address(text: str) -> str | None:
 
 
 def token_digest(token: str) -> str | None:
-    """Return the digest that a token is stored as; ``None``: the text is no token."""
     return sha256(token.encode()).hexdigest() if _TOKEN.fullmatch(token) else None

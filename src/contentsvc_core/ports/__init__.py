@@ -1,9 +1,8 @@
-"""What the core needs from outside, each a role in the domain's words.
+"""What the core needs from outside. One contract suite proves each guarantee for every adapter (``tests/contracts``).
 
-What a docstring here guarantees is proved for every adapter by one contract suite (``tests/contracts``). Any method
-may raise :class:`~contentsvc_core.errors.StoreUnavailable`; a method that reads may be called again at once, and so
-may one that writes unless it says otherwise. Tenant-scoped methods take the organization's id first and see nothing
-of another one.
+Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`; a method that reads may be called again at once,
+and so may one that writes unless it says otherwise. Tenant-scoped methods take the organization's id first and see
+nothing of another one.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -13,20 +12,20 @@ from contentsvc_core.on_demand import names_on_demand
 if TYPE_CHECKING:
     from contentsvc_core.ports.brands import BrandIdentities, SiteReader
     from contentsvc_core.ports.changelogs import Changelogs
+    from contentsvc_core.ports.code_hosts import CodeHost, Hooks
     from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
     from contentsvc_core.ports.deliveries import DeliveryQueue, DeliveryStore, Journal, LogWriter
     from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
-    from contentsvc_core.ports.hosts import CodeHost, Hooks
-    from contentsvc_core.ports.insights import Insights
     from contentsvc_core.ports.jobs import Jobs
     from contentsvc_core.ports.limits import RateLimitStore
     from contentsvc_core.ports.mailing import Mailbox, MailSender, Subscribers
-    from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints, WebhookSender
-    from contentsvc_core.ports.outside import Aside, Clock, IdSource, Share, Shares
+    from contentsvc_core.ports.outgoing import Alerts, Outbox, WebhookEndpoints, WebhookSender
+    from contentsvc_core.ports.outside import Clock, IdSource, Offload, Share, Shares
+    from contentsvc_core.ports.read_model import ReadModel
     from contentsvc_core.ports.runs import (
         Executors,
         RunLedger,
-        RunMemory,
+        RunStateStore,
         Steps,
         Workflow,
     )
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.stores import Stores
 
 __all__ = [
+    "Alerts",
     "ApiKeys",
-    "Aside",
     "BrandIdentities",
     "Changelogs",
     "Clock",
@@ -50,18 +49,19 @@ __all__ = [
     "Executors",
     "Hooks",
     "IdSource",
-    "Insights",
     "Jobs",
     "Journal",
     "LogWriter",
     "MailSender",
     "Mailbox",
     "MarkupRenderer",
+    "Offload",
     "Outbox",
     "PostLibrary",
     "RateLimitStore",
+    "ReadModel",
     "RunLedger",
-    "RunMemory",
+    "RunStateStore",
     "Schedules",
     "Search",
     "SecretSealer",
@@ -83,14 +83,14 @@ _HOMES: Final = {
     "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
     "deliveries": "DeliveryQueue DeliveryStore Journal LogWriter",
     "directory": "ApiKeys Directory SecretSealer",
-    "hosts": "CodeHost Hooks",
-    "insights": "Insights",
+    "code_hosts": "CodeHost Hooks",
+    "read_model": "ReadModel",
     "jobs": "Jobs",
     "limits": "RateLimitStore",
     "mailing": "MailSender Mailbox Subscribers",
-    "outgoing": "Outbox WebhookEndpoints WebhookSender",
-    "outside": "Aside Clock IdSource Share Shares",
-    "runs": "Executors RunLedger RunMemory Steps Workflow",
+    "outgoing": "Alerts Outbox WebhookEndpoints WebhookSender",
+    "outside": "Offload Clock IdSource Share Shares",
+    "runs": "Executors RunLedger RunStateStore Steps Workflow",
     "schedules": "Schedules",
     "search": "Search",
     "sessions": "Sessions",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
@@ -12,6 +13,7 @@ from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 class Changelogs(Protocol):
@@ -114,7 +116,7 @@ class Changelogs(Protocol):
         """List the posts that a changelog shows and the post of a release contains, at most ``limit``, newest first."""
         ...
 
-    async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
+    async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:
         """List the months in which the events of listed posts happened, the newest first."""
         ...
 

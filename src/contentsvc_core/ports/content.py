@@ -6,6 +6,7 @@ from typing import Protocol
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.versions import PostVersion
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.lists.pagination import PageRequest, Pagination
@@ -71,12 +72,24 @@ class PostLibrary(Protocol):
         """Return a post; ``None``: it is unknown."""
         ...
 
-    async def change(self, post: Post, *, seen: datetime) -> bool:
+    async def add(self, post: Post, *, author: str | None = None) -> None:
+        """Store a new post that no run has written, with its first version by ``author``.
+
+        Messages for the organization's webhook endpoints are written in the same transaction. A repeated call changes
+        nothing.
+
+        Raises:
+            Unstorable: The organization does not exist, or a value cannot be stored.
+        """
+        ...
+
+    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
         """Store a changed post, if the stored post's last change was at ``seen`` and is earlier than this one.
 
-        Title, content, Markdown, status, the first publication and the time of the change are written. Of concurrent
-        changes of one version, one is written. If the change publishes a draft, messages for the organization's webhook
-        endpoints are written in the same transaction.
+        Title, content, Markdown, summary, labels, status, the schedule, the times of the events and of the first
+        publication, and the time of the change are written. Of concurrent changes of one version, one is written. A
+        change of the text adds a version by ``author``. If the change publishes a draft, messages for the
+        organization's webhook endpoints are written in the same transaction.
 
         ``False``: the post is deleted, or was changed since ``seen``; nothing was written. Do not repeat a call that
         succeeded: its own change makes ``seen`` outdated.
@@ -98,6 +111,24 @@ class PostLibrary(Protocol):
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
         """List posts, newest first; all of them without a limit."""
+        ...
+
+    async def chosen(
+        self, organization_id: str, query: PostQuery, *, limit: int
+    ) -> tuple[Sequence[tuple[str, str]], int]:
+        """Return the ids and titles of the first posts of a list, and the number of all its posts."""
+        ...
+
+    async def waiting(self, organization_id: str) -> int:
+        """Return the number of drafts that are not scheduled."""
+        ...
+
+    async def due(self, now: datetime, *, limit: int) -> Sequence[tuple[str, str]]:
+        """List the drafts of all organizations whose time to be published has come: organization and id."""
+        ...
+
+    async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
+        """Return the kept texts of a post, newest first; none before its first change."""
         ...
 
 

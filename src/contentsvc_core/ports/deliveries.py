@@ -14,21 +14,24 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 class DeliveryStore(Protocol):
     """Settles deliveries (specification 4.1, steps 2 and 6)."""
 
-    async def configuration(self, address: Address, now: datetime, *, recall: bool = False) -> HookConfiguration | None:
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
         """Return the configuration of a hook address; ``None``: no integration has this address.
 
         Integration, repository, secrets, triggers and version are read at one moment. The secrets are the ones that
         verify at ``now``: a rotated secret verifies until its overlap ends. The triggers include at least the triggers
         that name the repository.
 
-        With ``recall`` the store may return a cached configuration, whose secrets alone are as of ``now``; ``None`` is
-        never cached. A decision on a cached configuration is valid only once :meth:`settle` has accepted it. Decide
-        again, without ``recall``, when the decision needs no settlement or when the settlement is ``STALE``.
+        With ``allow_cached`` the store may return a cached configuration, whose secrets alone are as of ``now``;
+        ``None`` is never cached. A decision on a cached configuration is valid only once :meth:`settle` has accepted
+        it. Decide again, without ``allow_cached``, when the decision needs no settlement or when the settlement is
+        ``STALE``.
 
         Args:
             address: The address.
             now: The time at which the secrets must verify.
-            recall: Allow a cached configuration.
+            allow_cached: Allow a cached configuration.
         """
         ...
 
@@ -53,8 +56,8 @@ class DeliveryStore(Protocol):
 class DeliveryQueue(Protocol):
     """What a delivery store answers without awaiting anything, for a driver that has no task for a delivery."""
 
-    def recall(self, address: Address, now: datetime) -> HookConfiguration | None:
-        """Return the remembered configuration of an address, as ``configuration`` does with ``recall``, or ``None``."""
+    def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
+        """Return the cached configuration of an address, as ``configuration`` with ``allow_cached``, or ``None``."""
         ...
 
     def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.schedules import DueSchedule, Firing
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange
 
 
@@ -34,6 +36,15 @@ class Directory(Protocol):
         """Set the house style of an organization; ``None``: the defaults. ``False``: the organization is unknown.
 
         The version stays the same: deliveries do not depend on the house style.
+        """
+        ...
+
+    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
+        """Move an organization to another time zone at ``now``. ``False``: the organization is unknown.
+
+        In the same transaction, its enabled schedules get their next slots in the new zone
+        (:func:`~contentsvc_core.workflows.schedules.moved`), and its triggers the ends of their windows
+        (:func:`~contentsvc_core.workflows.triggers.moved_window`). Its version is raised.
         """
         ...
 
@@ -109,8 +120,22 @@ class Directory(Protocol):
         """List an organization's triggers, oldest first."""
         ...
 
-    async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
-        """Enable or disable a trigger; ``False``: it is unknown."""
+    async def due_triggers(
+        self, now: datetime, *, limit: int, after: DueSchedule | None = None
+    ) -> Sequence[DueSchedule]:
+        """Return at most ``limit`` triggers, of all organizations, whose windows have ended, the longest waiting first.
+
+        ``after``: only triggers behind this one in the same order.
+        """
+        ...
+
+    async def fire_trigger(self, firing: Firing) -> bool:
+        """Store the run of a trigger's window and begin the next window, in one transaction.
+
+        ``False``: the trigger is deleted, disabled, or its window ends at another time, so that this window has its run
+        already; nothing was written. A repeated call with the same firing changes nothing and returns the first result.
+        The organization's version stays the same: no decision on deliveries depends on windows.
+        """
         ...
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word

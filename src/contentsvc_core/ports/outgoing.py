@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.events import Occurrence
+from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, LeasedMessage, Message
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.refusals import Refusal
@@ -108,6 +110,9 @@ class Outbox(Protocol):
     async def record(self, attempted: Attempted) -> None:
         """Write the outcome of an attempt to the message, its log entry and the endpoint, in one transaction.
 
+        If the outcome disables the endpoint, the transaction writes the messages of ``attempted.event``. Other due
+        messages of a busy endpoint wait until ``attempted.busy_until``.
+
         Nothing is written when another process has leased the message since, or the message is gone.
         """
         ...
@@ -132,13 +137,39 @@ class Outbox(Protocol):
         ...
 
 
+class Alerts(Protocol):
+    """The failure periods of integrations, so that each is reported once."""
+
+    async def watched(self) -> Sequence[str]:
+        """List the organizations with an enabled endpoint that subscribes to failing or recovered integrations."""
+        ...
+
+    async def alerts(self, organization_id: str) -> Mapping[str, IntegrationAlert]:
+        """Return the last failure period of each integration, by the integration's id."""
+        ...
+
+    async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
+        """Begin a failure period, and write the messages of its event in the same transaction.
+
+        ``False``: a period lasts already, or the integration was removed; nothing was written.
+        """
+        ...
+
+    async def end(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
+        """End the failure period of an integration, and write the messages of its event in the same transaction.
+
+        ``False``: no period lasts; nothing was written.
+        """
+        ...
+
+
 class WebhookSender(Protocol):
     """Sends messages to URLs that users have entered. The URLs are untrusted."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
         """Send a JSON body by POST, and return the answer.
 
-        Only addresses that :func:`~contentsvc_core.outgoing.endpoints.read_endpoint_url` allows are contacted. Each IP
+        Only addresses that :func:`~contentsvc_core.outgoing.targets.read_endpoint_url` allows are contacted. Each IP
         address of a host name must be public, else nothing is sent; the connection uses an address that was checked.
         Redirects are not followed: they are answers. Time is limited, and only the beginning of an answer is read.
         """

@@ -20,7 +20,7 @@ class Clock(Protocol):
 class IdSource(Protocol):
     """Generates unique ids and random tokens."""
 
-    def mint(self, prefix: str) -> str:
+    def new_id(self, prefix: str) -> str:
         """Return ``prefix`` and a UUIDv7 (RFC 9562): the ids of one process sort by creation."""
         ...
 
@@ -29,7 +29,7 @@ class IdSource(Protocol):
         ...
 
 
-class Aside(Protocol):
+class Offload(Protocol):
     """Runs long computations so that the event loop does not wait for them."""
 
     async def __call__(self, work: Callable[[], _Result], /) -> _Result:

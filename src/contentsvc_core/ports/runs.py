@@ -51,7 +51,7 @@ class RunLedger(Protocol):
         """
         ...
 
-    async def stands(self, run: WorkflowRun) -> bool:
+    async def owns(self, run: WorkflowRun) -> bool:
         """Check whether a taken run is still running, and no other process has taken it since."""
         ...
 
@@ -129,7 +129,7 @@ class Executors(Protocol):
         """Register an executor under a name that was never used before."""
         ...
 
-    async def beat(self, executor: str) -> Mapping[str, int]:
+    async def heartbeat(self, executor: str) -> Mapping[str, int]:
         """Store a heartbeat of an executor, and return the number of heartbeats of each registered executor.
 
         If the executor itself is missing from the result, other executors have removed it, and it must not continue.
@@ -154,17 +154,17 @@ class Executors(Protocol):
         ...
 
 
-class RunMemory(Protocol):
+class RunStateStore(Protocol):
     """The results of runs' finished steps, kept until the runs end.
 
     As in the ledger, nothing is stored for a process that does not own the run any more.
     """
 
-    async def kept(self, run: RunState) -> Mapping[str, str]:
+    async def results(self, run: RunState) -> Mapping[str, str]:
         """Return the results of a run's finished steps, by the steps' names."""
         ...
 
-    async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
+    async def save(self, run: WorkflowRun, step: str, result: str) -> None:
         """Store the result of a step. A later result of the same step is ignored."""
         ...
 

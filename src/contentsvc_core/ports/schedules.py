@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import MAX_SCHEDULES, DueSchedule, Firing, Schedule
@@ -12,14 +13,20 @@ class Schedules(Protocol):
     """The schedules. Changes of one organization's schedules run one after the other."""
 
     async def add(
-        self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
+        self,
+        schedule: Schedule,
+        *,
+        zone: ZoneInfo | None = None,
+        checks_brand: bool = False,
+        at_most: int = MAX_SCHEDULES,
     ) -> Schedule | Refusal:
         """Store a schedule, and return it. A repeated call changes nothing; with a refusal, nothing was written.
 
         Of equal schedules (:meth:`~contentsvc_core.workflows.schedules.Schedule.does_the_same_as`) that are added
         concurrently, one is stored; the others are refused. So is a schedule beyond ``at_most``, counted in the same
-        transaction. With ``checks_brand``, nothing is written unless the named identity
-        exists; the identity cannot be deleted meanwhile.
+        transaction. With ``zone``, nothing is written unless the organization has this time zone: ``ZONE_CHANGED``.
+        With ``checks_brand``, nothing is written unless the named identity exists; the identity cannot be deleted
+        meanwhile.
         """
         ...
 
@@ -37,13 +44,14 @@ class Schedules(Protocol):
         schedule_id: str,
         change: Callable[[Schedule], Schedule],
         *,
+        zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> Schedule | Refusal:
         """Apply ``change`` to the current schedule, and return the new schedule.
 
         No other change and no firing comes between read and write. ``change`` is a pure function, may be called several
-        times, and keeps the ids. With a refusal, nothing was written. With ``checks_brand``,
-        nothing is written unless the named identity exists; the identity cannot be deleted meanwhile.
+        times, and keeps the ids. With a refusal, nothing was written. ``zone`` and ``checks_brand`` are conditions as
+        in :meth:`add`.
         """
         ...
 
@@ -62,7 +70,7 @@ class Schedules(Protocol):
         """Store the run of a firing and the schedule's next due time, in one transaction.
 
         ``False``: the schedule is deleted, disabled, or due at another time than the firing's slot, so that the slot
-        has fired already; nothing was written. A repeated call with the same firing changes nothing and returns the
-        first result.
+        has fired already, or the organization has another time zone; nothing was written. A repeated call with the same
+        firing changes nothing and returns the first result.
         """
         ...

@@ -4,16 +4,16 @@ from typing import Protocol
 
 from contentsvc_core.ports.brands import BrandIdentities
 from contentsvc_core.ports.changelogs import Changelogs
+from contentsvc_core.ports.code_hosts import Hooks
 from contentsvc_core.ports.content import ContextLibrary, PostLibrary
 from contentsvc_core.ports.deliveries import DeliveryStore, Journal
 from contentsvc_core.ports.directory import ApiKeys, Directory
-from contentsvc_core.ports.hosts import Hooks
-from contentsvc_core.ports.insights import Insights
 from contentsvc_core.ports.jobs import Jobs
 from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.mailing import Mailbox, Subscribers
-from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints
-from contentsvc_core.ports.runs import Executors, RunLedger, RunMemory
+from contentsvc_core.ports.outgoing import Alerts, Outbox, WebhookEndpoints
+from contentsvc_core.ports.read_model import ReadModel
+from contentsvc_core.ports.runs import Executors, RunLedger, RunStateStore
 from contentsvc_core.ports.schedules import Schedules
 from contentsvc_core.ports.search import Search
 from contentsvc_core.ports.sessions import Sessions
@@ -29,7 +29,7 @@ class Stores(Protocol):
     @property
     def executors(self) -> Executors: ...
     @property
-    def run_memory(self) -> RunMemory: ...
+    def run_state(self) -> RunStateStore: ...
     @property
     def jobs(self) -> Jobs: ...
     @property
@@ -55,13 +55,15 @@ class Stores(Protocol):
     @property
     def rate_limits(self) -> RateLimitStore: ...
     @property
-    def insights(self) -> Insights: ...
+    def read_model(self) -> ReadModel: ...
     @property
     def search(self) -> Search: ...
     @property
     def endpoints(self) -> WebhookEndpoints: ...
     @property
     def outbox(self) -> Outbox: ...
+    @property
+    def alerts(self) -> Alerts: ...
     @property
     def subscribers(self) -> Subscribers: ...
     @property

@@ -1,29 +1,21 @@
-"""The searched words of context records and posts."""
-
 from collections.abc import Iterator
 from enum import Enum
 from typing import assert_never, final
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Event, Push, Release
-from contentsvc_core.search.words import words_of
+from contentsvc_core.lists.words import words_of
 from contentsvc_core.workflows.context import ContextRecord
 
 
 @final
 class DocumentKind(Enum):
-    """The kind of a searched document."""
-
     CONTEXT = "context"
     POST = "post"
 
 
 def record_words(record: ContextRecord) -> tuple[str, ...]:
-    """Return the searched words of a context record.
-
-    They are the words of its repository, type, action and branch or tag; of each commit's message, hash, author's name
-    and account; of a release's name and notes. E-mail addresses of authors are left out: search for people by name.
-    """
+    """Return the searched words of a context record. E-mail addresses are left out: search for people by name."""
     return words_of(_record_texts(record))
 
 

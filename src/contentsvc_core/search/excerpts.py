@@ -9,8 +9,8 @@ from attrs import frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.search.terms import Term
-from contentsvc_core.search.words import words_of
+from contentsvc_core.lists.terms import Term
+from contentsvc_core.lists.words import words_of
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import ContextRecord
@@ -21,7 +21,6 @@ _LENGTH: Final = 280
 #: The parts that are compared with the words of a search. A comparison takes up to 50 µs, and an answer holds up to 100
 #: records: together at most a second of processor time.
 _COMPARED: Final = 200
-#: The lines of a text that are read to find enough lines that are not blank.
 _LINES: Final = 2_000
 #: The maximum length of a commit's hash, a release's tag and an address, in characters. Code hosts have shorter ones.
 _REF_LIMIT: Final = 255
@@ -66,19 +65,14 @@ class HitBody(TypedDict):
 @final
 @frozen(kw_only=True)
 class Excerpt:
-    """A part of a matching document, on one line."""
-
     text: str
-    #: The commit's hash or the release's tag; ``None``: a post's line.
     ref: str | None = None
-    #: Its page at the code host.
     url: str | None = None
 
     @property
     def body(self) -> dict[str, str]:
-        """Return the wire form, without empty fields."""
-        named = {"text": self.text, "ref": self.ref, "url": self.url}
-        return {name: value for name, value in named.items() if value}
+        fields = {"text": self.text, "ref": self.ref, "url": self.url}
+        return {name: value for name, value in fields.items() if value}
 
 
 def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
@@ -138,26 +132,25 @@ def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
 
 def _lines(text: str) -> Iterator[str]:
     for line in text[: _LINES * _LENGTH].splitlines()[:_LINES]:
-        if shown := one_line(line, _LENGTH):
-            yield shown
+        if cleaned := one_line(line, _LENGTH):
+            yield cleaned
 
 
 def _web_page(url: str) -> str | None:
-    """Return ``url`` if it is the address of a web page: clients may turn it into a link."""
     return url if len(url) <= _URL_LIMIT and _WEB.fullmatch(url) and not has_controls(url) else None
 
 
 def _best(parts: Iterator[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...]:
-    wanted = [term for term in terms if not term.is_excluded]
-    if not wanted:
+    included = [term for term in terms if not term.is_excluded]
+    if not included:
         return tuple(islice(parts, _PARTS))
     compared = list(islice(parts, _COMPARED))
-    scores = [_score(part, wanted) for part in compared]
+    scores = [_score(part, included) for part in compared]
     places = sorted(range(len(compared)), key=lambda place: (-scores[place], place))[:_PARTS]
     chosen = [place for place in places if scores[place]] or places
     return tuple(compared[place] for place in sorted(chosen))
 
 
-def _score(part: Excerpt, wanted: Sequence[Term]) -> int:
+def _score(part: Excerpt, terms: Sequence[Term]) -> int:
     words = frozenset(words_of((part.text, part.ref or "")))
-    return sum(term.holds(words) for term in wanted)
+    return sum(term.holds(words) for term in terms)

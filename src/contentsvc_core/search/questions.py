@@ -1,6 +1,5 @@
 """The parameters of searches over context records and posts, and the results."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Generic, TypeVar, final
@@ -9,17 +8,14 @@ from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType, PostStatus
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.insights import folded
-from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.lists.parameters import bad_query, choices, listed, read_time
+from contentsvc_core.lists.terms import Term, read_terms
+from contentsvc_core.read_model import folded
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
-from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.text import one_line
-from contentsvc_core.timestamps import read_iso
 
 EVENT_TYPES: Final = (Push.type, Release.type)
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
-_OFFSET: Final = re.compile(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
 _Item = TypeVar("_Item")
 
 
@@ -31,9 +27,7 @@ class ContextSearch:
     terms: tuple[Term, ...] = field(converter=tuple, default=())
     #: Only of the repository ``owner/name``, compared without the case of ASCII letters, as code hosts do.
     repository: str = field(converter=folded, default="")
-    #: Only of events of these types.
     event_types: tuple[str, ...] = field(converter=tuple, default=())
-    #: Only records that arrived at this time or later.
     since: datetime | None = None
 
 
@@ -45,16 +39,12 @@ class PostSearch:
     terms: tuple[Term, ...] = field(converter=tuple, default=())
     statuses: tuple[PostStatus, ...] = field(converter=tuple, default=())
     content_types: tuple[ContentType, ...] = field(converter=tuple, default=())
-    #: Only posts that were created at this time or later.
     since: datetime | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Hits(Generic[_Item]):
-    """The result of a search."""
-
-    #: Newest first.
     found: Sequence[_Item]
     #: Whether there are older matches: the next part begins behind the last item of ``found``.
     has_more: bool
@@ -71,7 +61,7 @@ def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | Refusa
     for value in event_types:
         if value not in EVENT_TYPES:
             return bad_query("eventType", f"'{one_line(value, 64)}' is not one of {', '.join(EVENT_TYPES)}")
-    since = read_since(parameters.get("since", ""))
+    since = read_time("since", parameters.get("since", ""))
     if isinstance(since, Refusal):
         return since
     return ContextSearch(
@@ -90,7 +80,7 @@ def read_post_search(parameters: Mapping[str, str]) -> PostSearch | Refusal:
     content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
     if isinstance(content_types, Refusal):
         return content_types
-    since = read_since(parameters.get("since", ""))
+    since = read_time("since", parameters.get("since", ""))
     if isinstance(since, Refusal):
         return since
     return PostSearch(terms=terms, statuses=statuses, content_types=content_types, since=since)
@@ -105,16 +95,3 @@ def read_limit(text: str) -> int | Refusal:
     if not 1 <= number <= HITS_LIMIT:
         return bad_query("limit", f"'{one_line(text, 64)}' is not a number from 1 to {HITS_LIMIT}")
     return number
-
-
-def read_since(text: str) -> datetime | Refusal | None:
-    """Read a date or a point in time (ISO 8601), in UTC unless it has an offset. Empty: ``None``."""
-    given = text.strip()
-    if not given:
-        return None
-    example = "2026-11-22 or 2026-11-22T08:30:00Z"
-    wrong = bad_query("since", f"'{one_line(text, 64)}' is no date and no time, such as {example}")
-    if not _DATE.fullmatch(given):
-        return wrong
-    # An unescaped plus sign in a URL arrives as a space.
-    return read_iso(_OFFSET.sub("+", given)) or wrong

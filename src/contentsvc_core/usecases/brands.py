@@ -1,13 +1,14 @@
-"""Changes of brand identities, and the check of a named identity (decisions, ``/v1`` 'Brand identities')."""
+from collections.abc import Collection
+from typing import final
 
-from collections.abc import Collection, Mapping
-from typing import Any, final
+from msgspec import Struct
 
+from contentsvc_core.commands import values_of
 from contentsvc_core.content.brand import BrandIdentity, no_such_brand
-from contentsvc_core.content.brand_changes import UNKNOWN_BRAND, read_brand_change
+from contentsvc_core.content.brand_changes import UNKNOWN_BRAND, BrandChange, CreateBrand, read_brand_change
 from contentsvc_core.content.site_addresses import SiteHost
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.ports import BrandIdentities, Clock
+from contentsvc_core.ports import BrandIdentities, Clock, IdSource
 from contentsvc_core.refusals import Refusal
 
 
@@ -20,16 +21,35 @@ async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id:
 
 @final
 class BrandEditor:
-    """Changes identities."""
+    """Creates and changes identities."""
 
-    def __init__(self, brands: BrandIdentities, clock: Clock, *, opened: Collection[SiteHost] = ()) -> None:
+    def __init__(
+        self, brands: BrandIdentities, clock: Clock, ids: IdSource, *, opened: Collection[SiteHost] = ()
+    ) -> None:
         self._brands = brands
         self._clock = clock
+        self._ids = ids
         self._opened = opened
 
-    async def change(self, organization_id: str, brand_id: str, given: Mapping[str, Any]) -> BrandIdentity | Refusal:
-        """Change fields of an identity, named as in :class:`~contentsvc_core.content.brand.BrandIdentity`."""
-        change = read_brand_change(given, at=self._clock.now(), opened=self._opened)
+    async def create(self, organization_id: str, command: CreateBrand) -> BrandIdentity | Refusal:
+        """Create an identity. The first one of an organization is the default."""
+        now = self._clock.now()
+        read = read_brand_change(values_of(command), at=now, opened=self._opened)
+        if isinstance(read, Refusal):
+            return read
+        values = {**read.values}
+        becomes_default = values.pop("is_default")
+        brand = BrandIdentity(
+            id=self._ids.new_id("brand_"), organization_id=organization_id, created_at=now, updated_at=now, **values
+        )
+        added = await self._brands.add(brand)
+        if isinstance(added, Refusal) or added.is_default or not becomes_default:
+            return added
+        return await self._brands.change(organization_id, added.id, BrandChange(values={"is_default": True}, at=now))
+
+    async def change(self, organization_id: str, brand_id: str, command: Struct) -> BrandIdentity | Refusal:
+        """Change fields of an identity (:data:`~contentsvc_core.content.brand_changes.ChangeBrand`)."""
+        change = read_brand_change(values_of(command), at=self._clock.now(), opened=self._opened)
         if isinstance(change, Refusal):
             return change
         return await self._brands.change(organization_id, brand_id, change) if is_own_id(brand_id) else UNKNOWN_BRAND

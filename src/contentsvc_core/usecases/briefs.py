@@ -1,6 +1,6 @@
 """Gathers the input of briefs: events, context records and the brand identity."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, assert_never, final
 
 from attrs import evolve, field, frozen
@@ -23,7 +23,6 @@ _MOST: Final = 16 * 1024 * 1024
 _STEP_BYTES: Final = 4 * 1024 * 1024
 #: The number of further steps for finding the release that contained a reverted change: 500 records.
 _REVERT_STEPS: Final = 5
-#: The minimum share of a repository, in bytes, if there are many.
 _LEAST: Final = 256 * 1024
 #: The maximum number of deliveries that a post names, the newest ones: lists of posts include them.
 _NAMED: Final = 100
@@ -31,14 +30,15 @@ _NAMED: Final = 100
 _COMMIT: Final = 300
 
 
+def _of_default_branch(event: Event) -> bool:
+    return not (isinstance(event, Push) and event.off_default)
+
+
 @final
 @frozen(kw_only=True)
-class Gathered:
-    """A brief, and the deliveries of its events."""
-
+class BriefSources:
     brief: Brief
     delivery_ids: tuple[str, ...]
-    #: The integrations of the brief's chapters, in the order of the chapters.
     sources: tuple[Source, ...] = field(converter=tuple)
     #: The pushes that a release contains, by the custom ids of their context records.
     pushes: tuple[str, ...] = ()
@@ -46,21 +46,18 @@ class Gathered:
 
 @final
 class Briefs:
-    """Gathers briefs."""
-
     def __init__(self, library: ContextLibrary, brands: BrandIdentities) -> None:
-        #: The context library.
         self.library = library
         self._brands = brands
 
     async def brand(self, organization_id: str, brand_identity_id: str | None) -> BrandIdentity | None:
         """Return the named identity, else the organization's default; ``None``: the organization has no identity."""
-        named = None
+        brand = None
         if brand_identity_id is not None:
-            named = await self._brands.identity(organization_id, brand_identity_id)
-        return named or await self._brands.default(organization_id)
+            brand = await self._brands.identity(organization_id, brand_identity_id)
+        return brand or await self._brands.default(organization_id)
 
-    async def of_delivery(
+    async def build_for_delivery(
         self,
         organization_id: str,
         cause: Delivered,
@@ -68,7 +65,7 @@ class Briefs:
         brand: BrandIdentity | None,
         *,
         companions: Sequence[ReleaseRun] = (),
-    ) -> Gathered:
+    ) -> BriefSources:
         """Return the brief of one event: a push alone, or a release with the pushes since the previous release.
 
         ``companions`` are the runs of other packages' releases that share the post.
@@ -77,7 +74,7 @@ class Briefs:
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
         match cause.event:
             case Push():
-                told, since = (cause.delivery_id,), None
+                delivery_ids, since = (cause.delivery_id,), None
                 reverts = RevertHistory()
                 reverts.add(cause.event, told=True)
                 if reverts.is_open:
@@ -87,35 +84,41 @@ class Briefs:
             case Release():
                 since = ReleaseHistory(cause.event, {each.delivery_id: each.tag for each in companions})
                 await self._look_back(await self.library.record(organization_id, key), since)
-                told = (*(each.delivery_id for each in companions), cause.delivery_id)
+                delivery_ids = (*(each.delivery_id for each in companions), cause.delivery_id)
                 brief = since.brief(cause.repository)
             case _:
                 assert_never(cause.event)
-        return Gathered(
+        return BriefSources(
             brief=evolve(brief, content_type=content_type, brand=brand),
-            delivery_ids=told[-_NAMED:],
+            delivery_ids=delivery_ids[-_NAMED:],
             sources=(source,),
             pushes=() if since is None else since.contained,
         )
 
-    async def of_release(self, record: ContextRecord, release: Release) -> Brief:
+    async def build_for_release(self, record: ContextRecord, release: Release) -> Brief:
         """Return the brief of a changelog about a release that is stored in ``record``."""
         since = ReleaseHistory(release)
         await self._look_back(record, since)
         return since.brief(record.repository)
 
-    async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
-        """Return the brief of all events that arrived in a window; ``None``: no event arrived."""
+    async def build_for_window(
+        self,
+        organization_id: str,
+        cause: Generation,
+        brand: BrandIdentity | None,
+        wanted: Callable[[Event], bool] = _of_default_branch,
+    ) -> BriefSources | None:
+        """Return the brief of the wanted events that arrived in a window; ``None``: no wanted event arrived."""
         chapters: list[Chapter] = []
         sources: list[Source] = []
         delivery_ids: list[str] = []
         left_out = 0
         for source in cause.sources:
-            records, more = await self._arrived(organization_id, cause, source)
+            arrived, more = await self._arrived(organization_id, cause, source)
+            records = [record for record in arrived if wanted(record.event)]
             left_out += more
             if records:
                 delivery_ids += [record.delivery_id for record in records]
-                # The newest record has the current name.
                 name = records[-1].repository
                 events = tuple(record.event for record in records)
                 reverts = RevertHistory()
@@ -133,12 +136,12 @@ class Briefs:
             window=cause.window,
             brand=brand,
         )
-        return Gathered(brief=brief, delivery_ids=tuple(delivery_ids[-_NAMED:]), sources=sources)
+        return BriefSources(brief=brief, delivery_ids=tuple(delivery_ids[-_NAMED:]), sources=sources)
 
     async def _arrived(
         self, organization_id: str, cause: Generation, source: Source
     ) -> tuple[list[ContextRecord], int]:
-        found, left_out = await self.library.within(
+        records, left_out = await self.library.within(
             organization_id,
             provider=source.provider,
             repository_id=source.repository_id,
@@ -146,11 +149,10 @@ class Briefs:
             limit=_LOOK_BACK,
             max_bytes=max(_MOST // len(cause.sources), _LEAST),
         )
-        wanted = {Push: cause.include_commits, Release: cause.include_releases}
-        return [record for record in reversed(found) if wanted[type(record.event)]], left_out
+        included = {Push: cause.include_commits, Release: cause.include_releases}
+        return [record for record in reversed(records) if included[type(record.event)]], left_out
 
     async def _look_back(self, record: ContextRecord | None, since: ReleaseHistory) -> None:
-        """Add the records before a release, newest first, until the history is complete or a bound is reached."""
         seen = weight = 0
         while record is not None and (
             since.is_missing or (not since.is_closed and seen < _LOOK_BACK and weight < _MOST)
@@ -164,7 +166,6 @@ class Briefs:
         await self._look_for(record, since.reverts)
 
     async def _look_for(self, record: ContextRecord | None, reverts: RevertHistory) -> None:
-        """Add the records before a record until the targets of all reverts are found, or a bound is reached."""
         for _ in range(_REVERT_STEPS):
             if record is None or not reverts.is_open:
                 break

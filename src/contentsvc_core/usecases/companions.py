@@ -15,7 +15,6 @@ from contentsvc_core.workflows.runs import ALREADY_REPORTED, TOLD_TOGETHER, List
 
 #: The stretch of time before and after a run to search: the longest time that one post covers, and one release more.
 _AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
-#: The size of one read: context records, their stored bytes, and runs.
 _STEP: Final = 20
 _STEP_BYTES: Final = 4 * 1024 * 1024
 _RUNS: Final = 1_000
@@ -27,8 +26,7 @@ _MOMENT: Final = timedelta(milliseconds=1)
 class Companions:
     """Finds the runs whose releases one post reports.
 
-    It reads outward from a run's own record, only as far as the rule needs. In an imported history with thousands of
-    releases within a minute, each run reads its neighbours alone.
+    It reads outward from a run's own record, only as far as the rule needs: an import has thousands of releases.
     """
 
     def __init__(self, ledger: RunLedger, library: ContextLibrary) -> None:
@@ -59,8 +57,8 @@ class Companions:
         if other is not None:
             return TOLD_TOGETHER.format(run=other.id, tag=other.tag)
         mine = companions(arrivals, run.id)
-        told = await self._ledger.told(run.organization_id, [each.key for each in mine])
-        return tuple(each for each in mine if each.key not in told)
+        reported = await self._ledger.told(run.organization_id, [each.key for each in mine])
+        return tuple(each for each in mine if each.key not in reported)
 
     async def _before(self, record: ContextRecord) -> list[ContextRecord]:
         """List the candidates before a record, newest first, beginning with the record itself."""
@@ -78,20 +76,19 @@ class Companions:
         until = run.created_at + _AROUND
         while not _is_over(read):
             since = runs[-1].created_at if runs else run.created_at
-            found = await self._ledger.of_releases(run, since=since, until=until, limit=limit)
-            known = {each.id for each in runs}
-            runs += [each for each in found if each.id not in known]
-            if found:
+            page = await self._ledger.of_releases(run, since=since, until=until, limit=limit)
+            known_ids = {each.id for each in runs}
+            runs += [each for each in page if each.id not in known_ids]
+            if page:
                 _extend(read, await self._between(read[-1], runs[-1]))
-            if len(found) < limit:
+            if len(page) < limit:
                 break
             # Most records have at most one neighbour; for the others, the size of a read doubles.
             limit *= 2
         return read, runs
 
     async def _between(self, record: ContextRecord, run: ListedRun) -> Sequence[ContextRecord]:
-        """List the records of a repository after a record and no later than a run, oldest first."""
-        found, left_out = await self._library.within(
+        records, left_out = await self._library.within(
             record.organization_id,
             provider=record.provider,
             repository_id=record.repository_id,
@@ -99,7 +96,7 @@ class Companions:
             limit=_STEP,
             max_bytes=_STEP_BYTES,
         )
-        read = list(found)
+        read = list(records)
         while left_out > 0 and read:
             step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
             read += step
@@ -116,16 +113,15 @@ def _extend(read: list[ContextRecord], more: Iterable[ContextRecord]) -> None:
 
 
 def _is_over(read: Sequence[ContextRecord]) -> bool:
-    """Check whether records further out can no longer belong to the first of some records."""
     last = first = read[0].created_at
-    pushed = named = False
+    pushed = has_commit = False
     for record in read:
         if isinstance(record.event, Push):
             pushed = True
         elif package_tag(record.event.tag_name) is not None:
-            last, pushed, named = record.created_at, False, named or bool(record.event.commit)
+            last, pushed, has_commit = record.created_at, False, has_commit or bool(record.event.commit)
     end = read[-1].created_at
-    return abs(end - last) > PACKAGE_GAP or abs(end - first) > _AROUND or (pushed and not named)
+    return abs(end - last) > PACKAGE_GAP or abs(end - first) > _AROUND or (pushed and not has_commit)
 
 
 def _arrivals(records: Iterable[ContextRecord], runs: Iterable[ListedRun], cause: Delivered) -> list[Arrival]:
@@ -140,6 +136,8 @@ def _arrivals(records: Iterable[ContextRecord], runs: Iterable[ListedRun], cause
             continue
         key = once_key(cause.trigger_id, cause.repository_id, event)
         if run is not None and key is not None and package_tag(event.tag_name) is not None:
-            told = ReleaseRun(id=run.id, status=run.status, tag=event.tag_name, delivery_id=record.delivery_id, key=key)
-            arrivals.append(Arrival(at=record.created_at, run=told, commit=event.commit))
+            release_run = ReleaseRun(
+                id=run.id, status=run.status, tag=event.tag_name, delivery_id=record.delivery_id, key=key
+            )
+            arrivals.append(Arrival(at=record.created_at, run=release_run, commit=event.commit))
     return arrivals

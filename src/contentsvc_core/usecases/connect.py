@@ -1,18 +1,16 @@
-"""Connects and disconnects repositories: integrations, and their hooks at the code host."""
-
 from contextlib import suppress
 from enum import Enum
 from typing import Final, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.hosts import HostAnswer, HostRefusal
+from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id, is_token
 from contentsvc_core.organizations import Integration, Removed, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED, connection_fault, new_secret
 
 _BRANCH_LENGTH: Final = 255
@@ -31,12 +29,8 @@ REMOVED_MEANWHILE: Final = Refusal(
 @final
 @frozen(kw_only=True)
 class Connected:
-    """A connected repository."""
-
     integration: Integration
-    #: The URL that the code host delivers to.
     url: str
-    #: The webhook secret.
     secret: str = field(repr=False)
     #: True: the hook was created at the code host; False: the user must enter it there.
     created_at_host: bool
@@ -45,19 +39,15 @@ class Connected:
 class HookEnd(Enum):
     """The state of the hook at the code host after a disconnection."""
 
-    #: Deleted.
     REMOVED = "removed"
     #: Entered by hand, and to be deleted by hand.
     BY_HAND = "by hand"
-    #: The code host did not delete it.
     LEFT = "left"
 
 
 @final
 @frozen(kw_only=True)
 class Disconnected:
-    """A deleted integration."""
-
     id: str
     removed: Removed
     hook: HookEnd
@@ -69,7 +59,7 @@ class Disconnected:
 class Connector:
     """Connects and disconnects repositories."""
 
-    def __init__(self, directory: Directory, hooks: Hooks, calls: HostCalls, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, directory: Directory, hooks: Hooks, calls: CodeHostService, clock: Clock, ids: IdSource) -> None:
         self._directory = directory
         self._hooks = hooks
         self._calls = calls
@@ -90,19 +80,15 @@ class Connector:
 
         Without a repository id or with a token, the repository is read from the code host; else no call is made. If the
         hook cannot be created, integration and hook are removed again. A crash in the middle leaves an integration with
-        a pending log entry; its removal finds the hook by the address. All calls end within the patience of
-        :class:`HostCalls`.
+        a pending log entry; its removal finds the hook by the address.
 
         Args:
-            organization_id: The organization.
-            full_name: ``owner/name``.
-            provider: The provider's slug.
-            repository_id: The code host's id; ``None``: it is read from the code host.
-            branch: The branch for content on demand; ``None``: the default branch, if the code host is called.
-            token: Allows creating, changing and deleting the hook. It is stored sealed.
-
-        Raises:
-            StoreUnavailable: Nothing was connected, or the integration exists without a hook.
+                organization_id: The organization.
+                full_name: ``owner/name``.
+                provider: The provider's slug.
+                repository_id: The code host's id; ``None``: it is read from the code host.
+                branch: The branch for content on demand; ``None``: the default branch, if the code host is called.
+                token: Allows creating, changing and deleting the hook. It is stored sealed.
         """
         host = await self._calls.host(provider)
         fault = _fault(full_name, provider, repository_id, branch, token)
@@ -117,7 +103,7 @@ class Connector:
         if isinstance(repository, Refusal):
             return repository
         integration = Integration(
-            id=self._ids.mint("int_"),
+            id=self._ids.new_id("int_"),
             organization_id=organization_id,
             provider=provider,
             repositories=(repository,),
@@ -143,10 +129,10 @@ class Connector:
         self, reach: Reach, integration: Integration, repository: Repository, secret: str
     ) -> Refusal | None:
         try:
-            made = await self._calls.create_hook(reach, integration, repository, secret)
-            if isinstance(made, HostAnswer):
-                reach = evolve(reach, hook_id=made.value)
-                if await self._hooks.note_hook(integration.organization_id, integration.id, made.value):
+            answer = await self._calls.create_hook(reach, integration, repository, secret)
+            if isinstance(answer, HostAnswer):
+                reach = evolve(reach, hook_id=answer.value)
+                if await self._hooks.note_hook(integration.organization_id, integration.id, answer.value):
                     return None
                 # A concurrent deletion of the integration could not know the hook yet.
                 await self._calls.remove_hook(reach, integration, repository)
@@ -160,7 +146,7 @@ class Connector:
                 await self._directory.remove_integration(integration.organization_id, integration.id)
             raise
         await self._directory.remove_integration(integration.organization_id, integration.id)
-        return made.refusal
+        return answer.refusal
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
         """Delete an integration, and its hook at the code host if possible; ``None``: it is unknown.
@@ -222,11 +208,11 @@ async def _asked(
 ) -> Repository | Refusal | HostRefusal:
     if isinstance(host, HostRefusal):
         return evolve(host, reason=f"{host.reason}, or give the repository's id and no token")
-    found = await host.repository(full_name, token=token)
-    if isinstance(found, HostRefusal):
-        return found
-    known = found.value
-    if repository_id not in {None, known.id}:
-        fault = f"the code host knows '{known.full_name}' by the id {known.id}, not {repository_id}"
+    answer = await host.repository(full_name, token=token)
+    if isinstance(answer, HostRefusal):
+        return answer
+    remote = answer.value
+    if repository_id not in {None, remote.id}:
+        fault = f"the code host knows '{remote.full_name}' by the id {remote.id}, not {repository_id}"
         return Refusal(RefusalKind.UNSUITABLE, fault, "repository_id")
-    return Repository(id=known.id, full_name=known.full_name, branch=branch or known.default_branch)
+    return Repository(id=remote.id, full_name=remote.full_name, branch=branch or remote.default_branch)

@@ -1,12 +1,17 @@
 """The dispatcher: sends the messages of the outbox. At least once: the id is the same for every attempt."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Final, assert_never, final
 
 from attrs import evolve
 
 from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.outgoing.chats import chat_bytes
+from contentsvc_core.outgoing.events import Occurrence, endpoint_disabled
+from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.letters import Posting, notice_letter
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
@@ -15,30 +20,46 @@ from contentsvc_core.outgoing.messages import (
     begun_log,
     payload_bytes,
 )
+from contentsvc_core.outgoing.notices import notice_of
 from contentsvc_core.outgoing.retries import (
     MAX_ATTEMPTS,
     Answer,
     AttemptResult,
     NotSent,
+    busy_until,
     fault_text,
     next_attempt_at,
     verdict,
 )
 from contentsvc_core.outgoing.signing import signed_headers
-from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookSender
+from contentsvc_core.outgoing.targets import addresses_of, shown_target
+from contentsvc_core.ports import Clock, IdSource, MailSender, Outbox, WebhookSender
 from contentsvc_core.timestamps import iso_ms, whole_ms
 
 #: How long a process owns a message: longer than an attempt can take, all waiting for the database included.
 LEASE: Final = timedelta(seconds=60)
 _NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
-_GONE: Final = "it answered 410 Gone"
+_NO_MAIL: Final = NotSent(error="nothing was sent: CONTENTSVC_SMTP_URL is not set")
+#: The code by which an SMTP server accepts a mail (RFC 5321, section 4.2.3).
+_MAIL_ACCEPTED: Final = 250
 
 
 @final
 class Dispatcher:
     """Leases due messages and sends them; safe to call from any number of processes."""
 
-    def __init__(self, outbox: Outbox, sender: WebhookSender, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        sender: WebhookSender,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        base_url: str = "",
+        mails: MailSender | None = None,
+    ) -> None:
+        self._base_url = base_url
+        self._mails = mails
         self._outbox = outbox
         self._sender = sender
         self._clock = clock
@@ -78,16 +99,30 @@ class Dispatcher:
         Raises:
             StoreUnavailable: The outcome was not stored: the message is sent again when its lease has ended.
         """
-        message = taken.message
         begun_at = self._clock.now()
-        body = payload_bytes(message)
-        result: Answer | NotSent = _NO_SECRET
-        if taken.secrets:
-            headers = signed_headers(taken.secrets, message_id=message.id, at=begun_at, body=body)
-            result = await self._sender.send(taken.url, headers, body)
-        attempted, said = self._attempted(taken, result, begun_log(taken, log_id=self._ids.mint("log_"), at=begun_at))
+        result = await self._sent(taken, begun_at)
+        attempted, said = self._attempted(taken, result, begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at))
         await self._outbox.record(attempted)
         return said
+
+    async def _sent(self, taken: LeasedMessage, at: datetime) -> Answer | NotSent:
+        message = taken.message
+        if taken.format is EndpointFormat.STANDARD:
+            if not taken.secrets:
+                return _NO_SECRET
+            body = payload_bytes(message)
+            headers = signed_headers(taken.secrets, message_id=message.id, at=at, body=body)
+            return await self._sender.send(taken.url, headers, body)
+        notice = notice_of(message, self._base_url)
+        if taken.format is not EndpointFormat.EMAIL:
+            return await self._sender.send(taken.url, {}, chat_bytes(taken.format, notice))
+        if self._mails is None:
+            return _NO_MAIL
+        letter = notice_letter(message, notice, addresses_of(taken.url), self._base_url)
+        (posted,) = await self._mails.send([letter])
+        if posted.posting is Posting.SENT:
+            return Answer(status=_MAIL_ACCEPTED)
+        return NotSent(error=posted.error or "", is_final=posted.posting is Posting.REFUSED)
 
     async def give_back(self, taken: LeasedMessage) -> None:
         """Set a message due for another process; whether it was sent here is unknown."""
@@ -98,7 +133,7 @@ class Dispatcher:
     ) -> tuple[Attempted, AttemptResult]:
         now = self._clock.now()
         message = taken.message
-        said = verdict(result)
+        said = verdict(result, taken.format)
         status_code = result.status if isinstance(result, Answer) else None
         count = f"attempt {message.attempts} of {MAX_ATTEMPTS}"
         log = evolve(log, status_code=status_code, reason=_reason(count, result))
@@ -108,27 +143,47 @@ class Dispatcher:
                 status = MessageStatus.DELIVERED
                 log = evolve(log, status=LogStatus.SUCCESS)
             case AttemptResult.GONE:
-                disables = _GONE
-                log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result))
+                disables = f"it answered {status_code} {HTTPStatus(status_code or HTTPStatus.GONE).phrase}"
+                log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
+            case AttemptResult.REFUSED:
+                if taken.is_failing:
+                    disables = "the mail server has refused two mails in a row"
+                log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
             case AttemptResult.RETRY:
                 again = next_attempt_at(message.id, message.attempts, result, now)
                 if again is None:
-                    log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result))
+                    log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
                 else:
                     status, due_at = MessageStatus.PENDING, whole_ms(again)
-                    told = f"{log.reason}; tried again at {iso_ms(due_at)}"
-                    log = evolve(log, error_message=fault_text(result), reason=told)
+                    reason = f"{log.reason}; tried again at {iso_ms(due_at)}"
+                    log = evolve(log, error_message=fault_text(result, taken.format), reason=reason)
             case _:
                 assert_never(said)
+        busy = busy_until(result, now)
         attempted = Attempted(
+            at=now,
             taken=taken,
             status=status,
             due_at=due_at,
             log=log,
             disables=disables,
+            event=None if disables is None else _disabled(taken, disables, whole_ms(now)),
             succeeded=said is AttemptResult.DELIVERED,
+            busy_until=None if busy is None else whole_ms(busy),
         )
         return attempted, said
+
+
+def _disabled(taken: LeasedMessage, reason: str, at: datetime) -> Occurrence:
+    message = taken.message
+    return endpoint_disabled(
+        organization_id=message.organization_id,
+        endpoint_id=message.endpoint_id,
+        description=taken.description,
+        target=shown_target(taken.url),
+        reason=reason,
+        at=at,
+    )
 
 
 def _reason(count: str, result: Answer | NotSent) -> str:

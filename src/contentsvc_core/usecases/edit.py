@@ -1,20 +1,40 @@
-"""Changes and deletes posts (decisions, ``/v1``)."""
+"""Creates, changes and deletes posts (decisions, ``/v1``)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
 from functools import partial
 from typing import Final, TypeVar, final
 
-from contentsvc_core.content.editing import CONTENT_TOO_LONG, POST_CHANGED, UNKNOWN_POST, PostChange
-from contentsvc_core.content.posts import Post
+from attrs import field, frozen
+from msgspec import Struct
+
+from contentsvc_core.commands import values_of
+from contentsvc_core.content.editing import (
+    CONTENT_TOO_LONG,
+    POST_CHANGED,
+    UNKNOWN_POST,
+    UNKNOWN_VERSION,
+    ChangePost,
+    CreatePost,
+    changed_post,
+    due_post,
+    new_post,
+    post_fault,
+)
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.versions import PostVersion, current_first
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.ports import Clock, MarkupRenderer, PostLibrary, Share
+from contentsvc_core.ports import Clock, IdSource, MarkupRenderer, PostLibrary, Share
 from contentsvc_core.refusals import Refusal
 
 _Result = TypeVar("_Result")
 
 #: The tries of a change under concurrent changes of the same post. One of the changes succeeds in each turn.
 _TURNS: Final = 16
+#: The most posts that one request publishes, unpublishes or deletes: some seconds of work.
+MAX_BULK: Final = 500
 
 
 async def unshared(_organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:
@@ -26,31 +46,78 @@ def _whatever(_post: Post) -> bool:
     return True
 
 
+class BulkAction(Enum):
+    """An action on several posts."""
+
+    PUBLISH = "publish"
+    UNPUBLISH = "unpublish"
+    DELETE = "delete"
+
+
+@final
+@frozen(kw_only=True)
+class BulkResult:
+    #: The ids of the posts that now are as wanted.
+    done: tuple[str, ...] = field(converter=tuple)
+    failed: tuple[tuple[str, Refusal], ...] = field(converter=tuple)
+
+
 @final
 class PostEditor:
     """Changes posts. Concurrent changes run one after the other, and each is checked against the current version."""
 
     def __init__(
-        self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock, *, share: Share = unshared
+        self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock, ids: IdSource, *, share: Share = unshared
     ) -> None:
-        """Create the use case; ``share`` bounds the rendering of Markdown."""
         self._library = library
         self._renderer = renderer
         self._clock = clock
+        self._ids = ids
         self._share = share
 
-    async def change(
-        self, organization_id: str, post_id: str, change: PostChange, *, if_: Callable[[Post], bool] = _whatever
-    ) -> Post | Refusal:
-        """Change a post if ``if_`` accepts its current version; return the changed post.
+    async def create(self, organization_id: str, wanted: CreatePost, *, author: str | None = None) -> Post | Refusal:
+        """Create a post that no run has written.
 
-        The content is rendered from the new Markdown. Markdown whose HTML is too long is refused.
+        Raises:
+                Overloaded: The organization has too much work waiting; nothing was created.
+        """
+        if (fault := post_fault(values_of(wanted))) is not None:
+            return fault
+        content = await self._rendered(organization_id, wanted.markdown)
+        if content is None:
+            return CONTENT_TOO_LONG
+        post = new_post(
+            wanted,
+            post_id=self._ids.new_id("post_"),
+            organization_id=organization_id,
+            content=content,
+            at=self._clock.now(),
+        )
+        if isinstance(post, Post):
+            await self._library.add(post, author=author)
+        return post
+
+    async def change(
+        self,
+        organization_id: str,
+        post_id: str,
+        change: Struct,
+        *,
+        if_: Callable[[Post], bool] = _whatever,
+        author: str | None = None,
+    ) -> Post | Refusal:
+        """Change a post by a ``ChangePost`` if ``if_`` accepts its current version; return the changed post.
+
+        The content is rendered from the new Markdown. Markdown whose HTML is too long is refused. A change of the text
+        keeps the earlier text as a version.
 
         Raises:
             StoreUnavailable: The post changes constantly, or the store is unavailable.
             Overloaded: The organization has too much work waiting; nothing was changed.
         """
-        markdown = change.markdown
+        values = values_of(change)
+        if (fault := post_fault(values)) is not None:
+            return fault
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)
             if seen is None:
@@ -58,24 +125,22 @@ class PostEditor:
             if not if_(seen):
                 return POST_CHANGED
             content = seen.content
-            if markdown is not None:
-                rendered = await self._share(organization_id, partial(self._renderer.render, markdown))
+            if "markdown" in values:
+                rendered = await self._rendered(organization_id, values["markdown"])
                 if rendered is None:
                     return CONTENT_TOO_LONG
                 content = rendered
-            changed = change.of(seen, content=content, at=self._clock.now())
-            if await self._library.change(changed, seen=seen.updated_at):
+            changed = changed_post(seen, values, content=content, at=self._clock.now())
+            if isinstance(changed, Refusal):
+                return changed
+            if await self._library.change(changed, seen=seen.updated_at, author=author):
                 return changed
         raise _too_busy()
 
     async def remove(
         self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
     ) -> Refusal | None:
-        """Delete a post if ``if_`` accepts its current version; ``None``: the post is deleted.
-
-        Raises:
-            StoreUnavailable: The post changes constantly, or the store is unavailable.
-        """
+        """Delete a post if ``if_`` accepts its current version; ``None``: the post is deleted."""
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)
             if seen is None:
@@ -86,8 +151,106 @@ class PostEditor:
                 return None
         raise _too_busy()
 
+    async def bulk(
+        self, organization_id: str, action: BulkAction, post_ids: Sequence[str], *, author: str | None = None
+    ) -> BulkResult:
+        """Publish, unpublish or delete several posts, one after the other; a refused post does not stop the others.
+
+        A post that already is as wanted is not changed, and counts as done. If the store is unavailable, send the
+        request again.
+        """
+        done: list[str] = []
+        failed: list[tuple[str, Refusal]] = []
+        for post_id in dict.fromkeys(post_ids):
+            fault = await self._one_of_many(organization_id, action, post_id, author)
+            if fault is None:
+                done.append(post_id)
+            else:
+                failed.append((post_id, fault))
+        return BulkResult(done=done, failed=failed)
+
+    async def chosen(self, organization_id: str, query: PostQuery) -> tuple[Sequence[tuple[str, str]], int]:
+        """Return the ids and titles of the first :data:`MAX_BULK` posts of a filter, and the number of all."""
+        return await self._library.chosen(organization_id, query, limit=MAX_BULK)
+
+    async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion] | Refusal:
+        """Return the kept texts of a post, newest first; the first is the current text."""
+        post = await self._post(organization_id, post_id)
+        if post is None:
+            return UNKNOWN_POST
+        return current_first(await self._library.versions(organization_id, post_id), post)
+
+    async def restore(
+        self,
+        organization_id: str,
+        post_id: str,
+        number: int,
+        *,
+        if_: Callable[[Post], bool] = _whatever,
+        author: str | None = None,
+    ) -> Post | Refusal:
+        """Restore the text of a version, as a new version; return the changed post."""
+        versions = await self.versions(organization_id, post_id)
+        if isinstance(versions, Refusal):
+            return versions
+        text = next((each.text for each in versions if each.number == number), None)
+        if text is None:
+            return UNKNOWN_VERSION
+        change = ChangePost(title=text.title, markdown=text.markdown, summary=text.summary, labels=text.labels)
+        return await self.change(organization_id, post_id, change, if_=if_, author=author)
+
+    async def _one_of_many(
+        self, organization_id: str, action: BulkAction, post_id: str, author: str | None
+    ) -> Refusal | None:
+        if action is BulkAction.DELETE:
+            return await self.remove(organization_id, post_id)
+        status = PostStatus.PUBLISHED if action is BulkAction.PUBLISH else PostStatus.DRAFT
+        seen = await self._post(organization_id, post_id)
+        if seen is None:
+            return UNKNOWN_POST
+        if seen.status is status and seen.publish_at is None:
+            return None
+        answer = await self.change(organization_id, post_id, ChangePost(status=status), author=author)
+        return answer if isinstance(answer, Refusal) else None
+
+    async def _rendered(self, organization_id: str, markdown: str) -> str | None:
+        return await self._share(organization_id, partial(self._renderer.render, markdown))
+
     async def _post(self, organization_id: str, post_id: str) -> Post | None:
         return await self._library.post(organization_id, post_id) if is_own_id(post_id) else None
+
+
+@final
+class Publisher:
+    """Publishes drafts whose time has come; safe to call at any time, from any number of processes."""
+
+    AT_ONCE: Final = 100
+
+    def __init__(self, library: PostLibrary, clock: Clock, *, on_fault: Callable[[Exception], None]) -> None:
+        """``on_fault`` is called with the fault of a post, and the other posts are published."""
+        self._library = library
+        self._clock = clock
+        self._on_fault = on_fault
+
+    async def turn(self) -> int:
+        """Publish every draft that is due, each once; return the number published here."""
+        published = 0
+        for organization_id, post_id in await self._library.due(self._clock.now(), limit=self.AT_ONCE):
+            try:
+                published += await self._publish(organization_id, post_id)
+            except StoreUnavailable:
+                raise
+            except Exception as exc:  # noqa: BLE001  # one post that cannot be read must not hold up the others
+                self._on_fault(exc)
+        return published
+
+    async def _publish(self, organization_id: str, post_id: str) -> bool:
+        seen = await self._library.post(organization_id, post_id)
+        published = None if seen is None else due_post(seen, self._clock.now())
+        # Of concurrent processes and editors, one changes this version. A changed post is due again in the next turn.
+        return (
+            seen is not None and published is not None and await self._library.change(published, seen=seen.updated_at)
+        )
 
 
 def _too_busy() -> StoreUnavailable:

@@ -1,6 +1,7 @@
 """Expiry: deletes data whose retention has ended (specification 8.2)."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from functools import partial
 from typing import Final, final
 
@@ -23,6 +24,8 @@ from contentsvc_core.ports import (
 )
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
+#: The time for which a replaced webhook secret is kept after its end, to explain refusals.
+FORMER_SECRET_KEPT: Final = timedelta(days=7)
 #: Rows per transaction: a few milliseconds on SQLite, for which a delivery may have to wait.
 _BATCH: Final = 100
 
@@ -30,8 +33,6 @@ _BATCH: Final = 100
 @final
 @frozen(kw_only=True)
 class Swept:
-    """The counts of deleted rows."""
-
     log_entries: int
     claims: int
     windows: int
@@ -51,8 +52,7 @@ async def _no_pause() -> None:
 class Sweeper:
     """Deletes log entries and messages by each organization's current plan, and other expired data.
 
-    The other data are claims, windows, secrets, sessions and unconfirmed subscribers. Context records, runs and posts
-    are content: they are kept, together with their events.
+    Context records, runs and posts are content: they are kept, together with their events.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917  # its ports, and how it goes about it
@@ -71,11 +71,10 @@ class Sweeper:
         pause: Callable[[], Awaitable[None]] = _no_pause,
         on_fault: Callable[[Exception], None] | None = None,
     ) -> None:
-        """Create the sweeper over the ports.
+        """Create the sweeper over the ports. After each batch it awaits ``pause``, so that other writers come first.
 
-        After each batch it awaits ``pause``, so that other writers come first. ``on_fault`` is called with the fault of
-        one part, such as one organization's log, and the other parts are still swept. Without ``on_fault``, a fault
-        ends the sweep.
+        ``on_fault`` is called with the fault of one part, and the other parts are still swept; without it, a fault ends
+        the sweep.
         """
         self._journal = journal
         self._directory = directory
@@ -91,11 +90,7 @@ class Sweeper:
         self._on_fault = on_fault
 
     async def sweep(self) -> Swept:
-        """Delete in small batches, each in its own transaction, so that the sweep may be interrupted.
-
-        Raises:
-            StoreUnavailable: The next sweep deletes the rest.
-        """
+        """Delete in small batches, each in its own transaction, so that the sweep may be interrupted."""
         now = self._clock.now()
         entries = messages = 0
         for organization in await self._directory.organizations():
@@ -106,7 +101,7 @@ class Sweeper:
             cutoff = min(cutoff, now - RECENT)
             messages += await self._all(partial(self._mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
         # Rotated secrets are few: each needs a request by hand.
-        secrets = partial(self._hooks.sweep_secrets, now)
+        secrets = partial(self._hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
         previous = partial(self._endpoints.sweep_secrets, now)
         return Swept(
             log_entries=entries,

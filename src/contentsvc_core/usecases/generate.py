@@ -13,12 +13,13 @@ from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, J
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
+from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of, unknown_repository
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
-def _nothing_to_nudge() -> None:
+def _nothing_to_notify() -> None:
     pass
 
 
@@ -43,45 +44,41 @@ class JobStarter:
     """Starts jobs: stores the job with its run, and notifies the engine."""
 
     def __init__(
-        self, jobs: Jobs, clock: Clock, ids: IdSource, *, nudge: Callable[[], None] = _nothing_to_nudge
+        self, jobs: Jobs, clock: Clock, ids: IdSource, *, notify: Callable[[], None] = _nothing_to_notify
     ) -> None:
-        """Create the starter; ``nudge`` is called after a run was stored."""
         self._jobs = jobs
         self._clock = clock
         self._ids = ids
-        self._nudge = nudge
+        self._notify = notify
 
     async def start(
         self, organization_id: str, asked: Callable[[str], Generation | SiteReading], *, queued: str
     ) -> Job:
-        """Start a job.
-
-        ``asked`` returns the cause of the run for the job's id, and ``queued`` is the message of the job's first event.
-        """
+        """Start a job; ``asked`` returns the cause of the run for the job's id; ``queued`` is the first event."""
         now = self._clock.now()
-        job_id = self._ids.mint("job_")
+        job_id = self._ids.new_id("job_")
         run = WorkflowRun(
-            id=self._ids.mint(""), organization_id=organization_id, cause=asked(job_id), created_at=now, due_at=now
+            id=self._ids.new_id(""), organization_id=organization_id, cause=asked(job_id), created_at=now, due_at=now
         )
 
         def event(kind: JobEventType, message: str) -> JobEvent:
-            told = {"workflowRunId": run.id} if kind is JobEventType.WORKFLOW_TRIGGERED else None
+            metadata = {"workflowRunId": run.id} if kind is JobEventType.WORKFLOW_TRIGGERED else None
             return JobEvent(
                 id=f"evt_{run.id}_{kind.value}",
                 job_id=job_id,
                 type=kind,
                 message=message,
-                metadata=told,
+                metadata=metadata,
                 created_at=now,
             )
 
         first = (
             event(JobEventType.QUEUED, queued),
-            event(JobEventType.WORKFLOW_TRIGGERED, "A workflow run will do the work"),
+            event(JobEventType.WORKFLOW_TRIGGERED, "A workflow run was created"),
         )
         job = Job(id=job_id, run=run, events=first)
         await self._jobs.start(job)
-        self._nudge()
+        self._notify()
         return job
 
 
@@ -106,7 +103,8 @@ class Generator:
         unknown = await unknown_brand(self._brands, organization_id, wanted.brand_identity_id)
         if unknown is not None:
             return unknown
-        window = window_at(wanted.lookback, self._clock.now())
+        zone = await zone_of(self._directory, organization_id)
+        window = window_at(wanted.lookback, self._clock.now(), zone)
 
         def asked(job_id: str) -> Generation:
             return Generation(
@@ -121,18 +119,18 @@ class Generator:
             )
 
         return await self._starter.start(
-            organization_id, asked, queued=f"A {wanted.content_type.value} was asked for: {wanted.lookback.value}"
+            organization_id, asked, queued=f"A {wanted.content_type.value} was requested: {wanted.lookback.value}"
         )
 
 
-def _chosen(integrations: Sequence[Integration], wanted: GenerationRequest) -> list[Source] | Refusal:
+def _chosen(integrations: Sequence[Integration], request: GenerationRequest) -> list[Source] | Refusal:
     connected = sources_of(integrations)
     if not connected:
         return Refusal(RefusalKind.UNSUITABLE, "No repository is connected")
-    if wanted.repository_ids is None and wanted.repository_names is None:
+    if request.repository_ids is None and request.repository_names is None:
         return connected
-    ids = wanted.repository_ids or ()
-    names = [(provider, name.lower()) for provider, name in wanted.repository_names or ()]
+    ids = request.repository_ids or ()
+    names = [(provider, name.lower()) for provider, name in request.repository_names or ()]
     if not (ids or names):
         # An empty choice does not mean all repositories.
         fault = "No repository is chosen: name one at least, or leave the choice out for all"

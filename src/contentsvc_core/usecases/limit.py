@@ -33,9 +33,6 @@ class RateLimiter:
 
         A key over its limit uses nothing of its organization's bucket. A request that only the organization's bucket
         refuses stays counted for the key.
-
-        Raises:
-            StoreUnavailable: As for :meth:`hit`.
         """
         organization = Bucket.of_organization(rate, key.organization_id)
         if rate.is_shared:
@@ -66,11 +63,7 @@ class RateLimiter:
         return verdict
 
     async def used(self, buckets: Collection[Bucket]) -> Mapping[Bucket, int]:
-        """Return how many requests of each bucket count now, in one read; nothing is counted or written.
-
-        Raises:
-            StoreUnavailable: The store cannot be read.
-        """
+        """Return how many requests of each bucket count now, in one read; nothing is counted or written."""
         windows = await self._store.windows(buckets)
         now = self._clock.now()
         return {bucket: used(windows[bucket], now) if bucket in windows else 0 for bucket in buckets}
@@ -89,7 +82,6 @@ class RateLimiter:
         return refused
 
     def _remember(self, bucket: Bucket, reset_at_ms: int) -> None:
-        # Newest last.
         self._closed.pop(bucket, None)
         self._closed[bucket] = reset_at_ms
         if len(self._closed) > self._remembered:

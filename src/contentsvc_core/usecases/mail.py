@@ -11,14 +11,14 @@ from contentsvc_core.outgoing.letters import Letter, Posted, Posting, confirmati
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import NotSent, next_attempt_at
 from contentsvc_core.outgoing.subscribers import RECENT, STALE, Announced, MailKind, MailOutcome, TakenMail
-from contentsvc_core.ports import Changelogs, Clock, IdSource, Mailbox, MailSender
+from contentsvc_core.ports import Changelogs, Clock, Directory, IdSource, Mailbox, MailSender
 from contentsvc_core.timestamps import whole_ms
+from contentsvc_core.usecases.zones import zone_of
 
 #: The number of mails per connection: sending them must be shorter than the lease.
-AT_ONCE: Final = 20
+BATCH_SIZE: Final = 20
 #: The duration of a lease: longer than a connection with all waiting for a database.
 LEASE: Final = timedelta(minutes=5)
-#: The number of organizations per turn, and the posts of each.
 _ORGANIZATIONS: Final = 20
 _POSTS: Final = 500
 _NOTHING: Final = "nothing was sent: the changelog does not list the posts any more"
@@ -34,6 +34,7 @@ class Mailer:
         self,
         mailbox: Mailbox,
         changelogs: Changelogs,
+        directory: Directory,
         sender: MailSender,
         clock: Clock,
         ids: IdSource,
@@ -41,13 +42,10 @@ class Mailer:
         base_url: str,
         every: timedelta,
     ) -> None:
-        """Create a mailer over the ports.
-
-        ``every`` is the time for which the oldest post of an organization waits for others: the minimum time between
-        two mails to one subscriber.
-        """
+        """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber."""
         self._mailbox = mailbox
         self._changelogs = changelogs
+        self._directory = directory
         self._sender = sender
         self._clock = clock
         self._ids = ids
@@ -57,16 +55,15 @@ class Mailer:
     async def turn(self) -> int:
         """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
 
-        Raises:
-            StoreUnavailable: Try again later. A mail that was sent and not recorded is sent again after its lease.
+        A mail that was sent and not recorded is sent again after its lease.
         """
         await self._batch()
         now = self._clock.now()
-        taken = await self._mailbox.take(limit=AT_ONCE, now=now, until=now + LEASE)
+        taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
         ready: list[tuple[TakenMail, Letter]] = []
-        known: dict[tuple[str, str], list[Post]] = {}
+        cached_posts: dict[tuple[str, str], list[Post]] = {}
         for mail in taken:
-            letter = await self._letter(mail, known)
+            letter = await self._letter(mail, cached_posts)
             if isinstance(letter, Letter):
                 ready.append((mail, letter))
             else:
@@ -86,19 +83,19 @@ class Mailer:
                 for changelog in await self._changelogs.all_of(waiting.organization_id)
                 if changelog.is_public and await self._listed(changelog, fresh, limit=1)
             ]
-            await self._mailbox.batch(waiting, self._ids.mint("bat_"), changelog_ids=showing, at=now)
+            await self._mailbox.batch(waiting, self._ids.new_id("bat_"), changelog_ids=showing, at=now)
 
     async def _listed(self, changelog: PublicChangelog, announced: Sequence[Announced], limit: int) -> list[Post]:
-        found: list[Post] = []
-        for each in announced:
-            post = await self._changelogs.post(changelog, each.post_id)
-            if post is not None and changelog.lists(post) and each.at - post.occurred_at <= RECENT:
-                found.append(post)
-                if len(found) == limit:
+        posts: list[Post] = []
+        for announcement in announced:
+            post = await self._changelogs.post(changelog, announcement.post_id)
+            if post is not None and changelog.lists(post) and announcement.at - post.occurred_at <= RECENT:
+                posts.append(post)
+                if len(posts) == limit:
                     break
-        return found
+        return posts
 
-    async def _letter(self, mail: TakenMail, known: dict[tuple[str, str], list[Post]]) -> Letter | str:
+    async def _letter(self, mail: TakenMail, cached_posts: dict[tuple[str, str], list[Post]]) -> Letter | str:
         subscriber = mail.subscriber
         own = await self._changelogs.all_of(subscriber.organization_id)
         changelog = next((each for each in own if each.id == subscriber.changelog_id and each.is_public), None)
@@ -110,11 +107,12 @@ class Mailer:
         if mail.kind is MailKind.CONFIRMATION or mail.batch_id is None:
             return confirmation(mail, mail.token, changelog, links)
         key = (mail.batch_id, changelog.id)
-        if key not in known:
+        if key not in cached_posts:
             announced = await self._mailbox.posts(mail.batch_id)
             posts = await self._listed(changelog, announced, limit=_POSTS)
-            known[key] = sorted(posts, key=lambda post: (post.occurred_at, post.id), reverse=True)
-        return posts_letter(mail, mail.token, changelog, known[key], links) or _NOTHING
+            cached_posts[key] = sorted(posts, key=lambda post: (post.occurred_at, post.id), reverse=True)
+        zone = await zone_of(self._directory, subscriber.organization_id)
+        return posts_letter(mail, mail.token, changelog, cached_posts[key], links, zone) or _NOTHING
 
     async def _note(self, mail: TakenMail, posted: Posted) -> None:
         now = self._clock.now()

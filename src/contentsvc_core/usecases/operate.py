@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_slug, slugify
-from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.organizations import ChangeOrganization, Integration, Organization, Repository
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
+from contentsvc_core.zones import DEFAULT_ZONE, read_zone
 
 _NAME_LENGTH = 100
 
@@ -40,7 +41,6 @@ class Connection:
 
 
 def connection_fault(full_name: str, repository_id: int | None, provider: str) -> Refusal | None:
-    """Return the fault in the names of a repository; ``None``: they are valid."""
     known_provider = provider_named(provider)
     if known_provider is None:
         slugs = ", ".join(known.slug for known in PROVIDERS)
@@ -55,7 +55,6 @@ def connection_fault(full_name: str, repository_id: int | None, provider: str) -
 
 
 def new_secret(ids: IdSource) -> str:
-    """Create a webhook secret."""
     return f"whsec_{ids.token(40)}"
 
 
@@ -70,9 +69,9 @@ class Operator:
         self._ids = ids
 
     async def create_organization(
-        self, name: str, *, slug: str | None = None, retention_days: int = 30
+        self, name: str, *, slug: str | None = None, retention_days: int = 30, time_zone: str = DEFAULT_ZONE.key
     ) -> Organization | Refusal:
-        """Create an organization; without a slug, the slug is made from the name."""
+        """Create an organization; without a slug, the slug is made from the name. ``time_zone`` is an IANA name."""
         name = one_line(name, _NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
@@ -83,16 +82,31 @@ class Operator:
         if not is_slug(chosen):
             fault = f"'{one_line(chosen, 64)}' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"
             return Refusal(RefusalKind.UNSUITABLE, fault, "slug")
+        zone = read_zone(time_zone)
+        if isinstance(zone, Refusal):
+            return zone
         organization = Organization(
-            id=self._ids.mint("org_"),
+            id=self._ids.new_id("org_"),
             slug=chosen,
             name=name,
             retention_days=retention_days,
+            time_zone=zone,
             created_at=self._clock.now(),
         )
         if await self._directory.add_organization(organization):
             return organization
         return Refusal(RefusalKind.DUPLICATE, f"an organization with the slug '{chosen}' exists already", "slug")
+
+    async def change_organization(
+        self, organization: Organization, change: ChangeOrganization
+    ) -> Organization | Refusal:
+        """Change an organization. In another time zone, its schedules fire at the same local times there."""
+        zone = read_zone(change.time_zone)
+        if isinstance(zone, Refusal):
+            return zone
+        if zone != organization.time_zone:
+            await self._directory.set_time_zone(organization.id, zone, self._clock.now())
+        return evolve(organization, time_zone=zone)
 
     async def issue_key(
         self,
@@ -103,10 +117,9 @@ class Operator:
         expires_at: datetime | None = None,
         issuer: ApiKey | None = None,
     ) -> IssuedKey | Refusal:
-        """Issue an API key.
+        """Issue an API key. Without ``expires_at``, the key does not expire.
 
-        Without ``expires_at``, the key does not expire. The new key has no scope that ``issuer`` lacks, and does not
-        outlive it; ``None``: an operator issues it.
+        The new key has no scope that ``issuer`` lacks, and does not outlive it; ``None``: an operator issues it.
         """
         now = self._clock.now()
         if issuer is not None:
@@ -137,7 +150,7 @@ class Operator:
         if (fault := connection_fault(full_name, repository_id, provider)) is not None:
             return fault
         integration = Integration(
-            id=self._ids.mint("int_"),
+            id=self._ids.new_id("int_"),
             organization_id=organization.id,
             provider=provider,
             repositories=(Repository(id=repository_id, full_name=full_name, branch=branch),),

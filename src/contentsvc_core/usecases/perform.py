@@ -10,9 +10,8 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.brand import BrandIdentity, unheard
 from contentsvc_core.content.editing import halved
 from contentsvc_core.content.house_style import HouseStyle, merged, options_of
-from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Draft, Silence
+from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.ports import (
@@ -28,9 +27,9 @@ from contentsvc_core.ports import (
 )
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.briefs import Briefs, Gathered
+from contentsvc_core.usecases.briefs import Briefs, BriefSources
 from contentsvc_core.usecases.companions import Companions
-from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, occurred_at
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, occurred_at
 from contentsvc_core.workflows.jobs import JobEventType, job_event
 from contentsvc_core.workflows.packages import ReleaseRun
 from contentsvc_core.workflows.runs import (
@@ -41,8 +40,10 @@ from contentsvc_core.workflows.runs import (
     WorkflowRun,
     retry_delay,
 )
+from contentsvc_core.workflows.triggers import Trigger
 
 _ERROR_LENGTH: Final = 500
+NO_COMMIT: Final = "no commit matches the paths and scopes of the trigger"
 _NO_SITES: Final = "websites are not read here"
 #: The attempts of a costly writer. After them the fallback writes, so that the run ends with a post.
 COSTLY_ATTEMPTS: Final = 3
@@ -53,47 +54,35 @@ def _nobody_told(_status: RunStatus) -> None:
 
 
 class ReadsSites(Protocol):
-    """Performs the runs that make a brand identity from a website."""
-
-    async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
-        """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it."""
-        ...
+    async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None: ...
 
 
 class ReadsPullRequests(Protocol):
-    """Reads what code hosts say about the pull requests that a brief names."""
-
-    async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:
-        """Return the brief with its pull requests, and the reason if some are missing."""
-        ...
+    async def read(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> tuple[BriefSources, str | None]: ...
 
 
 @final
 @frozen(kw_only=True)
 class _Order:
-    """The order for a run: content type, brand and options of its post."""
-
     content_type: ContentType
-    publish: bool
+    status: PostStatus
     brand: BrandIdentity | None
     once: str | None
     #: The runs whose releases the content announces beside the run's own release.
     companions: tuple[ReleaseRun, ...] = field(converter=tuple, default=())
     occurred_at: datetime
-    #: The override of the trigger or the schedule.
     house_style: HouseStyle | None
-    gather: Callable[[], Awaitable[Gathered | None]]
+    #: The trigger of the run, whose filters choose commits; ``None``: no trigger started the run.
+    trigger: Trigger | None = None
+    gather: Callable[[], Awaitable[BriefSources | None]]
 
 
 @final
 @frozen(kw_only=True)
 class _Written:
-    """A draft, with the writer's name and the gathered input."""
-
     draft: Draft
     writer: str
-    gathered: Gathered
-    #: Parts of the order that the draft lacks, and why.
+    gathered: BriefSources
     warnings: tuple[str, ...] = field(converter=tuple)
 
 
@@ -118,11 +107,10 @@ class Performer:
         ids: IdSource,
         ended: Callable[[RunStatus], None] = _nobody_told,
     ) -> None:
-        """Create the performer.
+        """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
 
-        ``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times. Without ``sites``,
-        runs that read a website fail; without ``pull_requests``, texts are written from commits alone. ``ended``
-        receives the status of each ended run.
+        Without ``sites``, runs that read a website fail; without ``pull_requests``, texts are written from commits
+        alone.
         """
         self._ledger = ledger
         self._jobs = jobs
@@ -142,12 +130,9 @@ class Performer:
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
         """Perform one run: write its post, or skip it (port :class:`~contentsvc_core.ports.Workflow`).
 
-        The end of a run is not a step: the ledger stores the end once.
-
-        Raises:
-            Exception: The writer or a store has failed. The run is still running; try it again.
+        If the writer or a store fails, the run is still running; try it again.
         """
-        await self._note(run, JobEventType.RUNNING, "The work has begun")
+        await self._note(run, JobEventType.RUNNING, "The run has started")
         match run.cause:
             case Delivered():
                 order = await self._order_of_trigger(run, run.cause)
@@ -190,19 +175,26 @@ class Performer:
         brand = await self._briefs.brand(run.organization_id, trigger.brand_identity_id)
         return _Order(
             content_type=trigger.output_type,
-            publish=trigger.auto_publish,
+            status=trigger.post_status,
             brand=brand,
             once=cause.once_key,
             companions=companions,
             occurred_at=occurred_at(cause, run.created_at),
             house_style=trigger.house_style,
-            gather=lambda: self._briefs.of_delivery(
+            trigger=trigger,
+            gather=lambda: self._briefs.build_for_delivery(
                 run.organization_id, cause, trigger.output_type, brand, companions=companions
             ),
         )
 
     async def _order_of_request(self, run: WorkflowRun, cause: Generation) -> _Order | str:
         house_style: HouseStyle | None = None
+        trigger: Trigger | None = None
+        if cause.trigger_id is not None:
+            trigger = await self._directory.trigger(run.organization_id, cause.trigger_id)
+            if trigger is None or not trigger.enabled:
+                return TRIGGER_DISABLED
+            house_style = trigger.house_style
         if cause.schedule_id is not None:
             schedule = await self._schedules.schedule(run.organization_id, cause.schedule_id)
             if schedule is None or not schedule.enabled:
@@ -210,29 +202,37 @@ class Performer:
             house_style = schedule.house_style
         brand = await self._briefs.brand(run.organization_id, cause.brand_identity_id)
 
-        async def gather() -> Gathered | None:
+        async def gather() -> BriefSources | None:
             await self._note(run, JobEventType.FETCHING_REPOSITORIES, "Reading what has happened in the repositories")
-            return await self._briefs.of_window(run.organization_id, cause, brand)
+            if trigger is None:
+                return await self._briefs.build_for_window(run.organization_id, cause, brand)
+            return await self._briefs.build_for_window(run.organization_id, cause, brand, trigger.reports)
 
         return _Order(
             content_type=cause.content_type,
-            publish=cause.auto_publish,
+            status=cause.post_status,
             brand=brand,
             once=None,
             occurred_at=occurred_at(cause, run.created_at),
             house_style=house_style,
+            trigger=trigger,
             gather=gather,
         )
 
     async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | Silence:
         gathered, missing = await order.gather(), None
+        delivered = gathered
         if gathered is not None and self._pull_requests is not None:
             gathered, missing = await self._pull_requests.read(run, gathered, steps)
+        if gathered is not None and delivered is not None and order.trigger is not None:
+            gathered = _narrowed(gathered, order.trigger, delivered)
+            if gathered is None:
+                return Silence(reason=NO_COMMIT)
         hint = "" if missing is None else f"; pull requests are missing: {missing}"
         await self._note(run, JobEventType.GENERATING_CONTENT, f"Writing{hint}")
         if gathered is None:
             return Silence(reason=NOTHING_TO_REPORT)
-        brief = evolve(gathered.brief, options=await self._options(run, order))
+        brief = await self._of_organization(run, order, gathered.brief)
         gathered = evolve(gathered, brief=brief)
         warnings = [*_cut(brief)]
         writer, name = self._writer, self._writer.name
@@ -247,23 +247,26 @@ class Performer:
             warnings += unheard(order.brand)
         return _Written(draft=draft, writer=name, gathered=gathered, warnings=warnings)
 
-    async def _options(self, run: WorkflowRun, order: _Order) -> ChangelogOptions:
+    async def _of_organization(self, run: WorkflowRun, order: _Order, brief: Brief) -> Brief:
         organization = await self._directory.organization_of(run.organization_id)
-        return options_of(merged(None if organization is None else organization.house_style, order.house_style))
+        if organization is None:
+            return evolve(brief, options=options_of(order.house_style))
+        window = brief.window and brief.window.local_in(organization.time_zone)
+        return evolve(brief, options=options_of(merged(organization.house_style, order.house_style)), window=window)
 
     async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
         now = self._clock.now()
         draft, releases = written.draft, written.gathered.brief.announced
         markdown, content = await self._rendered(draft.markdown)
         post = Post(
-            id=self._ids.mint("post_"),
+            id=self._ids.new_id("post_"),
             organization_id=run.organization_id,
             title=draft.title,
             content=content,
             markdown=markdown,
             content_type=order.content_type,
             source_metadata=_metadata(run, order, written),
-            status=PostStatus.PUBLISHED if order.publish else PostStatus.DRAFT,
+            status=order.status,
             created_at=now,
             updated_at=now,
             release_tag=releases[0].tag_name if releases else None,
@@ -277,9 +280,9 @@ class Performer:
                 self._ended(RunStatus.COMPLETED)
                 with suppress(ContentServiceError):
                     # The run has ended, and its row shows that as well.
-                    told = {"postId": post.id}
-                    await self._note(run, JobEventType.POST_CREATED, f"The post '{post.title}' was created", told)
-                    await self._note(run, JobEventType.COMPLETED, "Done", told)
+                    metadata = {"postId": post.id}
+                    await self._note(run, JobEventType.POST_CREATED, f"The post '{post.title}' was created", metadata)
+                    await self._note(run, JobEventType.COMPLETED, "Done", metadata)
             case Completion.ALREADY_REPORTED:
                 self._ended(RunStatus.SKIPPED)
             case Completion.GONE:
@@ -309,8 +312,27 @@ class Performer:
             await self._jobs.note([event])
 
 
+def _narrowed(gathered: BriefSources, trigger: Trigger, delivered: BriefSources) -> BriefSources | None:
+    """Return the input with the commits that a trigger's filters choose; ``None``: nothing is left."""
+    chosen = trigger.filter
+    if chosen is None or not chosen.chooses_commits:
+        return gathered
+    listed = {commit.id for event in delivered.brief.events if isinstance(event, Push) for commit in event.commits}
+    chapters: list[Chapter] = []
+    sources: list[Source] = []
+    for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
+        narrowed = (chosen.narrowed(event, listed) if isinstance(event, Push) else event for event in chapter.events)
+        events = [event for event in narrowed if event is not None]
+        if events or gathered.brief.announced:
+            chapters.append(evolve(chapter, events=events))
+            sources.append(source)
+    if not chapters:
+        return None
+    # Another trigger may report the other commits of these pushes, so that they are not contained as a whole.
+    return evolve(gathered, brief=evolve(gathered.brief, chapters=chapters), sources=sources, pushes=())
+
+
 def _cut(brief: Brief) -> Iterator[str]:
-    """Yield a note about commits that the code host left out of its deliveries."""
     count = sum(isinstance(event, Push) and event.is_cut for event in brief.events)
     if count:
         pushes = "1 push" if count == 1 else f"{count} pushes"
@@ -321,12 +343,11 @@ def _cut(brief: Brief) -> Iterator[str]:
 
 
 def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, Any]:
-    """Return the origin of a post (decisions, ``sourceMetadata``), without the fields that do not apply."""
     cause = run.cause
     brief = written.gathered.brief
     events = (*brief.events, *brief.announced)
     started = {
-        "triggerId": cause.trigger_id if isinstance(cause, Delivered) else None,
+        "triggerId": cause.trigger_id if isinstance(cause, Delivered | Generation) else None,
         "jobId": cause.job_id if isinstance(cause, Generation) else None,
         "scheduleId": cause.schedule_id if isinstance(cause, Generation) else None,
     }

@@ -9,7 +9,7 @@ from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.ports import Aside, Search
+from contentsvc_core.ports import Offload, Search
 from contentsvc_core.search.questions import ContextSearch
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.workflows.context import ContextRecord
@@ -23,10 +23,7 @@ _BYTES: Final = 4 * 1024 * 1024
 @final
 @frozen(kw_only=True)
 class StylePreview:
-    """A changelog that was written for a preview, and stored nowhere."""
-
     repository: str
-    #: The release that the changelog is about; ``None``: the changelog is about pushes.
     release_tag: str | None
     pushes: int
     written: Draft | Silence
@@ -34,12 +31,10 @@ class StylePreview:
 
 @final
 class StylePreviews:
-    """Writes previews of house styles."""
-
-    def __init__(self, briefs: Briefs, search: Search, aside: Aside) -> None:
+    def __init__(self, briefs: Briefs, search: Search, offload: Offload) -> None:
         self._briefs = briefs
         self._search = search
-        self._aside = aside
+        self._offload = offload
 
     async def write(
         self,
@@ -49,11 +44,7 @@ class StylePreviews:
         repository: str = "",
         brand_identity_id: str | None = None,
     ) -> StylePreview | None:
-        """Write a preview of the newest release, or of the newest pushes; ``None``: no event has arrived.
-
-        ``repository`` (``owner/name``) restricts the events; without ``brand_identity_id``, the default identity
-        applies.
-        """
+        """Write a preview of the newest release, or of the newest pushes; ``None``: no event has arrived."""
         brief = await self._release(organization_id, repository) or await self._pushes(organization_id, repository)
         if brief is None:
             return None
@@ -62,26 +53,26 @@ class StylePreviews:
             repository=brief.repository,
             release_tag=None if brief.release is None else brief.release.tag_name,
             pushes=len(brief.events),
-            written=await self._aside(partial(write_content, brief)),
+            written=await self._offload(partial(write_content, brief)),
         )
 
     async def _release(self, organization_id: str, repository: str) -> Brief | None:
         for record in await self._newest(organization_id, Release.type, repository, limit=1):
             if isinstance(record.event, Release):
-                return await self._briefs.of_release(record, record.event)
+                return await self._briefs.build_for_release(record, record.event)
         return None
 
     async def _pushes(self, organization_id: str, repository: str) -> Brief | None:
-        found = await self._newest(organization_id, Push.type, repository, limit=_PUSHES)
-        if not found:
+        records = await self._newest(organization_id, Push.type, repository, limit=_PUSHES)
+        if not records:
             return None
-        newest = found[0]
+        newest = records[0]
         place = newest.provider, newest.repository_id
-        events = [each.event for each in found if (each.provider, each.repository_id) == place]
+        events = [each.event for each in records if (each.provider, each.repository_id) == place]
         return Brief(chapters=(Chapter(repository=newest.repository, events=reversed(events)),))
 
     async def _newest(
         self, organization_id: str, event_type: str, repository: str, *, limit: int
     ) -> list[ContextRecord]:
-        asked = ContextSearch(event_types=(event_type,), repository=repository)
-        return list((await self._search.records(organization_id, asked, limit=limit, max_bytes=_BYTES)).found)
+        query = ContextSearch(event_types=(event_type,), repository=repository)
+        return list((await self._search.records(organization_id, query, limit=limit, max_bytes=_BYTES)).found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
@@ -29,17 +30,16 @@ class ChangelogEditor:
 
     async def standing(self, organization: Organization) -> PublicChangelog:
         """Return an organization's first changelog; before it is set up, it is not public."""
-        found = await self._changelogs.of(organization.id)
-        return PublicChangelog.first(organization, self._clock.now()) if found is None else found
+        changelog = await self._changelogs.of(organization.id)
+        return PublicChangelog.first(organization, self._clock.now()) if changelog is None else changelog
 
     async def all_of(self, organization: Organization) -> Sequence[PublicChangelog]:
         """List an organization's changelogs, the first one first, set up or not."""
-        found = await self._changelogs.all_of(organization.id)
-        first = next((each for each in found if each.is_first), None) or await self.standing(organization)
-        return [first, *(each for each in found if not each.is_first)]
+        changelogs = await self._changelogs.all_of(organization.id)
+        first = next((each for each in changelogs if each.is_first), None) or await self.standing(organization)
+        return [first, *(each for each in changelogs if not each.is_first)]
 
     async def find(self, organization: Organization, name: str | None) -> PublicChangelog | None:
-        """Return an organization's changelog by its id or its slug, the first one without a name."""
         if name in {None, first_id(organization.id)}:
             return await self.standing(organization)
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
@@ -50,7 +50,7 @@ class ChangelogEditor:
             return _UNNAMED
         now = self._clock.now()
         new = PublicChangelog(
-            id=self._ids.mint("chl_"),
+            id=self._ids.new_id("chl_"),
             organization_id=organization.id,
             slug="",
             title="",
@@ -63,38 +63,39 @@ class ChangelogEditor:
         self, organization: Organization, standing: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
         """Return the posts that a changelog would make public: their counts, and the newest ones."""
-        shown = await self.standing(organization) if standing is None else standing
-        exposure = await self._changelogs.exposure(shown)
-        return exposure, await self._changelogs.posts(shown, limit=PREVIEW_LENGTH)
+        changelog = await self.standing(organization) if standing is None else standing
+        exposure = await self._changelogs.exposure(changelog)
+        return exposure, await self._changelogs.posts(changelog, limit=PREVIEW_LENGTH)
 
     async def change(
         self, organization: Organization, given: Mapping[str, Any], standing: PublicChangelog | None = None
     ) -> PublicChangelog | Refusal:
         """Change fields, named as in :class:`~contentsvc_core.content.public.changelogs.PublicChangelog`.
 
-        Missing fields of ``given`` stay unchanged. Without ``standing``, the first changelog is changed.
+        Without ``standing``, the first changelog is changed.
         """
         return await self._change(await self.standing(organization) if standing is None else standing, given)
 
     async def set_image(
         self, standing: PublicChangelog, kind: ImageKind, content: bytes | None
     ) -> PublicChangelog | Refusal:
-        """Store a picture in place of the one of its kind, or delete it."""
         image = None if content is None else read_image(kind, content)
         if isinstance(image, Refusal):
             return image
         # A first changelog that was never set up has no row yet.
-        known = {each.id for each in await self._changelogs.all_of(standing.organization_id)}
-        refused = None if standing.id in known else await self._changelogs.save(standing)
+        ids = {each.id for each in await self._changelogs.all_of(standing.organization_id)}
+        refused = None if standing.id in ids else await self._changelogs.save(standing)
         if refused is not None:
             return refused
         await self._changelogs.put_image(standing, kind, image, self._clock.now())
-        found = await self._changelogs.all_of(standing.organization_id)
-        return next((each for each in found if each.id == standing.id), standing)
+        changelogs = await self._changelogs.all_of(standing.organization_id)
+        return next((each for each in changelogs if each.id == standing.id), standing)
 
-    async def page(self, standing: PublicChangelog, length: int) -> tuple[Sequence[Post], Sequence[Month]]:
-        """Return the newest posts that a changelog shows, public or not, and the months of all."""
-        return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing)
+    async def page(
+        self, standing: PublicChangelog, length: int, zone: ZoneInfo
+    ) -> tuple[Sequence[Post], Sequence[Month]]:
+        """Return the newest posts that a changelog shows, public or not, and the months of all in a time zone."""
+        return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing, zone)
 
     async def remove(self, standing: PublicChangelog) -> Refusal | None:
         """Delete a changelog that is not the first one of its organization."""

@@ -1,7 +1,4 @@
-"""Reads from code hosts what deliveries lack: commits that were cut, and pull requests that commits name.
-
-Both are steps of a run, and neither fails the run.
-"""
+"""Reads from code hosts what deliveries lack: commits that were cut, and pull requests that commits name."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +8,13 @@ from typing import Final, final
 import msgspec
 from attrs import evolve, field, frozen
 
+from contentsvc_core.code_hosts import HostRefusal, WantedCommits
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, named_pull_requests
 from contentsvc_core.events.normalized import Commit, Event, Push
-from contentsvc_core.hosts import HostRefusal, WantedCommits
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Steps
-from contentsvc_core.usecases.briefs import Gathered
-from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
+from contentsvc_core.usecases.briefs import BriefSources
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.runs import WorkflowRun
@@ -41,10 +38,7 @@ _LONG_PAUSE: Final = timedelta(hours=1)
 @final
 @frozen(kw_only=True)
 class _Asked:
-    """One repository of a brief, and the data for the calls to its code host."""
-
     source: Source
-    #: The current ``owner/name``.
     full_name: str
     named: NamedPullRequests
     integration: Integration
@@ -54,15 +48,12 @@ class _Asked:
 @final
 @frozen(kw_only=True)
 class _Kept:
-    #: By provider and repository id.
     found: dict[str, tuple[PullRequest, ...]] = field(factory=dict[str, tuple[PullRequest, ...]])
     missing: str | None = None
 
 
 @final
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """The commits of a push as the code host listed them, oldest first."""
-
     commits: tuple[Commit, ...]
     is_cut: bool
 
@@ -71,57 +62,59 @@ class _Listed(msgspec.Struct, frozen=True, kw_only=True):
 class PullRequestReader:
     """Reads commits and pull requests where an integration has a token; else says why pull requests are missing."""
 
-    def __init__(self, directory: Directory, calls: HostCalls, clock: Clock) -> None:
+    def __init__(self, directory: Directory, calls: CodeHostService, clock: Clock) -> None:
         self._directory = directory
         self._calls = calls
         self._clock = clock
         #: The end and the reason of a pause in calls to an integration's code host, by the integration's id.
         self._paused: dict[str, tuple[datetime, str]] = {}
 
-    async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:
+    async def read(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> tuple[BriefSources, str | None]:
         """Return the gathered input with its pull requests, and the reason if some of them are missing.
 
         The answers are the result of a step: a retried run does not call the code host again.
-
-        Raises:
-            RunGone: The run was cancelled, or another process owns it now.
-            StoreUnavailable: No call was made, or the answers were not stored.
         """
         gathered = await self._with_all_commits(run, gathered, steps)
         brief = gathered.brief
-        named = [
+        mentions = [
             named_pull_requests(chapter.events, _request_number(source))
             for chapter, source in zip(brief.chapters, gathered.sources, strict=True)
         ]
-        if not any(named):
+        if not any(mentions):
             return gathered, None
         integrations = await self._directory.integrations(run.organization_id)
-        asked: list[_Asked] = []
+        questions: list[_Asked] = []
         missing: str | None = None
-        for chapter, source, each in zip(brief.chapters, gathered.sources, named, strict=True):
-            reached = await self._reach(integrations, source, chapter.repository) if each else None
+        for chapter, source, mentioned in zip(brief.chapters, gathered.sources, mentions, strict=True):
+            reached = await self._reach(integrations, source, chapter.repository) if mentioned else None
             if isinstance(reached, str):
                 # A push without a number is seldom a pull request: nothing is missing then.
-                missing = missing or (reached if each.numbers else None)
+                missing = missing or (reached if mentioned.numbers else None)
             elif reached is not None:
                 integration, reach = reached
-                asked.append(
+                questions.append(
                     _Asked(
-                        source=source, full_name=chapter.repository, named=each, integration=integration, reach=reach
+                        source=source,
+                        full_name=chapter.repository,
+                        named=mentioned,
+                        integration=integration,
+                        reach=reach,
                     )
                 )
-        if not asked:
+        if not questions:
             return gathered, missing
 
         async def ask() -> str:
-            return msgspec.json.encode(await self._ask(asked)).decode()
+            return msgspec.json.encode(await self._ask(questions)).decode()
 
-        kept = msgspec.json.decode(await steps.run(_STEP, ask), type=_Kept)
+        result = msgspec.json.decode(await steps.run(_STEP, ask), type=_Kept)
         chapters = [
-            evolve(chapter, pull_requests={each.number: each for each in kept.found.get(_key(source), ())})
+            evolve(
+                chapter, pull_requests={mentioned.number: mentioned for mentioned in result.found.get(_key(source), ())}
+            )
             for chapter, source in zip(brief.chapters, gathered.sources, strict=True)
         ]
-        return evolve(gathered, brief=evolve(brief, chapters=chapters)), missing or kept.missing
+        return evolve(gathered, brief=evolve(brief, chapters=chapters)), missing or result.missing
 
     async def _reach(
         self, integrations: Sequence[Integration], source: Source, full_name: str
@@ -137,33 +130,35 @@ class PullRequestReader:
             return f"the integration of {full_name} has no token"
         return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
 
-    async def _ask(self, asked: Sequence[_Asked]) -> _Kept:
+    async def _ask(self, questions: Sequence[_Asked]) -> _Kept:
         #: One client, and so one time limit, for all repositories of a provider.
         hosts: dict[str, CodeHost] = {}
-        found: dict[str, tuple[PullRequest, ...]] = {}
+        by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
         room = MAX_PULL_REQUESTS
-        for place, each in enumerate(asked):
-            if (paused := self._pause_of(each.integration)) is not None:
+        for place, question in enumerate(questions):
+            if (paused := self._pause_of(question.integration)) is not None:
                 missing = missing or paused
                 continue
-            host = hosts.setdefault(each.source.provider, each.reach.host.within(_PATIENCE_S))
+            host = hosts.setdefault(question.source.provider, question.reach.host.within(_PATIENCE_S))
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
-            named = each.named.first(-(-room // (len(asked) - place)))
-            read = await host.pull_requests(each.full_name, each.source.repository_id, named, token=each.reach.token)
-            room -= len(named)
-            found[_key(each.source)] = read.found
+            mentioned = question.named.first(-(-room // (len(questions) - place)))
+            read = await host.pull_requests(
+                question.full_name, question.source.repository_id, mentioned, token=question.reach.token
+            )
+            room -= len(mentioned)
+            by_source[_key(question.source)] = read.found
             if read.refusal is not None:
                 missing = missing or read.refusal.reason
                 await self._refused(
                     "Pull request lookup",
                     "read_pull_requests",
-                    each.integration,
-                    each.source,
-                    each.full_name,
+                    question.integration,
+                    question.source,
+                    question.full_name,
                     read.refusal,
                 )
-        return _Kept(found=found, missing=missing)
+        return _Kept(found=by_source, missing=missing)
 
     def _pause_of(self, integration: Integration) -> str | None:
         until, reason = self._paused.get(integration.id, (None, ""))
@@ -174,15 +169,14 @@ class PullRequestReader:
             return None
         return reason
 
-    async def _refused(  # the parts of the log entry
+    async def _refused(
         self, title: str, operation: str, integration: Integration, source: Source, full_name: str, refusal: HostRefusal
     ) -> None:
         self._paused[integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
         repository = Repository(id=source.repository_id, full_name=full_name, branch=None)
         await self._calls.note_refusal(title, operation, integration, repository, refusal)
 
-    async def _with_all_commits(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> Gathered:
-        """Return the gathered input with the commits that deliveries left out, where the code host lists them."""
+    async def _with_all_commits(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> BriefSources:
         chapters = gathered.brief.chapters
         if not any(_is_cut(event) for chapter in chapters for event in chapter.events):
             return gathered
@@ -198,7 +192,7 @@ class PullRequestReader:
         ]
         return evolve(gathered, brief=evolve(gathered.brief, chapters=whole))
 
-    async def _listed(self, integrations: Sequence[Integration], gathered: Gathered) -> "dict[str, _Listed]":
+    async def _listed(self, integrations: Sequence[Integration], gathered: BriefSources) -> "dict[str, _Listed]":
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
@@ -212,8 +206,8 @@ class PullRequestReader:
             for push in pushes:
                 if self._pause_of(integration) is not None or not (push.before and push.head_commit and room):
                     continue
-                wanted = WantedCommits(head=push.head_commit.id, before=push.before, limit=room)
-                read = await host.commits(chapter.repository, wanted, token=reach.token)
+                commit_range = WantedCommits(head=push.head_commit.id, before=push.before, limit=room)
+                read = await host.commits(chapter.repository, commit_range, token=reach.token)
                 if read.refusal is not None:
                     await self._refused(
                         "Commit lookup", "read_commits", integration, source, chapter.repository, read.refusal
@@ -251,7 +245,6 @@ def _push_key(source: Source, event: Event) -> str:
 
 
 def _whole(event: Event, listed: _Listed | None) -> Event:
-    """Return a push with the commits that the code host listed; those of the delivery say more, such as paths."""
     if (
         not isinstance(event, Push)
         or listed is None

@@ -15,11 +15,11 @@ from contentsvc_core.content.pages import SiteFacts, site_facts
 from contentsvc_core.content.site_addresses import SiteHost, read_site_address, with_scheme
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
-from contentsvc_core.ports import Aside, BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
+from contentsvc_core.ports import BrandIdentities, Clock, Jobs, Offload, RunLedger, SiteReader, Steps
 from contentsvc_core.ports.brands import SiteFault, SitePage
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.generate import JobStarter
-from contentsvc_core.usecases.receive import at_once
+from contentsvc_core.usecases.receive import run_inline
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import Job, JobEventType, job_event, made_brand_id
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
@@ -35,10 +35,8 @@ _STEP: Final = "page"
 @final
 @frozen(kw_only=True)
 class _Seen:
-    #: The final address, after redirects.
     url: str
     facts: SiteFacts = field(factory=SiteFacts)
-    #: Why the page cannot be read, for good.
     error: str | None = None
 
 
@@ -59,7 +57,7 @@ class BrandGenerator:
     async def request(self, organization_id: str, *, name: str | None, website_url: str) -> Job | Refusal:
         """Start the job that creates an identity from a site; known faults are refused at once.
 
-        ``NAME_TAKEN`` is an early check: if the name is taken while the site is read, the job fails.
+        If the name is taken while the site is read, the job fails.
         """
         address = with_scheme(website_url)
         site = read_site_address(address, self._opened)
@@ -73,14 +71,12 @@ class BrandGenerator:
         return await self._starter.start(
             organization_id,
             lambda job_id: SiteReading(job_id=job_id, name=called, website_url=address),
-            queued=f"A brand identity was asked for, from {site.url}",
+            queued=f"A brand identity was requested, from {site.url}",
         )
 
 
 @final
 class BrandReader:
-    """Performs the runs that create an identity."""
-
     def __init__(
         self,
         sites: SiteReader,
@@ -89,10 +85,10 @@ class BrandReader:
         ledger: RunLedger,
         jobs: Jobs,
         clock: Clock,
-        aside: Aside = at_once,
+        offload: Offload = run_inline,
     ) -> None:
-        """Create a reader over the ports; ``aside`` runs the parsing of pages, which have up to 512 KiB."""
-        self._aside = aside
+        """``offload`` runs the parsing of pages, which have up to 512 KiB."""
+        self._offload = offload
         self._sites = sites
         self._brands = brands
         self._ledger = ledger
@@ -102,18 +98,18 @@ class BrandReader:
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
         """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it.
 
-        Reading the page is a step: a resumed run does not ask the site again. The identity is added when the run ends,
-        in one transaction. So a run that is cancelled before adds none, and a run that is performed twice adds one.
+        Reading the page is a step: a resumed run does not ask the site again. The identity is added in the transaction
+        that ends the run, so a cancelled run adds none, and a repeated run adds one.
 
         Raises:
-            SiteNotRead: The site could not be read, but a later attempt may succeed.
+                SiteNotRead: The site could not be read, but a later attempt may succeed.
         """
         await self._note(run, JobEventType.SCRAPING, f"Reading {cause.website_url}")
 
         async def read() -> str:
             page = await self._sites.read(cause.website_url)
             if isinstance(page, SitePage):
-                seen = _Seen(url=page.url, facts=await self._aside(partial(site_facts, page.html)))
+                seen = _Seen(url=page.url, facts=await self._offload(partial(site_facts, page.html)))
             elif page.fault is SiteFault.PASSING and run.attempts < SITE_ATTEMPTS:
                 # Raised inside the step, so that it is not stored: the next attempt asks the site again.
                 raise SiteNotRead(page.error)
@@ -126,7 +122,7 @@ class BrandReader:
             return await self._fail(run, f"{cause.website_url} cannot be read: {seen.error}")
         await self._note(run, JobEventType.EXTRACTING, f"Reading what {seen.url} says of itself")
         proposed = self._proposed(run, cause, seen)
-        if not await self._ledger.stands(run):
+        if not await self._ledger.owns(run):
             # The run was cancelled, or another process owns it: save nothing.
             return None
         await self._note(run, JobEventType.SAVING, f"Saving the brand identity '{proposed.name}'")
@@ -138,8 +134,8 @@ class BrandReader:
             return await self._fail(run, f"{saved.message()}{hint}")
         with suppress(ContentServiceError):
             # The run has ended: clients see the result without this event, too.
-            told = {"brandIdentityId": saved.id}
-            await self._note(run, JobEventType.COMPLETED, f"The brand identity '{saved.name}' was made", told)
+            metadata = {"brandIdentityId": saved.id}
+            await self._note(run, JobEventType.COMPLETED, f"The brand identity '{saved.name}' was made", metadata)
         return RunStatus.COMPLETED
 
     def _proposed(self, run: WorkflowRun, cause: SiteReading, seen: _Seen) -> BrandIdentity:

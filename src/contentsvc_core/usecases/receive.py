@@ -1,22 +1,25 @@
 """Receiving a delivery: decide, settle, answer.
 
-The steps of a delivery are generators, which yield requests. A driver answers each request: it awaits a port, or calls
-a function.
+The steps of a delivery are generators, which yield requests. A driver answers each one.
 """
 
 from collections.abc import Callable, Generator, Hashable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
+
+from msgspec.structs import replace
 
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.events.wire import event_to_json
-from contentsvc_core.journal import FailureBudget, LogEntry
-from contentsvc_core.ports import Aside, Clock, DeliveryStore, IdSource, LogWriter
+from contentsvc_core.journal import FailureBudget, LogEntry, LogStatus
+from contentsvc_core.ports import Clock, DeliveryStore, IdSource, LogWriter, Offload
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.decision import admit, decide, preflight, rejected
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
+from contentsvc_core.webhooks.examination import examine
 from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Outcome, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
 
@@ -30,9 +33,7 @@ _BUDGETS_KEPT: Final = 10_000
 #: In bytes. Larger bodies are verified and decoded in a thread: one takes as long as some hundred small ones.
 LARGE_BODY: Final = 64 * 1024
 
-#: The answer and the log text for an internal fault (specification 7).
 SERVER_ERROR: Final = "Internal server error processing webhook"
-#: The answer and the log text if the store is unavailable.
 UNAVAILABLE: Final = "Service temporarily unavailable"
 #: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, waits
 #: for a store that may not answer, and must not keep deliveries from the store.
@@ -48,14 +49,11 @@ class Lookup(Value, frozen=True, kw_only=True):
 
     address: Address
     at: datetime
-    #: Whether a cached configuration is sufficient.
-    recall: bool
+    allow_cached: bool
 
 
 @final
 class Work(Value, frozen=True, kw_only=True):
-    """The request for a result that takes long to compute."""
-
     call: Callable[[], Any]
 
 
@@ -64,12 +62,11 @@ Need: TypeAlias = Lookup | Work | Settlement | LogEntry
 Steps: TypeAlias = Generator[Need, Any, _Result]
 
 
-def _nothing_to_nudge() -> None:
+def _nothing_to_notify() -> None:
     pass
 
 
-async def at_once(work: Callable[[], _Result], /) -> _Result:
-    """Run ``work`` in the calling task (port :class:`~contentsvc_core.ports.Aside`)."""
+async def run_inline(work: Callable[[], _Result], /) -> _Result:
     return work()
 
 
@@ -85,14 +82,16 @@ class Receiver:
         ids: IdSource,
         *,
         failed_rows_per_minute: int = 1000,
-        nudge: Callable[[], None] = _nothing_to_nudge,
-        aside: Aside = at_once,
+        notify: Callable[[], None] = _nothing_to_notify,
+        offload: Offload = run_inline,
+        source: Callable[[Delivery], str | None] = attrgetter("peer"),
     ) -> None:
         """Create the receiver.
 
         ``failed_rows_per_minute`` limits the log entries of a repository for refusals before the duplicate check and
-        for failures of the service. ``nudge`` is called after workflow runs were stored, so that workers need not poll.
-        ``aside`` verifies and reads bodies over :data:`LARGE_BODY`, usually in a thread.
+        for failures of the service. ``notify`` is called after workflow runs were stored. ``offload`` verifies and
+        reads bodies over :data:`LARGE_BODY`, usually in a thread. ``source`` returns the address of a refused
+        delivery's sender.
         """
         self._store = store
         self._journal = journal
@@ -100,8 +99,9 @@ class Receiver:
         self._ids = ids
         self._no_failures = FailureBudget(limit=failed_rows_per_minute)
         self._budgets: dict[Hashable, FailureBudget] = {}
-        self._nudge = nudge
-        self._aside = aside
+        self._notify = notify
+        self._offload = offload
+        self._source = source
         self._logging = 0
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
@@ -116,7 +116,7 @@ class Receiver:
     async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
         """Log that the driver refuses a delivery whose body is incomplete; ``error`` is the text for the sender."""
         with suppress(Exception):
-            await self._meet_all(self._refuse(rejected(delivery, fault, error), delivery.address))
+            await self._meet_all(self._refuse(rejected(delivery, fault, error), delivery))
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable; return only then (specification 4.1).
@@ -131,14 +131,14 @@ class Receiver:
         """Answer the request of a step; the step handles exceptions of ports."""
         match need:
             case Lookup():
-                return await self._store.configuration(need.address, need.at, recall=need.recall)
+                return await self._store.configuration(need.address, need.at, allow_cached=need.allow_cached)
             case Settlement():
                 return await self._store.settle(need)
             case LogEntry():
                 # Not a settlement: settlements may be failing.
                 return await self._journal.append(need)
             case Work():
-                return await self._aside(need.call)
+                return await self._offload(need.call)
             case _:
                 assert_never(need)
 
@@ -166,20 +166,18 @@ class Receiver:
         try:
             for turn in range(_TURNS):
                 at = self._clock.now() if turn else began
-                hook = yield Lookup(address=delivery.address, at=at, recall=turn == 0)
+                hook = yield Lookup(address=delivery.address, at=at, allow_cached=turn == 0)
                 outcome = yield from self._settled(delivery, hook, at, recalled=turn == 0)
                 if outcome is not None:
                     return outcome
             message = "the configuration changes faster than a delivery can be decided"
             raise StoreUnavailable(message)  # noqa: TRY301  # logged like any other
         except StoreUnavailable:
-            # The sender may simply try again.
             refused = rejected(delivery, Fault.UNAVAILABLE, UNAVAILABLE)
-            yield from self._log(hook, refused, counted=self._clock.now() - began >= _SOON)
+            yield from self._log(hook, refused, delivery, counted=self._clock.now() - began >= _SOON)
             raise
         except Exception as exc:
-            # An internal fault.
-            yield from self._log(hook, rejected(delivery, Fault.FAILED, SERVER_ERROR))
+            yield from self._log(hook, rejected(delivery, Fault.FAILED, SERVER_ERROR), delivery)
             raise ReceivingFailed(SERVER_ERROR) from exc
 
     def _preflight(self, delivery: Delivery) -> Steps[Rejected | None]:
@@ -187,25 +185,25 @@ class Receiver:
         try:
             # Most deliveries are refused by their headers alone, or not at all. A cached configuration is sufficient to
             # pass a delivery, because the complete delivery is decided again.
-            if preflight(delivery, (yield Lookup(address=address, at=self._clock.now(), recall=True))) is None:
+            if preflight(delivery, (yield Lookup(address=address, at=self._clock.now(), allow_cached=True))) is None:
                 return None
-            hook = yield Lookup(address=address, at=self._clock.now(), recall=False)
+            hook = yield Lookup(address=address, at=self._clock.now(), allow_cached=False)
         except StoreUnavailable:
             raise
         except Exception as exc:
             raise ReceivingFailed(SERVER_ERROR) from exc
         refused = preflight(delivery, hook)
         if refused is not None:
-            yield from self._log(hook, refused)
+            yield from self._log(hook, refused, delivery, is_complete=False)
         return refused
 
-    def _refuse(self, refused: Rejected, address: Address) -> Steps[None]:
-        yield from self._log((yield Lookup(address=address, at=self._clock.now(), recall=False)), refused)
+    def _refuse(self, refused: Rejected, delivery: Delivery) -> Steps[None]:
+        hook = yield Lookup(address=delivery.address, at=self._clock.now(), allow_cached=False)
+        yield from self._log(hook, refused, delivery, is_complete=False)
 
     def _settled(
         self, delivery: Delivery, hook: HookConfiguration | None, at: datetime, *, recalled: bool
     ) -> Steps[Outcome | None]:
-        """Return the durable outcome of a delivery; ``None``: read the configuration, and decide anew."""
         if len(delivery.body) <= LARGE_BODY:
             outcome, event_json = _decided(delivery, hook)
         else:
@@ -213,33 +211,58 @@ class Receiver:
         if hook is None:
             return outcome
         left_out = self._left_out(hook)
-        settling = settlement(outcome, hook, at=at, mint=self._ids.mint, note=_note(left_out), event_json=event_json)
+        settling = settlement(
+            outcome, hook, at=at, new_id=self._ids.new_id, note=_note(left_out), event_json=event_json
+        )
         if settling is None or not self._may_write(hook, settling, is_final=not recalled):
             # No settlement confirms the configuration that decided the outcome.
             return None if recalled else outcome
-        settled = yield from self._settle(hook, settling, left_out)
+        settled = yield from self._settle(delivery, hook, settling, left_out)
         if settled is Settled.AS_DECIDED and settling.runs:
-            self._nudge()
+            self._notify()
         if settled is Settled.STALE:
             return None
         if isinstance(outcome, Processed) and outcome.also:
-            for each in outcome.also:
+            for other in outcome.also:
                 # The claim of the first event says nothing of the others: an attempt may have ended between them.
-                if (yield from self._settled_also(each, hook, at)) is Settled.STALE:
+                if (yield from self._settled_also(other, hook, at)) is Settled.STALE:
                     return None
         if settled is Settled.ALREADY_CLAIMED:
             return Duplicate(kind=settling.kind or "", delivery_id=outcome.delivery_id or "")
         return outcome
 
+    def _with_facts(
+        self,
+        log: LogEntry,
+        delivery: Delivery,
+        hook: HookConfiguration,
+        *,
+        claim: Claim = Claim.NONE,
+        is_complete: bool = True,
+    ) -> Steps[LogEntry]:
+        if claim is Claim.NONE:
+            described = self._budget(hook).describe()
+            if described is None:
+                return log
+            self._keep(hook, described)
+        look = partial(examine, delivery, hook, source=self._source(delivery), is_complete=is_complete)
+        received = look() if len(delivery.body) <= LARGE_BODY else (yield Work(call=look))
+        return replace(log, received=received)
+
     def _settled_also(self, outcome: Processed, hook: HookConfiguration, at: datetime) -> Steps[Settled]:
-        settling = settlement(outcome, hook, at=at, mint=self._ids.mint)
+        settling = settlement(outcome, hook, at=at, new_id=self._ids.new_id)
         assert settling is not None  # a processed event has one
         settled: Settled = yield settling
         if settled is Settled.AS_DECIDED and settling.runs:
-            self._nudge()
+            self._notify()
         return settled
 
-    def _settle(self, hook: HookConfiguration, settling: Settlement, left_out: int) -> Steps[Settled]:
+    def _settle(
+        self, delivery: Delivery, hook: HookConfiguration, settling: Settlement, left_out: int
+    ) -> Steps[Settled]:
+        if settling.log.status is LogStatus.FAILED:
+            log = yield from self._with_facts(settling.log, delivery, hook, claim=settling.claim)
+            settling = replace(settling, log=log)
         # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.
         self._tell(hook, left_out)
         told = False
@@ -279,15 +302,24 @@ class Receiver:
             self._budgets.clear()
         self._budgets[_budget_key(hook)] = budget
 
-    def _log(self, hook: HookConfiguration | None, refused: Rejected, *, counted: bool = False) -> Steps[None]:
+    def _log(
+        self,
+        hook: HookConfiguration | None,
+        refused: Rejected,
+        delivery: Delivery,
+        *,
+        counted: bool = False,
+        is_complete: bool = True,
+    ) -> Steps[None]:
         """Log a refusal that no settlement writes, within the bounds of all refusals; a failure is ignored.
 
-        Without a configuration, nothing is logged. ``counted``: the next row only counts the refusal.
+        Without a configuration, nothing is logged. ``counted``: the next row only counts the refusal. ``is_complete``:
+        the whole body was received.
         """
         if hook is None:
             return
         left_out = self._left_out(hook)
-        settling = settlement(refused, hook, at=self._clock.now(), mint=self._ids.mint, note=_note(left_out))
+        settling = settlement(refused, hook, at=self._clock.now(), new_id=self._ids.new_id, note=_note(left_out))
         if settling is None:
             return
         if counted or self._logging >= _LOGGED_AT_A_TIME:
@@ -298,7 +330,7 @@ class Receiver:
         self._tell(hook, left_out)
         self._logging += 1
         try:
-            yield settling.log
+            yield (yield from self._with_facts(settling.log, delivery, hook, is_complete=is_complete))
         except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
             self._tell(hook, -left_out - 1)
         finally:
@@ -306,7 +338,6 @@ class Receiver:
 
 
 def _decided(delivery: Delivery, hook: HookConfiguration | None) -> tuple[Outcome, str | None]:
-    """Return the outcome, and the JSON of the event if the delivery is processed."""
     admission = admit(delivery, hook)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     return outcome, event_to_json(outcome.event) if isinstance(outcome, Processed) else None

@@ -7,13 +7,13 @@ from typing import Final, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.hosts import HostDelivery, HostFault, HostRefusal, missed
+from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, missed
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.usecases.connect import UNKNOWN
-from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
 
 #: Code hosts redeliver deliveries of at most three days (GitHub, "Redelivering webhooks").
 LOOK_BACK: Final = timedelta(hours=72)
@@ -34,7 +34,6 @@ class MissedEnd(Enum):
     FOUND = "would be asked"
     #: The log has an answer with success, which the code host did not receive: nothing is missing.
     ANSWERED = "answered already"
-    #: The code host refused the request.
     REFUSED = "refused"
     #: Not requested: the code host's rate limit is reached.
     NOT_ASKED = "not asked"
@@ -43,21 +42,15 @@ class MissedEnd(Enum):
 @final
 @frozen(kw_only=True)
 class Missed:
-    """A delivery that failed at the code host."""
-
     attempt: HostDelivery
     repository: str
     end: MissedEnd
-    #: The code host's refusal, if there was one.
     refusal: HostRefusal | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Reconciled:
-    """The missed deliveries, and their handling."""
-
-    #: The oldest first.
     missed: tuple[Missed, ...] = field(converter=tuple)
     #: False: the list of attempts was cut, and the oldest ones were not checked.
     complete: bool
@@ -71,7 +64,7 @@ def _nobody_told(_done: int, _of: int) -> None:
 class Reconciler:
     """Requests again the deliveries that code hosts failed to send."""
 
-    def __init__(self, directory: Directory, journal: Journal, calls: HostCalls, clock: Clock) -> None:
+    def __init__(self, directory: Directory, journal: Journal, calls: CodeHostService, clock: Clock) -> None:
         self._directory = directory
         self._journal = journal
         self._calls = calls
@@ -89,13 +82,8 @@ class Reconciler:
         """Find failed deliveries and request them again, except for deliveries that were answered with success.
 
         An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
-        delivery's claim is held; later the log prevents it.
-
-        ``look_back`` is the age of the oldest delivery to check. With ``dry_run``, nothing is requested. ``told``
-        receives the number of requested deliveries, and their total.
-
-        Raises:
-            StoreUnavailable: Requests made until then stay valid.
+        delivery's claim is held. ``look_back`` is the age of the oldest delivery to check. With ``dry_run``, nothing is
+        requested. ``told`` receives the number of requested deliveries, and their total.
         """
         integration = None
         if is_own_id(integration_id):
@@ -110,7 +98,7 @@ class Reconciler:
                 return reach.refusal
             case Reach():
                 since = self._clock.now() - look_back
-                found: list[Missed] = []
+                missed: list[Missed] = []
                 complete = True
                 for repository in integration.repositories:
                     listed = await self._found(reach, integration, repository, since)
@@ -118,12 +106,12 @@ class Reconciler:
                         return listed.refusal
                     hook_id, of_repository = listed
                     complete = complete and of_repository.complete
-                    found += (
+                    missed += (
                         of_repository.missed
                         if dry_run
                         else await self._ask(reach, integration, repository, hook_id, of_repository.missed, told)
                     )
-                return Reconciled(missed=found, complete=complete)
+                return Reconciled(missed=missed, complete=complete)
 
     async def _found(
         self, reach: Reach, integration: Integration, repository: Repository, since: datetime
@@ -153,30 +141,30 @@ class Reconciler:
             complete=listed.value.complete,
         )
 
-    async def _ask(  # one call after the other: a code host limits how many come at once
+    async def _ask(
         self,
         reach: Reach,
         integration: Integration,
         repository: Repository,
         hook_id: str,
-        found: tuple[Missed, ...],
-        told: Callable[[int, int], None],
+        missed: tuple[Missed, ...],
+        report: Callable[[int, int], None],
     ) -> list[Missed]:
         ended: list[Missed] = []
         limited: HostRefusal | None = None
-        for number, each in enumerate(found):
-            told(number, len(found))
-            if each.end is not MissedEnd.FOUND:
-                ended.append(each)
+        for number, delivery in enumerate(missed):
+            report(number, len(missed))
+            if delivery.end is not MissedEnd.FOUND:
+                ended.append(delivery)
             elif limited is not None:
-                ended.append(evolve(each, end=MissedEnd.NOT_ASKED, refusal=limited))
+                ended.append(evolve(delivery, end=MissedEnd.NOT_ASKED, refusal=limited))
             else:
-                answered = await self._calls.redeliver(reach, integration, repository, hook_id, each.attempt)
+                answered = await self._calls.redeliver(reach, integration, repository, hook_id, delivery.attempt)
                 if not isinstance(answered, HostRefusal):
-                    ended.append(evolve(each, end=MissedEnd.ASKED))
+                    ended.append(evolve(delivery, end=MissedEnd.ASKED))
                     continue
-                ended.append(evolve(each, end=MissedEnd.REFUSED, refusal=answered))
+                ended.append(evolve(delivery, end=MissedEnd.REFUSED, refusal=answered))
                 if answered.fault in {HostFault.RATE_LIMITED, HostFault.UNREACHABLE}:
                     limited = answered
-        told(len(found), len(found))
+        report(len(missed), len(missed))
         return ended

@@ -21,8 +21,6 @@ _SUBJECT: Final = 200
 @final
 @frozen
 class _Seen:
-    """A push, and the series of tags that had no earlier release since then."""
-
     record: ContextRecord
     #: The packages of the reported releases; ``None`` is the series of tags without a package.
     open: frozenset[str | None]
@@ -33,12 +31,9 @@ class _Seen:
 @final
 @define
 class _Revert:
-    """A revert whose target was not found yet."""
-
     sha: str
     ref: str
     undoing: Undoing
-    #: The release that contains all records seen since; ``""``: none.
     tag: str = ""
 
 
@@ -47,7 +42,7 @@ class RevertHistory:
     """Finds the releases that contained reverted changes; events are added newest first."""
 
     def __init__(self, series: Collection[str | None] = (None,)) -> None:
-        """Create the history; ``series`` are the packages whose releases count, and ``None`` is tags without one."""
+        """``series`` are the packages whose releases count; ``None`` is tags without one."""
         self._series = series
         self._open: list[_Revert] = []
         #: The tags by the hashes of the reverts.
@@ -92,10 +87,7 @@ class ReleaseHistory:
     """
 
     def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:
-        """Create the history of a release.
-
-        ``companions`` are the tags of the releases that share its post, by their delivery ids.
-        """
+        """``companions`` are the tags of the releases that share its post, by their delivery ids."""
         self._missing = dict(companions or {})
         self._tags = {release.tag_name, *self._missing.values()}
         self._releases: dict[str, Release] = {release.tag_name: release}
@@ -106,17 +98,14 @@ class ReleaseHistory:
         self._other: str | None = None
         self._known: set[str] = set()
         self._seen: list[_Seen] = []
-        #: The targets of the reverts among the pushes.
         self.reverts = RevertHistory(self._previous.keys())
 
     @property
     def is_missing(self) -> bool:
-        """Return whether a reported release was not added yet."""
         return bool(self._missing)
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the previous release of each reported series is known."""
         return None not in self._previous.values()
 
     @property
@@ -125,8 +114,9 @@ class ReleaseHistory:
         return tuple(seen.record.custom_id for seen, push, whole in self._told if push is not None and whole)
 
     def add(self, record: ContextRecord) -> None:
-        """Add the next older record."""
         event = record.event
+        if isinstance(event, Push) and event.off_default:
+            return
         self.reverts.add(event, told=not self.is_closed)
         if isinstance(event, Push):
             still = frozenset(series for series, before in self._previous.items() if before is None)
@@ -154,13 +144,13 @@ class ReleaseHistory:
         chapter = Chapter(
             repository=repository, events=events, packages=self._packages().names, undone=self.reverts.found
         )
-        told = [
+        packages = [
             PackageRelease(release=release, tag=tag, previous_tag=self._previous[tag.package])
             for release in reversed(self._releases.values())
             if (tag := package_tag(release.tag_name)) is not None
         ]
-        if len(told) > 1:
-            return Brief(chapters=(chapter,), packages=sorted(told, key=_step))
+        if len(packages) > 1:
+            return Brief(chapters=(chapter,), packages=sorted(packages, key=_step))
         (release,) = self._releases.values()
         return Brief(chapters=(chapter,), release=release, previous_tag=self._previous[_series(release)])
 
@@ -180,18 +170,18 @@ class ReleaseHistory:
             if not packages:
                 told.append((seen, push if common else None, True))
                 continue
-            kept: list[Commit] = []
+            commits: list[Commit] = []
             whole = True
             for commit in push.commits:
                 owners = packages.owners([commit])
                 if not owners:
-                    if common or (kept and not (commit.added or commit.modified or commit.removed)):
-                        kept.append(commit)
+                    if common or (commits and not (commit.added or commit.modified or commit.removed)):
+                        commits.append(commit)
                 elif owners & seen.open:
-                    kept.append(commit)
+                    commits.append(commit)
                 elif not owners & self._previous.keys():
                     whole = False
-            told.append((seen, evolve(push, commits=kept) if kept else None, whole))
+            told.append((seen, evolve(push, commits=commits) if commits else None, whole))
         return told
 
 
@@ -201,7 +191,6 @@ def _series(release: Release) -> str | None:
 
 
 def _step(release: PackageRelease) -> tuple[int, str]:
-    """Return a sort key: major releases, then minor ones, then patches, then pre-releases."""
     parts = release.tag.version.partition("-")[0].partition("+")[0].split(".")
     minor, patch = (any(part.strip("0") for part in parts[place : place + 1]) for place in (1, 2))
     step = 3 if release.release.prerelease else 2 if patch else 1 if minor else 0

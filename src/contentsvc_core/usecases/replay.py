@@ -1,6 +1,7 @@
 """Replays: processes the stored event of a delivery again (decisions, ``POST /v1/webhook-logs/{id}/replay``)."""
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Final, final
 
 from attrs import evolve, frozen
@@ -8,7 +9,7 @@ from attrs import evolve, frozen
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.journal import UNKNOWN_LOG, LogEntry
+from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogLine, LogOutcome
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.ports import (
     Clock,
@@ -39,6 +40,9 @@ REPOSITORY_GONE: Final = Refusal(
 )
 ENDPOINT_GONE: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message was deleted")
 MESSAGE_ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message is disabled")
+#: How the note of a replay begins, in the reason of its log entry.
+_NOTE: Final = "replay of "
+_UUID_BYTES: Final = 16
 
 
 @final
@@ -49,9 +53,11 @@ class Replayed:
     #: A new UUID for a delivery; a message that is sent again keeps its id.
     delivery_id: str
     runs: int
+    #: Whether an earlier attempt of the same request has replayed the entry.
+    is_repeated: bool = False
 
 
-def _nothing_to_nudge() -> None:
+def _nothing_to_notify() -> None:
     pass
 
 
@@ -69,9 +75,8 @@ class Replayer:
         clock: Clock,
         ids: IdSource,
         *,
-        nudge: Callable[[], None] = _nothing_to_nudge,
+        notify: Callable[[], None] = _nothing_to_notify,
     ) -> None:
-        """Create the replayer; ``nudge`` is called after workflow runs were stored."""
         self._store = store
         self._journal = journal
         self._library = library
@@ -79,16 +84,14 @@ class Replayer:
         self._outbox = outbox
         self._clock = clock
         self._ids = ids
-        self._nudge = nudge
+        self._notify = notify
 
-    async def replay(self, organization_id: str, log_id: str) -> Replayed | Refusal:
+    async def replay(self, organization_id: str, log_id: str, *, request: str | None = None) -> Replayed | Refusal:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
         The event passed the filters when it arrived, and is not filtered again. Its runs may report the same changes
         again. For the entry of a message, the message is sent again, with its id, to the endpoint's current address.
-
-        Raises:
-            StoreUnavailable: The store is unavailable, or the configuration changes constantly.
+        With ``request``, the id of a request, a delivery is replayed once for that request.
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
@@ -97,15 +100,22 @@ class Replayer:
             return await self._resend(entry)
         if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
             return NOT_PROCESSED
-        key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
-        record = await self._library.record(organization_id, key)
+        return await self._replay(entry, entry.detail, None if request is None else _delivery_id(request, entry.id))
+
+    async def _replay(self, entry: LogEntry, event: Push | Release, delivery_id: str | None) -> Replayed | Refusal:
+        repeated = None if delivery_id is None else Replayed(delivery_id=delivery_id, runs=0, is_repeated=True)
+        if repeated is not None and await self._repository(entry, repeated.delivery_id) is not None:
+            return repeated
+        record = await self._library.record(entry.organization_id, _key(entry, entry.reference_id or ""))
         if record is None:
             # A processed delivery writes record and entry in one transaction, and records are kept.
             return NOT_PROCESSED
         for _ in range(_TURNS):
-            replayed = await self._settle(entry, entry.detail, record)
+            replayed = await self._settle(entry, event, record, delivery_id)
             if replayed is not None:
                 return replayed
+            if repeated is not None and await self._repository(entry, repeated.delivery_id) is not None:
+                return repeated
         message = "the configuration changes faster than a replay can be decided"
         raise StoreUnavailable(message)
 
@@ -122,7 +132,12 @@ class Replayer:
             return ENDPOINT_GONE
         return Replayed(delivery_id=message_id, runs=0)
 
-    async def _settle(self, entry: LogEntry, event: Push | Release, record: ContextRecord) -> Replayed | Refusal | None:
+    async def _repository(self, entry: LogEntry, delivery_id: str) -> str | None:
+        return await self._library.repository(entry.organization_id, _key(entry, delivery_id))
+
+    async def _settle(
+        self, entry: LogEntry, event: Push | Release, record: ContextRecord, delivery_id: str | None
+    ) -> Replayed | Refusal | None:
         now = self._clock.now()
         hook = await self._store.configuration(_address(entry), now)
         if hook is None:
@@ -131,12 +146,12 @@ class Replayer:
             return fault
         outcome = Processed(
             event=event,
-            delivery_id=self._ids.mint(""),
+            delivery_id=delivery_id or self._ids.new_id(""),
             repository_id=entry.repository_id,
             repository=record.repository,
         )
-        settling = settlement(outcome, hook, at=now, mint=self._ids.mint, note=f"replay of {entry.id}", replayed=True)
-        assert settling is not None  # for the type checker: a processed outcome always has a settlement
+        settling = settlement(outcome, hook, at=now, new_id=self._ids.new_id, note=f"{_NOTE}{entry.id}", replayed=True)
+        assert settling is not None
         assert settling.context is not None
         # Keep the time of arrival: content about a stretch of time, or since the previous release, must find the event
         # there.
@@ -145,8 +160,22 @@ class Replayer:
             # The configuration has changed. (A random collision of the new id is handled alike.)
             return None
         if settling.runs:
-            self._nudge()
+            self._notify()
         return Replayed(delivery_id=outcome.delivery_id, runs=len(settling.runs))
+
+
+def is_replay(entry: LogLine) -> bool:
+    return entry.outcome is LogOutcome.PROCESSED and _NOTE in (entry.reason or "")
+
+
+def _delivery_id(request: str, log_id: str) -> str:
+    """Return the delivery id of an entry's replay by a request: the same for each attempt."""
+    digest = blake2b(f"{log_id} {request}".encode(), digest_size=_UUID_BYTES).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
+
+
+def _key(entry: LogEntry, delivery_id: str) -> str:
+    return custom_id(entry.integration_type, entry.repository_id, delivery_id)
 
 
 def _address(entry: LogEntry) -> Address:

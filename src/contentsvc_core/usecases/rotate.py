@@ -6,21 +6,21 @@ from typing import Final, final
 
 from attrs import field, frozen
 
+from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Clock, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.usecases.connect import UNKNOWN
-from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
 from contentsvc_core.usecases.operate import new_secret
 
 #: More concurrent rotations of one integration than are plausible.
 _TURNS: Final = 5
 _RESTLESS: Final = HostRefusal(
     fault=HostFault.REFUSED,
-    reason="the secret was rotated again and again meanwhile; rotate it once more when nobody else does",
+    reason="other rotations replaced the secret at the same time; try again later",
 )
 
 
@@ -32,7 +32,6 @@ class Rotated:
     integration: Integration
     #: The newest secret: that of a concurrent rotation, if there was one.
     secret: str = field(repr=False)
-    #: The end of the time in which the old secret also verifies.
     overlap_until: datetime
     #: The code host's answer; ``None``: the hook was entered by hand, and the secret must be, too.
     at_host: HostAnswer[None] | HostRefusal | None
@@ -42,7 +41,7 @@ class Rotated:
 class Rotator:
     """Rotates the webhook secrets of integrations."""
 
-    def __init__(self, directory: Directory, hooks: Hooks, calls: HostCalls, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, directory: Directory, hooks: Hooks, calls: CodeHostService, clock: Clock, ids: IdSource) -> None:
         self._directory = directory
         self._hooks = hooks
         self._calls = calls
@@ -53,11 +52,7 @@ class Rotator:
         """Store a new secret of an integration; the old one verifies until the overlap ends.
 
         With a token, the secret is also set at the code host. If the code host refuses, both secrets verify during the
-        overlap, and the user must enter the new one there. Of concurrent rotations, the newest stored secret is set at
-        the code host last.
-
-        Raises:
-            StoreUnavailable: The secret may have been stored; a second rotation is harmless.
+        overlap, and the user must enter the new one there. After a fault, a second rotation is harmless.
         """
         integration = None
         if is_own_id(integration_id):
@@ -99,7 +94,6 @@ class Rotator:
         return next((end for end in ends if isinstance(end, HostRefusal)), ends[0])
 
     async def _newest(self, integration: Integration) -> str | None:
-        """Return the newest secret; ``None``: there is no secret, or an older one cannot be opened."""
         with suppress(SecretUnreadable):
             for secret in await self._directory.secrets(integration.organization_id, integration.id, self._clock.now()):
                 return secret

@@ -1,20 +1,28 @@
-"""The scheduler: fires due schedules."""
+"""The scheduler: fires due schedules, and triggers whose windows have ended."""
 
-from collections.abc import Callable
-from typing import Final, final
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Final, Protocol, final
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, Directory, IdSource, Schedules
+from contentsvc_core.usecases.zones import zone_of
+from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.schedules import DueSchedule, firing
 
-#: The number of due schedules in one read.
-AT_ONCE: Final = 100
+BATCH_SIZE: Final = 100
+
+
+class _Due(Protocol):
+    async def __call__(
+        self, now: datetime, /, *, limit: int, after: DueSchedule | None = None
+    ) -> Sequence[DueSchedule]: ...
 
 
 @final
 class Scheduler:
-    """Fires due schedules; safe to call at any time, from any number of processes: each slot fires once."""
+    """Fires due schedules and triggers; safe to call at any time, from any number of processes: each fires once."""
 
     def __init__(
         self,
@@ -24,41 +32,50 @@ class Scheduler:
         ids: IdSource,
         *,
         on_fault: Callable[[Exception], None],
-        at_once: int = AT_ONCE,
+        batch_size: int = BATCH_SIZE,
     ) -> None:
-        """Create the scheduler over the ports.
+        """``on_fault`` is called with the fault of a schedule that could not fire: it is tried again.
 
-        ``on_fault`` is called with the fault of a schedule that could not fire: other schedules fire, and this one is
-        tried again. ``at_once`` is the number of due schedules in one read.
+        ``batch_size`` is the number of due schedules in one read.
         """
         self._schedules = schedules
         self._directory = directory
         self._clock = clock
         self._ids = ids
         self._on_fault = on_fault
-        self._at_once = at_once
+        self._batch_size = batch_size
 
     async def turn(self) -> int:
-        """Fire every schedule that is due, each once; return the number of runs started here.
+        """Fire every schedule and every window that is due, each once; return the number of runs started here."""
+        return await self._all(self._schedules.due, self._fire) + await self._all(
+            self._directory.due_triggers, self._fire_trigger
+        )
 
-        Raises:
-            StoreUnavailable: Try again later; due schedules stay due.
-        """
+    async def _all(self, due_of: _Due, fire: Callable[[DueSchedule], Awaitable[bool]]) -> int:
         started = 0
         last: DueSchedule | None = None
         while True:
-            # Starts after the last one: schedules that cannot fire stay in the list.
-            due = await self._schedules.due(self._clock.now(), limit=self._at_once, after=last)
+            # Starts after the last one: what cannot fire stays in the list.
+            due = await due_of(self._clock.now(), limit=self._batch_size, after=last)
             for each in due:
                 try:
-                    started += await self._fire(each)
+                    started += await fire(each)
                 except StoreUnavailable:
                     raise
                 except Exception as exc:  # noqa: BLE001  # one that nobody can read must not hold up the others
                     self._on_fault(exc)
-            if len(due) < self._at_once:
+            if len(due) < self._batch_size:
                 return started
             last = due[-1]
+
+    async def _fire_trigger(self, due: DueSchedule) -> bool:
+        trigger = await self._directory.trigger(due.organization_id, due.id)
+        if trigger is None:
+            return False
+        sources = sources_of(await self._directory.integrations(trigger.organization_id))
+        zone = await zone_of(self._directory, trigger.organization_id)
+        fired = batch_firing(trigger, self._clock.now(), zone, sources=sources, run_id=self._ids.new_id(""))
+        return fired is not None and await self._directory.fire_trigger(fired)
 
     async def _fire(self, due: DueSchedule) -> bool:
         schedule = await self._schedules.schedule(due.organization_id, due.id)
@@ -66,6 +83,11 @@ class Scheduler:
             return False
         connected = sources_of(await self._directory.integrations(schedule.organization_id))
         sources = [source for source in connected if source.repository_id in schedule.repository_ids]
-        fired = firing(schedule, self._clock.now(), sources=sources, run_id=self._ids.mint(""))
+        organization = await self._directory.organization_of(schedule.organization_id)
+        if organization is None:
+            return False
+        fired = firing(
+            schedule, self._clock.now(), organization.time_zone, sources=sources, run_id=self._ids.new_id("")
+        )
         # Concurrent processes may read the same due time, but only one of them fires the schedule.
         return fired is not None and await self._schedules.fire(fired)

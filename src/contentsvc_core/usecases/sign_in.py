@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import field, frozen
 
-from contentsvc_core.access.keys import ApiKey, stands
+from contentsvc_core.access.keys import ApiKey, is_active
 from contentsvc_core.access.sessions import (
     LINK_LIFE,
     SESSION_LIFE,
@@ -22,8 +22,6 @@ from contentsvc_core.usecases.authenticate import Authenticator
 @final
 @frozen(kw_only=True)
 class SignedIn:
-    """A signed-in session."""
-
     #: The secret in the browser's cookie.
     token: str = field(repr=False)
     #: The key, with the session's scopes and organization.
@@ -60,7 +58,7 @@ class SignIn:
         """Create the token of a link that signs one browser in once, within :data:`LINK_LIFE`; return the token."""
         token = self._ids.token(TOKEN_LENGTH)
         digest = link_digest(token)
-        assert digest is not None  # for the type checker: it was made in that form
+        assert digest is not None
         now = self._clock.now()
         await self._sessions.add(
             Session(digest=digest, key_prefix=key.prefix, created_at=now, expires_at=now + LINK_LIFE)
@@ -70,7 +68,7 @@ class SignIn:
     async def sign_in_by_link(self, token: str) -> SignedIn | None:
         """Begin a session; ``None``: the link is unknown, used or expired, or its key is not valid.
 
-        The link is deleted before any other check: of any number of browsers, one gets a session.
+        Of any number of browsers, one gets a session.
         """
         digest = link_digest(token)
         link = None if digest is None else await self._sessions.session(digest)
@@ -78,7 +76,7 @@ class SignIn:
             return None
         now = self._clock.now()
         key = await self._keys.key(link.key_prefix)
-        if now >= link.expires_at or key is None or not stands(key, now):
+        if now >= link.expires_at or key is None or not is_active(key, now):
             return None
         return await self._begun(key)
 
@@ -86,29 +84,25 @@ class SignIn:
         await self._authenticator.note_use(key)
         token = self._ids.token(TOKEN_LENGTH)
         digest = session_digest(token)
-        assert digest is not None  # for the type checker: it was made in that form
+        assert digest is not None
         now = self._clock.now()
         session = Session(digest=digest, key_prefix=key.prefix, created_at=now, expires_at=now + SESSION_LIFE)
         await self._sessions.add(session)
         return SignedIn(token=token, key=key, expires_at=session.expires_at)
 
     async def signed_in(self, token: str) -> SignedIn | None:
-        """Return the session of a token; ``None``: it is unknown or expired, or its key is not valid.
-
-        The key is read each time: its revocation ends its sessions.
-        """
+        """Return the session of a token; ``None``: it is unknown or expired, or its key is not valid."""
         digest = session_digest(token)
         session = None if digest is None else await self._sessions.session(digest)
         now = self._clock.now()
         if session is None or now >= session.expires_at:
             return None
         key = await self._keys.key(session.key_prefix)
-        if key is None or not stands(key, now):
+        if key is None or not is_active(key, now):
             return None
         return SignedIn(token=token, key=key, expires_at=session.expires_at)
 
     async def sign_out(self, token: str) -> None:
-        """End a session, if there is one."""
         digest = session_digest(token)
         if digest is not None:
             await self._sessions.remove(digest)

@@ -25,16 +25,13 @@ class Subscriptions:
         self._ids = ids
 
     async def request(self, changelog: PublicChangelog, address: str) -> Refusal | None:
-        """Store the request of an address, and its confirmation mail.
-
-        The answer is the same for known and unknown addresses.
-        """
+        """Store the request of an address, and its confirmation mail. The answer does not reveal known addresses."""
         normal = read_address(address)
         if normal is None:
             return NO_ADDRESS
         token, digest = self._minted()
         subscriber = Subscriber(
-            id=self._ids.mint("sub_"),
+            id=self._ids.new_id("sub_"),
             organization_id=changelog.organization_id,
             changelog_id=changelog.id,
             address=normal,
@@ -63,5 +60,5 @@ class Subscriptions:
     def _minted(self) -> tuple[str, str]:
         token = self._ids.token(TOKEN_LENGTH)
         digest = token_digest(token)
-        assert digest is not None  # for the type checker: it was made in that form
+        assert digest is not None
         return token, digest

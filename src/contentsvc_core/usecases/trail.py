@@ -6,9 +6,9 @@ from attrs import field, frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.ports import ContextLibrary, Directory, Insights, PostLibrary
+from contentsvc_core.ports import ContextLibrary, Directory, PostLibrary, ReadModel
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.context import custom_id, is_custom_id
 from contentsvc_core.workflows.runs import ListedRun, RunStatus
 
@@ -21,12 +21,8 @@ _UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
 @final
 @frozen(kw_only=True)
-class Led:
-    """The results of a processed delivery."""
-
-    #: The id of its context record.
+class RecordTrail:
     custom_id: str
-    #: The record's repository; ``None``: there is no record.
     repository: str | None
     #: The first runs, each with its trigger's name and its post, if they exist.
     runs: tuple[tuple[ListedRun, str, Post | None], ...] = field(converter=tuple)
@@ -34,22 +30,21 @@ class Led:
 
     @property
     def is_under_way(self) -> bool:
-        """Check whether a run has not ended yet."""
         return any(run.status in _UNENDED for run, _, _ in self.runs)
 
 
 @final
-class Trails:
+class DeliveryTrails:
     """Follows deliveries."""
 
     def __init__(
         self,
-        insights: Insights,
+        read_model: ReadModel,
         contexts: ContextLibrary,
         directory: Directory,
         posts: PostLibrary,
     ) -> None:
-        self._insights = insights
+        self._read_model = read_model
         self._contexts = contexts
         self._directory = directory
         self._posts = posts
@@ -57,31 +52,31 @@ class Trails:
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
         """Return the log entries of a delivery, newest first, at most 50.
 
-        ``named`` is the id of a single log entry, a delivery id, or the custom id of the delivery's context record.
+        ``named`` is the id of a log entry, a delivery id, or the custom id of the delivery's context record.
         """
         if is_own_id(named):
-            entry = await self._insights.entry(organization_id, named)
+            entry = await self._read_model.entry(organization_id, named)
             if entry is not None:
                 return (entry,)
         provider, _, rest = named.partition(":") if is_custom_id(named) else ("", "", "")
         repository_id, _, delivery_id = rest.partition(":")
-        wanted = delivery_id or named
-        found = await self._insights.log(organization_id, LogSearch(text=wanted), limit=_MOST_ENTRIES)
+        reference = delivery_id or named
+        entries = await self._read_model.log(organization_id, LogSearch(text=reference), limit=_MOST_ENTRIES)
         return tuple(
             entry
-            for entry in found
-            if entry.reference_id == wanted
+            for entry in entries
+            if entry.reference_id == reference
             and (not provider or (entry.integration_type, str(entry.repository_id)) == (provider, repository_id))
         )
 
-    async def led(self, entry: ListedEntry) -> Led | None:
+    async def record_trail(self, entry: ListedEntry) -> RecordTrail | None:
         """Return the results of an entry's delivery; ``None``: it was not processed."""
         if entry.event is None or entry.reference_id is None:
             return None
         mine = entry.organization_id
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
         repository = await self._contexts.repository(mine, key)
-        runs = await self._insights.runs_of(mine, entry.id)
+        runs = await self._read_model.runs_of(mine, entry.id)
         triggers = {trigger.id: trigger for trigger in (await self._directory.triggers(mine) if runs else ())}
         found: list[tuple[ListedRun, str, Post | None]] = []
         for run in runs[:_MOST_RUNS]:
@@ -89,4 +84,4 @@ class Trails:
             name = "" if trigger is None else trigger.name or f"{trigger.output_type.value} for each event"
             written = None if run.post_id is None else await self._posts.post(mine, run.post_id)
             found.append((run, name, written))
-        return Led(custom_id=key, repository=repository, runs=found, number=len(runs))
+        return RecordTrail(custom_id=key, repository=repository, runs=found, number=len(runs))

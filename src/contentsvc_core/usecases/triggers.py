@@ -4,27 +4,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from attrs import evolve
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
+from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.causes import unknown_repository
+from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_fault
 from contentsvc_core.workflows.triggers import (
+    ANY_SOURCE,
     EVENT_TYPES,
     NAME_LIMIT,
     TRIGGER_CHANGED,
     UNKNOWN_TRIGGER,
     CreateTrigger,
     Trigger,
+    collecting,
     source_type,
 )
 
-#: The repositories of a trigger have no common provider.
 SEVERAL_PROVIDERS: Final = Refusal(
     RefusalKind.UNSUITABLE,
     "the repositories are connected at different providers: a trigger is one provider's",
@@ -49,23 +52,28 @@ class TriggerEditor:
         values = values_of(wanted)
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
-        whose = await self._provider(organization_id, wanted.repository_ids, provider=values.pop("provider"))
+        provider: str | None = values.pop("provider")
+        if wanted.all_repositories:
+            whose = ANY_SOURCE if provider is None else source_type(provider)
+        else:
+            whose = await self._source(organization_id, wanted.repository_ids, provider=provider)
         if isinstance(whose, Refusal):
             return whose
+        now = self._clock.now()
         trigger = Trigger(
-            id=self._ids.mint("trg_"),
+            id=self._ids.new_id("trg_"),
             organization_id=organization_id,
-            source_type=source_type(whose),
-            created_at=self._clock.now(),
-            **_cleaned(values),
+            source_type=whose,
+            created_at=now,
+            **_fields(values, NO_OPTIONS),
         )
-        return await self._directory.add_trigger(trigger, checks_brand=True)
+        zone = await zone_of(self._directory, organization_id)
+        return await self._directory.add_trigger(collecting(trigger, now, zone), checks_brand=True)
 
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``; unset fields stay unchanged.
 
-        Its repositories are checked when they or their provider are given, its brand identity when that is given. Both
-        are checked when the trigger is enabled: it may have been disabled because one of them was removed.
+        What a change names is checked. All is checked when the trigger is enabled: a removal may have disabled it.
         """
         changes = values_of(change)
         for _ in range(_TURNS):
@@ -78,30 +86,40 @@ class TriggerEditor:
         return TRIGGER_CHANGED
 
     async def _change(self, standing: Trigger, changes: Mapping[str, Any]) -> Trigger | Refusal:
-        """Change a trigger, unless it differs from the one that was checked: ``CHANGED``."""
         organization_id = standing.organization_id
         if (refused := await self._refused(organization_id, changes)) is not None:
             return refused
-        fields = _cleaned(changes)
+        changes = dict(changes)
+        provider: str | None = changes.pop("provider", None)
+        watches_all = changes.get("all_repositories", standing.options.all_repositories)
+        if changes.get("all_repositories"):
+            changes["repository_ids"] = ()
+        elif "repository_ids" in changes:
+            watches_all = changes["all_repositories"] = False
         looked_at: tuple[str, tuple[int, ...]] | None = None
-        provider: str | None = fields.pop("provider", None)
-        if provider is not None or "repository_ids" in changes or changes.get("enabled"):
-            whose = await self._provider(
+        whose: str | None = None
+        if watches_all:
+            if provider is not None or not standing.options.all_repositories:
+                whose = ANY_SOURCE if provider is None else source_type(provider)
+        elif provider is not None or changes.keys() & {"repository_ids", "all_repositories"} or changes.get("enabled"):
+            found = await self._source(
                 organization_id,
                 changes.get("repository_ids", standing.repository_ids),
                 provider=provider,
                 usually=standing.source_type,
             )
-            if isinstance(whose, Refusal):
-                return whose
-            fields["source_type"] = source_type(whose)
-            looked_at = standing.source_type, standing.repository_ids
+            if isinstance(found, Refusal):
+                return found
+            whose, looked_at = found, (standing.source_type, standing.repository_ids)
+        now = self._clock.now()
+        zone = await zone_of(self._directory, organization_id)
 
         def change(trigger: Trigger) -> Trigger | Refusal:
             # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
-            return evolve(trigger, **fields)
+            moved = {} if whose is None else {"source_type": whose}
+            return collecting(evolve(trigger, **_fields(changes, trigger.options), **moved), now, zone, was=trigger)
 
         return await self._directory.change_trigger(
             organization_id,
@@ -111,21 +129,26 @@ class TriggerEditor:
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
 
-    async def _refused(self, organization_id: str, given: Mapping[str, Any]) -> Refusal | None:
-        name: str = given.get("name", "")
+    async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:
+        if fields.get("all_repositories") and fields.get("repository_ids"):
+            fault = f"{FIELD} cannot be named together with all repositories"
+            return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
+        if (refused := options_fault(fields)) is not None:
+            return refused
+        name: str = fields.get("name", "")
         if len(name) > NAME_LIMIT:
             fault = f"a trigger's name has at most {NAME_LIMIT} characters"
             return Refusal(RefusalKind.UNSUITABLE, fault, "name")
-        kinds: Sequence[str] = given.get("event_types", ())
+        kinds: Sequence[str] = fields.get("event_types", ())
         if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
             fault = f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}"
             return Refusal(RefusalKind.UNSUITABLE, fault, "event_types")
-        return await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
+        return await unknown_brand(self._brands, organization_id, fields.get("brand_identity_id"))
 
-    async def _provider(
+    async def _source(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
     ) -> str | Refusal:
-        """Return the provider that all repositories are connected at.
+        """Return the ``sourceType`` of the provider that all repositories are connected at.
 
         A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         """
@@ -149,12 +172,14 @@ class TriggerEditor:
             if not usual:
                 fault = f"the repository is connected at {' and '.join(able)}: say which provider"
                 return Refusal(RefusalKind.UNSUITABLE, fault, "provider")
-            return usual[0]
-        return able[0]
+            return source_type(usual[0])
+        return source_type(able[0])
 
 
-def _cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one_line(value, NAME_LIMIT) if name == "name" else value for name, value in values.items()}
+def _fields(values: Mapping[str, Any], options: TriggerOptions) -> dict[str, Any]:
+    fields = {name: one_line(value, NAME_LIMIT) if name == "name" else value for name, value in values.items()}
+    changed = {name: fields.pop(name) for name in TriggerOptions.__struct_fields__ if name in fields}
+    return {**fields, "options": structs.replace(options, **changed)}
 
 
 def provider_of(source: str) -> str | None:

@@ -1,11 +1,11 @@
-"""Creates, changes, tests and deletes webhook endpoints."""
-
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import timedelta
-from typing import TypedDict, Unpack, final
+from typing import final
 
 from attrs import evolve, field, frozen
+from msgspec import Struct
 
+from contentsvc_core.commands import values_of
 from contentsvc_core.content.site_addresses import SiteHost
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
@@ -15,12 +15,14 @@ from contentsvc_core.outgoing.endpoints import (
     MAX_OVERLAP,
     OVERLAP,
     UNKNOWN_ENDPOINT,
+    UNSIGNED,
+    CreateEndpoint,
     WebhookEndpoint,
-    read_endpoint_url,
 )
-from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import message_for_test
 from contentsvc_core.outgoing.signing import SECRET_LENGTH, secret_of
+from contentsvc_core.outgoing.targets import NO_MAIL, Target, format_of_target, read_target
 from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookEndpoints
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls
@@ -35,15 +37,6 @@ class NewSecret:
     secret: str = field(repr=False)
 
 
-class EndpointChanges(TypedDict, total=False):
-    """The changes of an endpoint; missing fields stay unchanged."""
-
-    url: str
-    description: str
-    event_types: Iterable[EventType]
-    enabled: bool
-
-
 @final
 class EndpointEditor:
     """Creates, changes, rotates, tests and deletes webhook endpoints."""
@@ -56,55 +49,65 @@ class EndpointEditor:
         ids: IdSource,
         *,
         opened: Collection[SiteHost] = (),
+        mails: bool = False,
     ) -> None:
         self._endpoints = endpoints
         self._outbox = outbox
         self._clock = clock
         self._ids = ids
         self._opened = opened
+        self._mails = mails
 
-    async def create(
-        self,
-        organization_id: str,
-        *,
-        url: str,
-        description: str = "",
-        event_types: Iterable[EventType] = (),
-        enabled: bool = True,
-    ) -> NewSecret | Refusal:
-        """Create an endpoint with a new secret; without event types it receives all events."""
-        if (fault := self._fault(url=url, description=description)) is not None:
+    async def create(self, organization_id: str, wanted: CreateEndpoint) -> NewSecret | Refusal:
+        """Create an endpoint with a new secret, which signs standard messages."""
+        if (fault := _fault(wanted.description)) is not None:
             return fault
+        target = self._target(wanted.url, wanted.format)
+        if isinstance(target, Refusal):
+            return target
         endpoint = WebhookEndpoint(
-            id=self._ids.mint(ENDPOINT_PREFIX),
+            id=self._ids.new_id(ENDPOINT_PREFIX),
             organization_id=organization_id,
-            url=url,
-            description=description,
-            event_types=event_types,
-            enabled=enabled,
+            url=target.url,
+            description=wanted.description,
+            format=target.format,
+            event_types=wanted.event_types,
+            enabled=wanted.enabled,
             created_at=self._clock.now(),
         )
         secret = self._secret()
         added = await self._endpoints.add(endpoint, secret)
         return added if isinstance(added, Refusal) else NewSecret(endpoint=added, secret=secret)
 
-    async def change(
-        self, organization_id: str, endpoint_id: str, **changes: Unpack[EndpointChanges]
-    ) -> WebhookEndpoint | Refusal:
-        """Change an endpoint; messages that waited are sent when it is enabled again."""
-        if (fault := self._fault(url=changes.get("url"), description=changes.get("description"))) is not None:
-            return fault
+    async def change(self, organization_id: str, endpoint_id: str, change: Struct) -> WebhookEndpoint | Refusal:
+        """Change an endpoint by a ``ChangeEndpoint``; messages that waited are sent when it is enabled again.
 
-        def change(standing: WebhookEndpoint) -> WebhookEndpoint:
+        A new target without a format gets the format of its host. A format that was chosen by hand stays.
+        """
+        changes = values_of(change)
+        if (fault := _fault(changes.get("description", ""))) is not None:
+            return fault
+        standing = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if standing is None:
+            return UNKNOWN_ENDPOINT
+        if "url" in changes or "format" in changes:
+            is_chosen = standing.format is not format_of_target(standing.url)
+            chosen_format: EndpointFormat | None = changes.get("format", standing.format if is_chosen else None)
+            target = self._target(changes.get("url", standing.url), chosen_format)
+            if isinstance(target, Refusal) and "format" not in changes:
+                target = self._target(changes["url"], None)
+            if isinstance(target, Refusal):
+                return target
+            changes |= {"url": target.url, "format": target.format}
+
+        def evolved(standing: WebhookEndpoint) -> WebhookEndpoint:
             changed = evolve(standing, **changes)
             if changed.enabled and (not standing.enabled or changed.url != standing.url):
                 # A new start: failures at the former address do not count.
                 changed = evolve(changed, disabled_reason=None, failures=0)
             return changed
 
-        if not is_own_id(endpoint_id):
-            return UNKNOWN_ENDPOINT
-        return await self._endpoints.change(organization_id, endpoint_id, change) or UNKNOWN_ENDPOINT
+        return await self._endpoints.change(organization_id, endpoint_id, evolved) or UNKNOWN_ENDPOINT
 
     async def rotate(
         self, organization_id: str, endpoint_id: str, *, overlap: timedelta = OVERLAP
@@ -112,8 +115,11 @@ class EndpointEditor:
         """Store a new secret of an endpoint; for ``overlap``, messages are signed with the old one, too."""
         if not timedelta() <= overlap <= MAX_OVERLAP:
             return invalid("overlap", f"must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
-        if not is_own_id(endpoint_id):
+        standing = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if standing is None:
             return UNKNOWN_ENDPOINT
+        if not standing.is_signed:
+            return UNSIGNED
         secret = self._secret()
         rotated = await self._endpoints.rotate(
             organization_id, endpoint_id, secret, overlap_until=self._clock.now() + overlap
@@ -122,12 +128,12 @@ class EndpointEditor:
 
     async def test(self, organization_id: str, endpoint_id: str) -> str | Refusal:
         """Create a test message and return its id, by which the log has the outcome."""
-        found = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        if found is None:
+        endpoint = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if endpoint is None:
             return UNKNOWN_ENDPOINT
-        if not found.enabled:
+        if not endpoint.enabled:
             return ENDPOINT_DISABLED
-        message = message_for_test(found.id, organization_id, self._ids.mint("msg_"), self._clock.now())
+        message = message_for_test(endpoint.id, organization_id, self._ids.new_id("msg_"), self._clock.now())
         await self._outbox.add(message)
         return message.id
 
@@ -138,14 +144,15 @@ class EndpointEditor:
     def _secret(self) -> str:
         return secret_of(self._ids.token(SECRET_LENGTH))
 
-    def _fault(self, *, url: str | None, description: str | None) -> Refusal | None:
-        if url is not None:
-            address = read_endpoint_url(url, self._opened)
-            if isinstance(address, Refusal):
-                return evolve(address, field="url")
-        if description is not None:
-            if len(description) > DESCRIPTION_LIMIT:
-                return invalid("description", f"must have at most {DESCRIPTION_LIMIT} characters")
-            if has_controls(description):
-                return invalid("description", "must be one line without control characters")
-        return None
+    def _target(self, url: str, chosen_format: EndpointFormat | None) -> Target | Refusal:
+        target = read_target(url, chosen_format, self._opened)
+        is_mail = isinstance(target, Target) and target.format is EndpointFormat.EMAIL
+        return NO_MAIL if is_mail and not self._mails else target
+
+
+def _fault(description: str) -> Refusal | None:
+    if len(description) > DESCRIPTION_LIMIT:
+        return invalid("description", f"must have at most {DESCRIPTION_LIMIT} characters")
+    if has_controls(description):
+        return invalid("description", "must be one line without control characters")
+    return None

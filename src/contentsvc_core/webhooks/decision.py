@@ -6,9 +6,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from contentsvc_core import identifiers
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
-from contentsvc_core.webhooks.filters import why_filtered
+from contentsvc_core.webhooks.filters import is_opened, why_filtered
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.providers.decoding import Malformed
@@ -75,12 +76,12 @@ def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDeliver
     """Verify a delivery before its body is parsed (specification 4.1, step 1, and 7)."""
     if (refused := preflight(delivery, hook)) is not None:
         return refused
-    assert hook is not None  # preflight has refused it otherwise; this is for the type checker
+    assert hook is not None
     if len(delivery.body) > MAX_BODY:
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
     provider = hook.address.speaks
-    assert provider is not None  # locate() lets no other address through
+    assert provider is not None
     if not hook.verifies(delivery.body, delivery.sole(provider.scheme.header)):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. After the signature, so that an unsigned probe learns nothing.
@@ -90,7 +91,7 @@ def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDeliver
         return rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
     if hook.repository is Belonging.ANOTHERS:
         return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
-    return VerifiedDelivery(delivery=delivery, branch=hook.branch)
+    return VerifiedDelivery(delivery=delivery, branch=hook.branch, opened=hook.opened)
 
 
 def decide(verified: VerifiedDelivery) -> Outcome:
@@ -100,24 +101,25 @@ def decide(verified: VerifiedDelivery) -> Outcome:
     """
     delivery = verified.delivery
     provider = delivery.address.speaks
-    assert provider is not None  # locate() lets no other address through
+    assert provider is not None
     kind = _text(delivery, provider.event_header)
-    named = _text(delivery, provider.delivery_header)
+    delivery_id = _text(delivery, provider.delivery_header)
     reader = provider.readers.get(kind)
     # Checked together: nearly all deliveries have a known kind and a valid id.
-    if (reader is None or not identifiers.is_delivery_id(named)) and (refused := _header_fault(delivery, provider)):
+    if (reader is None or not identifiers.is_delivery_id(delivery_id)) and (
+        refused := _header_fault(delivery, provider)
+    ):
         return refused
     if (fault := _content_type_fault(delivery)) is not None:
         return _invalid_payload(delivery, fault)
     try:
-        # Specification 4.1, step 3.
         if reader is None:
             read_object(delivery.body)
             # Steps 4 and 6.3: kinds without effects.
             return (
-                Pong(delivery_id=named)
+                Pong(delivery_id=delivery_id)
                 if kind == "ping"
-                else Ignored(kind=one_line(kind, _KIND_LENGTH), delivery_id=named)
+                else Ignored(kind=one_line(kind, _KIND_LENGTH), delivery_id=delivery_id)
             )
         reading = reader(delivery.body)
     except Malformed as fault:
@@ -125,32 +127,33 @@ def decide(verified: VerifiedDelivery) -> Outcome:
     if reading.repository_id != delivery.address.repository_id:
         return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH, unless_duplicate=True)
     if reading.also:
-        return _first_of_several(reading, named, verified.branch)
-    return _decided(reading, named, verified.branch)
+        return _first_of_several(reading, delivery_id, verified)
+    return _decided(reading, delivery_id, verified)
 
 
-def _decided(reading: Reading, named: str, branch: str | None) -> Processed | Filtered:
-    """Decide steps 5 and 6 for one event."""
-    default_branch = branch if reading.default_branch is None else reading.default_branch
-    if (reason := why_filtered(reading.event, default_branch)) is not None:
-        return Filtered(event=reading.event, delivery_id=named, reason=reason)
+def _decided(reading: Reading, delivery_id: str, verified: VerifiedDelivery) -> Processed | Filtered:
+    default_branch = verified.branch if reading.default_branch is None else reading.default_branch
+    event = reading.event
+    if (reason := why_filtered(event, default_branch)) is not None:
+        if not (isinstance(event, Push) and is_opened(event, verified.opened)):
+            return Filtered(event=event, delivery_id=delivery_id, reason=reason)
+        event = replace(event, off_default=True)
     return Processed(
-        event=reading.event,
-        delivery_id=named,
+        event=event,
+        delivery_id=delivery_id,
         repository_id=reading.repository_id,
         repository=reading.repository,
     )
 
 
-def _first_of_several(reading: Reading, named: str, branch: str | None) -> Processed | Filtered:
-    """Return the outcome of the first event that is processed, with those of the others that are."""
-    outcomes = [_decided(each, named, branch) for each in (reading, *reading.also)]
+def _first_of_several(reading: Reading, delivery_id: str, verified: VerifiedDelivery) -> Processed | Filtered:
+    outcomes = [_decided(each, delivery_id, verified) for each in (reading, *reading.also)]
     processed = [each for each in outcomes if isinstance(each, Processed)]
     if not processed:
         return outcomes[0]
     first, *others = processed
     # Each has a claim of its own, with an id that is the same for all attempts.
-    also = [replace(each, delivery_id=f"{named[:_ID_LENGTH]}.{place}") for place, each in enumerate(others, 1)]
+    also = [replace(each, delivery_id=f"{delivery_id[:_ID_LENGTH]}.{place}") for place, each in enumerate(others, 1)]
     return replace(first, also=tuple(also))
 
 
@@ -162,7 +165,6 @@ def delivery_id(delivery: Delivery) -> str | None:
 
 
 def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
-    """Refuse a delivery without a kind or an id (decisions, receiver, step 6)."""
     for header in (provider.event_header, provider.delivery_header):
         values = delivery.values(header)
         if len(values) > 1:
@@ -177,7 +179,6 @@ def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
 
 
 def _content_type_fault(delivery: Delivery) -> str | None:
-    """Check that the body is announced as JSON (decisions, receiver, step 8)."""
     values = delivery.values("Content-Type")
     if len(values) > 1:
         return "Repeated Content-Type header"
@@ -201,7 +202,7 @@ def _text(delivery: Delivery, header: str) -> str:
 def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
     """Return a refusal with the kind and the id of the delivery, as far as its headers have them.
 
-    The body is not read. ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
+    ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
     """
     provider = delivery.address.speaks
     kind = _text(delivery, provider.event_header) if provider else ""

@@ -1,14 +1,17 @@
 """A delivery as it arrived: raw bytes and the parts of the path."""
 
 from enum import Enum, auto
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 from attrs import Factory, field, frozen
 
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.signature import Verifier
+from contentsvc_core.workflows.filters import Batch
+from contentsvc_core.workflows.globs import Globs
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 
 
@@ -38,9 +41,10 @@ class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
     headers: tuple[tuple[bytes, bytes], ...]
     #: The body, exactly as signed.
     body: bytes
+    #: The address of the connection; ``None``: unknown.
+    peer: str | None = None
 
     def __post_init__(self) -> None:
-        """Index the headers by their names in lower case."""
         vars(self)["named"] = {name.lower(): value for name, value in self.headers}
 
     def __repr__(self) -> str:
@@ -49,20 +53,20 @@ class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
 
     def values(self, name: str) -> tuple[bytes, ...]:
         """Return every value of the header ``name`` (case-insensitive, RFC 9110 section 5.1)."""
-        sent, named = _as_sent(name), vars(self)["named"]
-        if sent not in named:
+        sent, by_name = _as_sent(name), vars(self)["named"]
+        if sent not in by_name:
             return ()
-        if len(named) == len(self.headers):
-            return (named[sent],)
+        if len(by_name) == len(self.headers):
+            return (by_name[sent],)
         return tuple(value for each, value in self.headers if each.lower() == sent)
 
     def sole(self, name: str) -> bytes | None:
         """Return the value of the header ``name`` if it occurs exactly once, else ``None``."""
-        named = vars(self)["named"]
-        if len(named) == len(self.headers):
-            return named.get(_as_sent(name))
-        found = self.values(name)
-        return found[0] if len(found) == 1 else None
+        by_name = vars(self)["named"]
+        if len(by_name) == len(self.headers):
+            return by_name.get(_as_sent(name))
+        values = self.values(name)
+        return values[0] if len(values) == 1 else None
 
 
 @lru_cache(maxsize=64)
@@ -83,7 +87,7 @@ class Belonging(Enum):
 
 def _verifier(address: Address, secrets: tuple[str, ...]) -> Verifier:
     provider = address.speaks
-    assert provider is not None  # an address has one that is known
+    assert provider is not None
     return provider.scheme.verifier(secrets)
 
 
@@ -97,6 +101,8 @@ class HookConfiguration:
     enabled: bool
     #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
+    #: Secrets that a rotation has replaced and that verify no more, as far as they are kept: they explain refusals.
+    former_secrets: tuple[str, ...] = field(converter=tuple, default=(), repr=False)
     repository: Belonging
     #: The organization's triggers that may match; :func:`~contentsvc_core.workflows.triggers.matching` decides.
     triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
@@ -116,17 +122,30 @@ class HookConfiguration:
 
     def started_by(self, event_type: str) -> tuple[Trigger, ...]:
         """Return the triggers that an event of the configuration's repository starts, in their order."""
-        found = self._started.get(event_type)
-        if found is None:
+        triggers = self._started.get(event_type)
+        if triggers is None:
             address = self.address
-            found = self._started[event_type] = matching(
+            triggers = self._started[event_type] = matching(
                 self.triggers,
                 organization_id=address.organization_id,
                 source_type=source_type(address.provider),
                 repository_id=address.repository_id,
                 event_type=event_type,
             )
-        return found
+        return triggers
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Return whether no trigger has filters or batches: each of them starts a run for each event of its types."""
+        return all(trigger.filter is None and trigger.options.batch is Batch.NONE for trigger in self.triggers)
+
+    @cached_property
+    def opened(self) -> "tuple[Globs, ...]":
+        """Return the branches beside the default branch whose pushes are processed: triggers name them."""
+        branch_filters = (
+            trigger.filter.branches for trigger in self.started_by(Push.type) if trigger.filter is not None
+        )
+        return tuple(branches for branches in branch_filters if branches is not None)
 
 
 @final
@@ -139,5 +158,6 @@ class VerifiedDelivery(Value, frozen=True, kw_only=True):
     """
 
     delivery: Delivery
-    #: The stored branch of the repository.
     branch: str | None = None
+    #: The patterns of further branches whose pushes are processed.
+    opened: tuple[Globs, ...] = ()

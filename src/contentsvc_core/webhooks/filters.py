@@ -1,22 +1,28 @@
 """The filters of events (specification 6.1, 6.2)."""
 
+from collections.abc import Collection
 from typing import assert_never
 
 from contentsvc_core.events.normalized import RELEASE_ACTIONS, Event, Push, Release
 from contentsvc_core.text import one_line
+from contentsvc_core.workflows.globs import Globs
 
-#: The maximum length of a foreign name in a reason, in characters.
 _SHOWN = 100
 #: Default branches "usually" (specification 6.1): for code hosts whose deliveries name none.
 _USUAL = frozenset({"refs/heads/main", "refs/heads/master"})
 
 
+def is_opened(push: Push, opened: Collection[Globs]) -> bool:
+    """Check whether triggers ask for a push to another branch than the default one (docs/silent-points.md)."""
+    if not opened or not push.commits or not push.ref.startswith("refs/heads/"):
+        return False
+    return any(branches.matches(push.branch) for branches in opened)
+
+
 def why_filtered(event: Event, default_branch: str | None) -> str | None:
     """Return the reason why an event is filtered out; ``None``: the event is processed.
 
-    Args:
-        event: The event.
-        default_branch: The branch that releases are made from; ``None``: unknown, so that the usual names count.
+    ``default_branch`` ``None``: unknown, so that the usual names count.
     """
     match event:
         case Push():

@@ -124,7 +124,6 @@ def answer(outcome: Outcome) -> dict[str, Any]:
 
 
 def answer_json(outcome: Outcome) -> bytes:
-    """Return the encoded body of the answer."""
     return msgspec.json.encode(_body(outcome))
 
 

@@ -8,12 +8,9 @@ _BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
 
 
 def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
-    """Return a ping like a code host's: it is received, verified and logged like any delivery.
-
-    The address must have a known provider. The ping is signed with ``secret``.
-    """
+    """Return a signed ping like a code host's: it is received, verified and logged like any delivery."""
     provider = address.speaks
-    assert provider is not None  # an address has one that is known
+    assert provider is not None
     headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(_BODY)),

@@ -1,6 +1,6 @@
 """All effects of a delivery as one value, which a store writes completely or not at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import lru_cache
@@ -9,14 +9,17 @@ from typing import Final, assert_never, final
 
 from msgspec.structs import replace
 
+from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.delivery import HookConfiguration
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.triggers import Trigger
 
 #: The time for which a delivery id stays claimed; exactly after it the id is free again (specification 8.2).
 DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
@@ -102,6 +105,7 @@ class Settlement(Value, frozen=True, kw_only=True):
             error_message=None,
             detail={"event": self.kind, "duplicate": True},
             reason="the delivery was processed less than 24 hours ago",
+            received=None,
         )
 
 
@@ -115,24 +119,24 @@ def settlement(
     hook: HookConfiguration,
     *,
     at: datetime,
-    mint: Callable[[str], str],
+    new_id: Callable[[str], str],
     note: str | None = None,
     replayed: bool = False,
     event_json: str | None = None,
 ) -> Settlement | None:
     """Return the settlement of ``outcome`` at a hook address; ``None``: nothing is stored.
 
-    ``at`` is the time of claims and records. ``mint`` creates an id with the given prefix. ``note`` is added to the log
-    entry's reason. If ``replayed``, runs may report an event again. ``event_json`` is the outcome's event as a store
-    writes it, if it is encoded already.
+    ``at`` is the time of claims and records. ``note`` is added to the log entry's reason. If ``replayed``, runs may
+    report an event again. ``event_json`` is the outcome's event as a store writes it, if it is encoded already.
     """
     claim, status, detail, error, runs = Claim.CHECK, LogStatus.SUCCESS, None, None, ()
     match outcome:
         case Processed(event=event):
             claim, kind, detail = Claim.TAKE, event.type, event
-            runs = _runs(outcome, hook, at=at, mint=mint, replayed=replayed)
+            started, more = _started(event, hook, replayed=replayed)
+            runs = _runs(outcome, hook, started, at=at, new_id=new_id, replayed=replayed)
             title = f"Processed {kind} event"
-            reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started"
+            reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started{more}"
         case Filtered(event=event):
             kind, title, reason = event.type, f"Filtered {event.type} event", outcome.reason
             detail = {"event": event.type, "action": event.action, "filtered": True}
@@ -156,7 +160,7 @@ def settlement(
     address = hook.address
     delivery_id = outcome.delivery_id
     log = LogEntry(
-        id=mint("log_"),
+        id=new_id("log_"),
         organization_id=address.organization_id,
         integration_id=address.integration_id,
         repository_id=address.repository_id,
@@ -176,7 +180,7 @@ def settlement(
         claim=claim,
         key=None if claim is Claim.NONE or delivery_id is None else _key(hook, delivery_id),
         at=at,
-        context=_context(outcome, hook, at=at, mint=mint) if isinstance(outcome, Processed) else None,
+        context=_context(outcome, hook, at=at, new_id=new_id) if isinstance(outcome, Processed) else None,
         runs=runs,
         log=log,
         kind=kind,
@@ -194,9 +198,11 @@ def _key(hook: HookConfiguration, delivery_id: str) -> ClaimKey:
     )
 
 
-def _context(outcome: Processed, hook: HookConfiguration, *, at: datetime, mint: Callable[[str], str]) -> ContextRecord:
+def _context(
+    outcome: Processed, hook: HookConfiguration, *, at: datetime, new_id: Callable[[str], str]
+) -> ContextRecord:
     return ContextRecord(
-        id=mint("ctx_"),
+        id=new_id("ctx_"),
         organization_id=hook.address.organization_id,
         provider=hook.address.provider,
         repository_id=outcome.repository_id,
@@ -207,12 +213,36 @@ def _context(outcome: Processed, hook: HookConfiguration, *, at: datetime, mint:
     )
 
 
+def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[Sequence[Trigger], str]:
+    triggers = hook.started_by(event.type)
+    if hook.is_plain and not (isinstance(event, Push) and event.off_default):
+        return triggers, ""
+    left_out = {trigger.id: left for trigger in triggers if (left := trigger.why_left_out(event)) is not None}
+    matched = [trigger for trigger in triggers if trigger.id not in left_out]
+    # A user requests a replay, and does not wait for the end of a window.
+    started = [trigger for trigger in matched if replayed or trigger.options.batch is Batch.NONE]
+    notes: list[str] = []
+    if len(started) < len(matched):
+        number = len(matched) - len(started)
+        notes.append(f"collected by {number} {'trigger' if number == 1 else 'triggers'} for a later post")
+    if left_out and not matched:
+        kinds = ", ".join(dict.fromkeys(left.filter for left in left_out.values()))
+        notes.append(f"filtered: no trigger matched: {kinds}")
+    return started, "".join(f"; {note}" for note in notes)
+
+
 def _runs(
-    outcome: Processed, hook: HookConfiguration, *, at: datetime, mint: Callable[[str], str], replayed: bool
+    outcome: Processed,
+    hook: HookConfiguration,
+    started: Sequence[Trigger],
+    *,
+    at: datetime,
+    new_id: Callable[[str], str],
+    replayed: bool,
 ) -> tuple[WorkflowRun, ...]:
     address = hook.address
     runs: list[WorkflowRun] = []
-    for trigger in hook.started_by(outcome.event.type):
+    for trigger in started:
         cause = Delivered(
             trigger_id=trigger.id,
             provider=address.provider,
@@ -224,7 +254,7 @@ def _runs(
         )
         runs.append(
             WorkflowRun(
-                id=mint(""),
+                id=new_id(""),
                 organization_id=address.organization_id,
                 cause=cause,
                 created_at=at,

@@ -40,12 +40,10 @@ class HmacSha256:
 
     @property
     def description(self) -> str:
-        """Return what the header carries, for people."""
         return f"`{self.prefix}` followed by the hexadecimal HMAC-SHA256 of the body, keyed with the webhook secret."
 
     @property
     def proof(self) -> str:
-        """Return how a delivery proves its sender, in a few words."""
         return "an HMAC-SHA256 signature over the body"
 
     @property
@@ -54,11 +52,9 @@ class HmacSha256:
         return f"^{self.prefix}[0-9a-f]{{64}}$"
 
     def value(self, body: bytes, secret: str) -> str:
-        """Return the header's value for ``body``."""
         return f"{self.prefix}{hmac.digest(_bytes(secret), body, sha256).hex()}"
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
-        """Return the check against ``secrets``."""
         return partial(self.is_signed, tuple(keyed(secrets)))
 
     def is_signed(self, macs: Iterable[HMAC], body: bytes, signature: bytes | None) -> bool:
@@ -68,10 +64,10 @@ class HmacSha256:
         prefix = self.prefix.encode()
         verified = False
         for mac in macs:
-            made = mac.copy()
-            made.update(body)
+            computed = mac.copy()
+            computed.update(body)
             # Every key is tried, so that the time taken does not tell which one was right.
-            verified |= hmac.compare_digest(prefix + made.hexdigest().encode(), signature)
+            verified |= hmac.compare_digest(prefix + computed.hexdigest().encode(), signature)
         return verified
 
 
@@ -84,12 +80,10 @@ class SharedToken:
 
     @property
     def description(self) -> str:
-        """Return what the header carries, for people."""
         return "The webhook secret."
 
     @property
     def proof(self) -> str:
-        """Return how a delivery proves its sender, in a few words."""
         return "the secret itself"
 
     @property
@@ -98,16 +92,13 @@ class SharedToken:
         return None
 
     def value(self, body: bytes, secret: str) -> str:
-        """Return the header's value, which is the same for every body."""
         del body
         return secret
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
-        """Return the check against ``secrets``."""
         return partial(self.is_sent, tuple(_bytes(secret) for secret in secrets if secret))
 
     def is_sent(self, tokens: Iterable[bytes], body: bytes, sent: bytes | None) -> bool:
-        """Check that ``sent`` is one of ``tokens``."""
         del body
         if not sent:
             return False

@@ -15,6 +15,7 @@ from contentsvc_core.organizations import Integration
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.values import Value
+from contentsvc_core.workflows.output_settings import PostSettings
 
 #: The earliest time that a code host's date can mean. Earlier dates come from clocks that were never set, which begin
 #: in 1970 or 1980.
@@ -24,8 +25,6 @@ _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 
 class TriggerMatch(Value, frozen=True, kw_only=True):
-    """A delivery matched a trigger (specification 6.4, step 2): all of the cause but the event."""
-
     trigger_id: str
     #: The provider's slug.
     provider: str
@@ -38,7 +37,6 @@ class TriggerMatch(Value, frozen=True, kw_only=True):
 
     @property
     def started_by(self) -> str:
-        """Return the id of the trigger."""
         return self.trigger_id
 
 
@@ -52,7 +50,7 @@ class Delivered(TriggerMatch, frozen=True, kw_only=True):
     def once_key(self) -> str | None:
         """Return the key of the one post about a release: code hosts announce some releases twice (decisions).
 
-        ``None``: any number of posts may report the event. A replay has no key, since a user requested it.
+        ``None``: any number of posts may report the event, such as a replay.
         """
         return None if self.replayed else once_key(self.trigger_id, self.repository_id, self.event)
 
@@ -94,7 +92,6 @@ class Source:
 
 
 def sources_of(integrations: Iterable[Integration]) -> list[Source]:
-    """Return the connected repositories."""
     return [
         Source(provider=integration.provider, repository_id=repository.id, full_name=repository.full_name)
         for integration in integrations
@@ -104,32 +101,30 @@ def sources_of(integrations: Iterable[Integration]) -> list[Source]:
 
 @final
 @frozen(kw_only=True)
-class Generation:
+class Generation(PostSettings):
     """A request for content about a stretch of time, by a client or by a schedule."""
 
     kind: ClassVar[str] = "generation"
 
-    #: The job or the schedule that started the run; exactly one is set.
+    #: The job, the schedule or the trigger with a batch that started the run; exactly one is set.
     job_id: str | None = None
     schedule_id: str | None = None
+    trigger_id: str | None = None
     content_type: ContentType
     lookback: Lookback
     window: LookbackWindow
     sources: tuple[Source, ...] = field(converter=tuple)
-    brand_identity_id: str | None = None
     include_commits: bool = True
     include_releases: bool = True
-    auto_publish: bool = False
 
     def __attrs_post_init__(self) -> None:
-        if (self.job_id is None) == (self.schedule_id is None):
-            message = "a generation belongs to a job or to a schedule"
+        if [self.job_id, self.schedule_id, self.trigger_id].count(None) != 2:  # noqa: PLR2004  # all but one
+            message = "a generation belongs to a job, to a schedule or to a trigger"
             raise ValueError(message)
 
     @property
     def started_by(self) -> str:
-        """Return the id of the job or the schedule."""
-        return self.job_id or self.schedule_id or ""
+        return self.job_id or self.schedule_id or self.trigger_id or ""
 
 
 @final
@@ -146,7 +141,6 @@ class SiteReading:
 
     @property
     def started_by(self) -> str:
-        """Return the id of the job."""
         return self.job_id
 
 
@@ -158,7 +152,6 @@ ListedCause = ListedDelivery | Generation | SiteReading
 
 
 def listed_cause(cause: Cause) -> ListedCause:
-    """Return the list form of a cause."""
     if not isinstance(cause, Delivered):
         return cause
     return ListedDelivery(
@@ -173,10 +166,9 @@ def listed_cause(cause: Cause) -> ListedCause:
 
 
 def occurred_at(cause: Delivered | Generation, received_at: datetime) -> datetime:
-    """Return the time of the events that a run reports.
+    """Return the time of the events that a run reports: publication, newest commit, or end of the window.
 
-    The time of a release is its publication, that of a push its newest commit, that of a window its end. If the date
-    cannot be read, is earlier than :data:`EARLIEST` or later than ``received_at``, the result is ``received_at``: the
+    A date that is not between :data:`EARLIEST` and ``received_at``, or cannot be read, counts as ``received_at``: the
     time at which the run's delivery or request arrived.
     """
     match cause:

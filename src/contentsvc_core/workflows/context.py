@@ -36,12 +36,10 @@ class ContextRecord(Value, frozen=True, kw_only=True):
 
     @property
     def custom_id(self) -> str:
-        """Combine provider, repository id and delivery id."""
         return custom_id(self.provider, self.repository_id, self.delivery_id)
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Return the record's metadata."""
         return {"source": source_type(self.provider), "eventType": self.event.type, "repository": self.repository}
 
     @property
@@ -59,7 +57,6 @@ class ContextRecord(Value, frozen=True, kw_only=True):
 
 
 def custom_id(provider: str, repository_id: int, delivery_id: str) -> str:
-    """Return the custom id of a delivery's context record."""
     return f"{provider}:{repository_id}:{delivery_id}"
 
 

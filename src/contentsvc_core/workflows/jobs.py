@@ -16,8 +16,6 @@ from contentsvc_core.workflows.runs import RunState, RunStatus, WorkflowRun
 
 
 class JobEventType(Enum):
-    """The types of a job's events."""
-
     QUEUED = "queued"
     WORKFLOW_TRIGGERED = "workflow_triggered"
     RUNNING = "running"
@@ -60,9 +58,9 @@ class Job:
     @property
     def asked(self) -> Generation | SiteReading:
         """Return the request."""
-        asked = self.run.cause
-        assert isinstance(asked, Generation | SiteReading)  # only these causes have a job
-        return asked
+        request = self.run.cause
+        assert isinstance(request, Generation | SiteReading)
+        return request
 
 
 #: A run that waits for a retry counts as running: a job never returns to an earlier status.
@@ -88,15 +86,14 @@ def job_status(job: Job) -> str:
 
 
 def generation_job_body(job: Job) -> dict[str, Any]:
-    """Return the wire form of a job that writes a post."""
-    asked = job.asked
-    assert isinstance(asked, Generation)  # the caller reads jobs of this kind only
+    request = job.asked
+    assert isinstance(request, Generation)
     return {
         **_common(job),
-        "contentType": asked.content_type.value,
-        "lookbackWindow": asked.lookback.value,
-        "repositoryIds": [str(source.repository_id) for source in asked.sources],
-        "brandVoiceId": asked.brand_identity_id,
+        "contentType": request.content_type.value,
+        "lookbackWindow": request.lookback.value,
+        "repositoryIds": [str(source.repository_id) for source in request.sources],
+        "brandVoiceId": request.brand_identity_id,
         "workflowRunId": job.run.id,
         "postId": job.run.post_id,
         "source": "api",
@@ -104,15 +101,14 @@ def generation_job_body(job: Job) -> dict[str, Any]:
 
 
 def brand_job_body(job: Job) -> dict[str, Any]:
-    """Return the wire form of a job that creates a brand identity."""
-    asked = job.asked
-    assert isinstance(asked, SiteReading)  # as above
+    request = job.asked
+    assert isinstance(request, SiteReading)
     reached = [_BRAND_STEPS.index(event.type) for event in job.events if event.type in _BRAND_STEPS]
     step = _BRAND_STEPS[reached[-1]] if reached else _BRAND_STEPS[0]
     return {
         **_common(job),
-        "name": asked.name,
-        "websiteUrl": asked.website_url,
+        "name": request.name,
+        "websiteUrl": request.website_url,
         "step": step.value,
         "currentStep": _BRAND_STEPS.index(step) + 1,
         "totalSteps": len(_BRAND_STEPS),
@@ -143,7 +139,6 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
 
 
 def job_event_body(event: JobEvent) -> dict[str, Any]:
-    """Return the wire form of an event."""
     return {
         "id": event.id,
         "jobId": event.job_id,

@@ -57,9 +57,9 @@ def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
 
     ``arrivals`` are the arrivals in the repository, oldest first, among them this run.
     """
-    told = companions(arrivals, run_id)
+    runs = companions(arrivals, run_id)
     place = _place(arrivals, run_id)
-    if len(told) >= MOST_PACKAGES or (told and arrivals[place].at - _first(arrivals, told) >= PACKAGE_SPAN):
+    if len(runs) >= MOST_PACKAGES or (runs and arrivals[place].at - _first(arrivals, runs) >= PACKAGE_SPAN):
         return None
     last: ReleaseRun | None = None
     after = _next(arrivals, place)
@@ -75,28 +75,27 @@ def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
 def companions(arrivals: Sequence[Arrival], run_id: str) -> tuple[ReleaseRun, ...]:
     """Return the runs, oldest first, whose releases a run reports beside its own."""
     members = {_place(arrivals, run_id)}
-    found: list[ReleaseRun] = []
+    runs: list[ReleaseRun] = []
     for place in range(min(members) - 1, -1, -1):
         run = arrivals[place].run
         if run is None or run.status in _OUT or run.status is RunStatus.COMPLETED:
             continue
         if _next(arrivals, place) in members:
             members.add(place)
-            found.append(run)
-    return tuple(reversed(found))
+            runs.append(run)
+    return tuple(reversed(runs))
 
 
 def _next(arrivals: Sequence[Arrival], place: int) -> int | None:
-    """Return the index of the next release of the same commit; ``None``: none arrived soon enough."""
-    one = arrivals[place]
+    arrival = arrivals[place]
     pushed = False
     for later in range(place + 1, len(arrivals)):
         other = arrivals[later]
-        if other.at - one.at > PACKAGE_GAP:
+        if other.at - arrival.at > PACKAGE_GAP:
             return None
         if other.run is None:
             pushed = True
-        elif other.run.status not in _OUT and _same_commit(one, other, pushed=pushed):
+        elif other.run.status not in _OUT and _same_commit(arrival, other, pushed=pushed):
             return later
     return None
 

@@ -13,34 +13,23 @@ from contentsvc_core.workflows.triggers import Trigger, source_type
 @final
 @frozen(kw_only=True)
 class Disabling:
-    """The triggers and schedules that a removal disables, in their new state."""
-
     triggers: tuple[Trigger, ...] = field(converter=tuple)
     schedules: tuple[Schedule, ...] = field(converter=tuple)
 
     @property
     def removed(self) -> Removed:
-        """Return what the removal reports."""
         return Removed(disabled_events=self.triggers, disabled_schedules=self.schedules)
 
 
 class Removal(Protocol):
-    """The rule of a removal."""
-
-    def __call__(self, triggers: Sequence[Trigger], schedules: Sequence[Schedule], /) -> Disabling:
-        """Return which of an organization's triggers and schedules the removal disables."""
-        ...
+    def __call__(self, triggers: Sequence[Trigger], schedules: Sequence[Schedule], /) -> Disabling: ...
 
 
 def removal_of_integration(integration: Integration, still_connected: Collection[int]) -> Removal:
-    """Return the rule for the removal of an integration.
+    """Return the rule for the removal of an integration; ``still_connected`` are the other repositories.
 
-    A trigger that names one of its repositories at its provider is disabled. A schedule names no provider: it is
-    disabled if it names a repository that no other integration connects.
-
-    Args:
-        integration: The removed integration.
-        still_connected: The repositories of the organization's other integrations.
+    A trigger that names one of its repositories at its provider is disabled; a trigger for all repositories is not. A
+    schedule is disabled if it names a repository that no other integration connects.
     """
     gone = {repository.id for repository in integration.repositories}
     nowhere = gone.difference(still_connected)
@@ -50,8 +39,8 @@ def removal_of_integration(integration: Integration, still_connected: Collection
             [
                 trigger
                 for trigger in triggers
-                if trigger.source_type == source_type(integration.provider)
-                and not gone.isdisjoint(trigger.repository_ids)
+                if any(trigger.watches(source_type(integration.provider), id_) for id_ in gone)
+                and not trigger.options.all_repositories
             ],
             [schedule for schedule in schedules if not nowhere.isdisjoint(schedule.repository_ids)],
         )
@@ -73,6 +62,6 @@ def removal_of_brand(brand_id: str) -> Removal:
 
 def _disabling(triggers: Sequence[Trigger], schedules: Sequence[Schedule]) -> Disabling:
     return Disabling(
-        triggers=[evolve(trigger, enabled=False) for trigger in triggers if trigger.enabled],
+        triggers=[evolve(trigger, enabled=False, due_at=None, since=None) for trigger in triggers if trigger.enabled],
         schedules=[disabled(schedule) for schedule in schedules if schedule.enabled],
     )

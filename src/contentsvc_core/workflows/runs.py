@@ -82,13 +82,10 @@ class WorkflowRun(RunState, frozen=True, kw_only=True):
 
 @final
 class ListedRun(RunState, frozen=True, kw_only=True):
-    """The list form of a workflow run: its event is a summary."""
-
     cause: ListedCause
 
 
 def listed_run(run: WorkflowRun) -> ListedRun:
-    """Return the list form of a run."""
     parts = asdict(run, recurse=False, filter=lambda attribute, _: attribute.name != "cause")
     return ListedRun(**parts, cause=listed_cause(run.cause))
 
@@ -142,15 +139,10 @@ class Completion(Enum):
 
 #: The statuses of runs that an operator may restart. A completed run has its post.
 RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
-#: The reason of a run that an operator cancelled.
 CANCELLED: Final = "cancelled by an operator"
-#: The reason of a skipped run whose release another run has reported.
 ALREADY_REPORTED: Final = "another run has reported this release"
-#: The reason of a skipped run whose release is part of another release's post.
-TOLD_TOGETHER: Final = "run {run} tells this release together with {tag}"
-#: The reason of a skipped run whose trigger was disabled after the match.
+TOLD_TOGETHER: Final = "run {run} reports this release together with {tag}"
 TRIGGER_DISABLED: Final = "the trigger is disabled"
-#: The reason of a skipped run whose schedule was disabled or deleted meanwhile.
 SCHEDULE_DISABLED: Final = "the schedule is disabled"
 
 #: The most attempts of a run; after the last one the run fails.
@@ -215,7 +207,7 @@ def _cause_body(cause: Cause | ListedCause) -> dict[str, Any]:
             if isinstance(cause, Delivered):
                 body |= {"eventAction": cause.event.action, "eventData": event_data(cause.event)}
         case Generation():
-            body |= {"scheduleId": cause.schedule_id, "jobId": cause.job_id}
+            body |= {"triggerId": cause.trigger_id, "scheduleId": cause.schedule_id, "jobId": cause.job_id}
         case SiteReading():
             body |= {"jobId": cause.job_id}
         case _:

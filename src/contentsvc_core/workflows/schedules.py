@@ -1,33 +1,64 @@
 """Schedules: content that is written at fixed times (decisions, ``/v1``, "Schedules").
 
-A *slot* is a time at which a schedule fires: a whole minute in UTC. Each slot fires once, on however many nodes. Of
-slots that passed while no server ran, only the latest one fires, when a server runs again.
+A *slot* is a time at which a schedule fires: a minute in the organization's time zone. Each slot fires once, on however
+many nodes. Of slots that passed while no server ran, only the latest one fires, when a server runs again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Annotated, Any, Final, final
+from zoneinfo import ZoneInfo
 
+import msgspec
 from attrs import evolve, field, frozen
+from msgspec import Meta
 
+from contentsvc_core.commands import changes_of
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
-from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.output_settings import Output, OutputSettings
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
-from contentsvc_core.workflows.slots import Cron, cron_body, latest_slot, next_slot
-from contentsvc_core.workflows.triggers import output_config_body
+from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
+from contentsvc_core.zones import DEFAULT_ZONE
 
-#: The only ``sourceType`` of schedules.
 SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 120
 UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
 #: Another schedule of the organization does the same.
 DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
+#: The organization's time zone was changed concurrently, several times in a row; the client may retry.
+ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
 #: The most schedules of an organization, disabled ones included: at most this many runs start in one minute.
 MAX_SCHEDULES: Final = 100
+
+
+class ScheduleSettings(OutputSettings, frozen=True, kw_only=True):
+    """The fields of a schedule that have the same form in all drivers."""
+
+    name: Annotated[str, Meta(max_length=NAME_LIMIT, description="Name of the schedule.")]
+    lookback: Annotated[Lookback, Meta(description="Time window of each post.")] = msgspec.field(
+        default=DEFAULT_LOOKBACK, name="lookbackWindow"
+    )
+
+
+@final
+class CreateSchedule(ScheduleSettings, frozen=True, kw_only=True):
+    """Create a schedule."""
+
+    repository_ids: Annotated[
+        Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
+        Meta(description="Connected repository that the schedule covers. Repeat for several."),
+    ]
+    cron: Cron
+    brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None
+    house_style: HouseStyle | None = None
+
+
+ChangeSchedule = changes_of(CreateSchedule, "ChangeSchedule", clears=("brand_identity_id", "house_style"))
+
 #: The reason of a skipped run whose schedule found no connected repository when it fired.
 NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
 
@@ -44,7 +75,7 @@ def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None
 
 @final
 @frozen(kw_only=True)
-class Schedule:
+class Schedule(Output):
     """Starts a run that writes content at fixed times."""
 
     id: str
@@ -54,15 +85,7 @@ class Schedule:
     cron: Cron
     #: The repositories to report, in ascending order; they may belong to different providers.
     repository_ids: tuple[int, ...] = field(converter=_ascending, validator=_some)
-    #: The content type of its posts.
-    output_type: ContentType
-    #: ``None``: the organization's default identity.
-    brand_identity_id: str | None = None
     enabled: bool = True
-    #: True: its posts are published at once; False: they are drafts.
-    auto_publish: bool = False
-    #: Overrides the organization's house style; ``None``: no override.
-    house_style: HouseStyle | None = None
     lookback: Lookback = DEFAULT_LOOKBACK
     created_at: datetime
     updated_at: datetime
@@ -79,7 +102,7 @@ class Schedule:
     def does_the_same_as(self, other: "Schedule") -> bool:
         """Check whether two schedules of an organization would write the same content at the same times.
 
-        Name, ``enabled`` and ``auto_publish`` do not count: they do not change the content.
+        Name, ``enabled`` and the status of posts do not count: they do not change the content.
         """
         return _content(self) == _content(other)
 
@@ -96,19 +119,26 @@ def _content(schedule: Schedule) -> tuple[object, ...]:
     )
 
 
-def due_from(cron: Cron, now: datetime, *, last_slot: datetime | None) -> datetime:
+def refuse_schedule(standing: Iterable[Schedule], schedule: Schedule, *, at_most: int | None = None) -> Refusal | None:
+    """Return the refusal of a new or changed schedule beside the other schedules of its organization."""
+    others = [each for each in standing if each.id != schedule.id]
+    if any(each.does_the_same_as(schedule) for each in others):
+        return DUPLICATE_SCHEDULE
+    return None if at_most is None or len(others) < at_most else too_many("schedules", at_most)
+
+
+def due_from(cron: Cron, now: datetime, zone: ZoneInfo, *, last_slot: datetime | None) -> datetime:
     """Return the first slot of a schedule that is created, changed or enabled at ``now``.
 
     A slot that has fired does not fire again, even when the clock was stepped back since.
     """
-    return next_slot(cron, now if last_slot is None else max(now, last_slot))
+    return next_slot(cron, now if last_slot is None else max(now, last_slot), zone)
 
 
-def changed(schedule: Schedule, now: datetime, changes: Mapping[str, Any]) -> Schedule:
-    """Return a schedule with changes made at ``now``; repeated calls return the same schedule.
+def changed(schedule: Schedule, now: datetime, zone: ZoneInfo, changes: Mapping[str, Any]) -> Schedule:
+    """Return a schedule with changes made at ``now``.
 
-    When the schedule is enabled or its times change, its next slot is computed anew; else the slot stays, so that none
-    is missed.
+    When the schedule is enabled or its times change, its next slot is computed anew; else the slot stays.
     """
     enabled = changes.get("enabled", schedule.enabled)
     cron = changes.get("cron", schedule.cron)
@@ -116,8 +146,15 @@ def changed(schedule: Schedule, now: datetime, changes: Mapping[str, Any]) -> Sc
     if not enabled:
         due_at = None
     elif due_at is None or cron != schedule.cron:
-        due_at = due_from(cron, now, last_slot=schedule.last_slot)
+        due_at = due_from(cron, now, zone, last_slot=schedule.last_slot)
     return evolve(schedule, **changes, due_at=due_at, updated_at=now)
+
+
+def moved(schedule: Schedule, now: datetime, zone: ZoneInfo) -> Schedule:
+    """Return a schedule after its organization moved to another time zone at ``now``; a slot that is due stays due."""
+    if schedule.due_at is None or schedule.due_at <= now:
+        return schedule
+    return evolve(schedule, due_at=due_from(schedule.cron, now, zone, last_slot=schedule.last_slot))
 
 
 def disabled(schedule: Schedule) -> Schedule:
@@ -128,8 +165,6 @@ def disabled(schedule: Schedule) -> Schedule:
 @final
 @frozen(kw_only=True)
 class DueSchedule:
-    """A schedule that may fire."""
-
     id: str
     organization_id: str
     #: The slot that is due.
@@ -147,33 +182,37 @@ class Firing:
     #: The slot that fires.
     slot: datetime
     next_due_at: datetime
+    #: The time zone of the slots; a schedule fires only if the organization still has this time zone.
+    zone: ZoneInfo = DEFAULT_ZONE
     run: WorkflowRun
 
 
-def firing(schedule: Schedule, now: datetime, *, sources: Iterable[Source], run_id: str) -> Firing | None:
+def firing(
+    schedule: Schedule, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str
+) -> Firing | None:
     """Return the firing of a schedule at ``now``; ``None``: the schedule is not due.
 
     One firing covers all passed slots, with the window of the latest. Without a connected repository, the run is
-    created as skipped, so that users see the reason.
+    created as skipped.
     """
     if schedule.due_at is None or schedule.due_at > now:
         return None
-    slot = max(schedule.due_at, latest_slot(schedule.cron, now))
+    slot = max(schedule.due_at, latest_slot(schedule.cron, now, zone))
     sources = tuple(sources)
     cause = Generation(
         schedule_id=schedule.id,
         content_type=schedule.output_type,
         lookback=schedule.lookback,
-        window=window_at(schedule.lookback, slot),
+        window=window_at(schedule.lookback, slot, zone, local=nominal_time(schedule.cron, slot, zone)),
         sources=sources,
-        brand_identity_id=schedule.brand_identity_id,
-        auto_publish=schedule.auto_publish,
+        **schedule.post_settings(),
     )
     return Firing(
         schedule_id=schedule.id,
         due_at=schedule.due_at,
         slot=slot,
-        next_due_at=next_slot(schedule.cron, now),
+        next_due_at=next_slot(schedule.cron, now, zone),
+        zone=zone,
         run=WorkflowRun(
             id=run_id,
             organization_id=schedule.organization_id,
@@ -184,23 +223,3 @@ def firing(schedule: Schedule, now: datetime, *, sources: Iterable[Source], run_
             due_at=now,
         ),
     )
-
-
-def schedule_body(schedule: Schedule) -> dict[str, Any]:
-    """Return a schedule's wire form (decisions); repository ids are strings in every answer."""
-    return {
-        "id": schedule.id,
-        "organizationId": schedule.organization_id,
-        "name": schedule.name,
-        "sourceType": SOURCE_TYPE,
-        "sourceConfig": {"cron": cron_body(schedule.cron)},
-        "targets": {"repositoryIds": [str(number) for number in schedule.repository_ids]},
-        "outputType": schedule.output_type.value,
-        "outputConfig": output_config_body(schedule.brand_identity_id, schedule.house_style),
-        "enabled": schedule.enabled,
-        "autoPublish": schedule.auto_publish,
-        "lookbackWindow": schedule.lookback.value,
-        "nextRunAt": None if schedule.due_at is None else iso_ms(schedule.due_at),
-        "createdAt": iso_ms(schedule.created_at),
-        "updatedAt": iso_ms(schedule.updated_at),
-    }

@@ -1,15 +1,17 @@
-"""Slots: the times at which a schedule fires, whole minutes in UTC (decisions, ``/v1``, "Schedules")."""
+"""Slots: the times at which a schedule fires, in the organization's time zone (decisions, ``/v1``, "Schedules")."""
 
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import Enum
 from itertools import count
 from typing import Any, Final, assert_never, final
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
+from contentsvc_core.zones import instant_at, local_time
 
 _DAY: Final = timedelta(days=1)
 _HOURS: Final = range(24)
@@ -59,12 +61,10 @@ def cron_fault(
 @final
 @frozen(kw_only=True)
 class Cron:
-    """The times of a schedule, in UTC. Impossible times raise ValueError (:func:`cron_fault`)."""
+    """The times of a schedule, in local time. Impossible times raise ValueError (:func:`cron_fault`)."""
 
     frequency: Frequency
-    #: 0 to 23.
     hour: int
-    #: 0 to 59.
     minute: int
     #: 0 is Sunday and 6 is Saturday, as in crontab; set for weekly schedules only.
     day_of_week: int | None = None
@@ -83,20 +83,34 @@ class Cron:
             raise ValueError(fault.message())
 
 
-def next_slot(cron: Cron, after: datetime) -> datetime:
-    """Return the first slot that is later than ``after``."""
-    return next(slot for slot in _slots(cron, after, _DAY) if slot > after)
+def next_slot(cron: Cron, after: datetime, zone: ZoneInfo) -> datetime:
+    """Return the first slot that is later than ``after``, in UTC."""
+    return next(slot for slot in _slots(cron, after, _DAY, zone) if slot > after)
 
 
-def latest_slot(cron: Cron, at: datetime) -> datetime:
-    """Return the last slot that is not later than ``at``."""
-    return next(slot for slot in _slots(cron, at, -_DAY) if slot <= at)
+def latest_slot(cron: Cron, at: datetime, zone: ZoneInfo) -> datetime:
+    """Return the last slot that is not later than ``at``, in UTC."""
+    return next(slot for slot in _slots(cron, at, -_DAY, zone) if slot <= at)
 
 
-def _slots(cron: Cron, start: datetime, step: timedelta) -> Iterator[datetime]:
-    """Yield the slots from the day of ``start`` on, forwards or backwards; the longest gap is a month."""
-    first = start.astimezone(UTC).replace(hour=cron.hour, minute=cron.minute, second=0, microsecond=0)
-    return (day for day in (first + number * step for number in count()) if _has_slot(cron, day))
+def _slots(cron: Cron, start: datetime, step: timedelta, zone: ZoneInfo) -> Iterator[datetime]:
+    """Yield the slots around the local day of ``start``, forwards or backwards; the longest gap is a month.
+
+    A slot that the clocks skip may fire on the next day, so that the day before the first one is included.
+    """
+    first = local_time(zone, start).date() - step
+    days = (first + number * step for number in count())
+    at = time(cron.hour, cron.minute)
+    return (instant_at(zone, datetime.combine(day, at)) for day in days if _has_slot(cron, day))
+
+
+def nominal_time(cron: Cron, slot: datetime, zone: ZoneInfo) -> datetime:
+    """Return the local time that a slot means; it differs from the clocks' time if they skipped it."""
+    local = local_time(zone, slot)
+    meant = local.replace(hour=cron.hour, minute=cron.minute, second=0, microsecond=0)
+    meant -= _DAY if meant > local else timedelta()
+    # A slot of another zone that the organization had before means the time that the clocks show.
+    return meant if instant_at(zone, meant) == slot else local
 
 
 def _has_slot(cron: Cron, day: date) -> bool:
@@ -112,7 +126,6 @@ def _has_slot(cron: Cron, day: date) -> bool:
 
 
 def cron_body(cron: Cron) -> dict[str, Any]:
-    """Return the wire form; a day that does not apply is left out."""
     days = {"dayOfWeek": cron.day_of_week, "dayOfMonth": cron.day_of_month}
     return {
         "frequency": cron.frequency.value,

@@ -1,18 +1,31 @@
 """Event triggers (specification 2.4) and which of them an event starts (specification 6.4, step 2)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, TypeAlias, final
+from typing import Annotated, Final, Literal, TypeAlias, cast, final
+from zoneinfo import ZoneInfo
 
-from attrs import field, frozen
+from attrs import Factory, evolve, field, frozen
 from msgspec import Meta
 
-from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.commands import changes_of
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.style_bodies import OutputConfigBody
+from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.refusals import Refusal, RefusalKind, too_many
+from contentsvc_core.text import one_line
+from contentsvc_core.workflows.filters import (
+    NO_OPTIONS,
+    Batch,
+    EventFilter,
+    LeftOut,
+    TriggerOptions,
+    filter_of,
+)
+from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType
+from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
 #: The event types that a trigger may name (specification 2.4).
 EVENT_TYPES: Final = ("push", "release")
@@ -35,35 +48,51 @@ def _known_event_types(_trigger: object, _attribute: object, value: tuple[str, .
 
 @final
 @frozen(kw_only=True)
-class Trigger:
+class Trigger(Output):
     """Starts a workflow run for each event that it matches."""
 
     id: str
     organization_id: str
     #: For people; may be empty.
     name: str = ""
-    #: ``<provider>_webhook``.
+    #: ``<provider>_webhook``, or :data:`ANY_SOURCE`.
     source_type: str
     enabled: bool = True
-    #: The repositories whose events match, in ascending order.
+    #: The repositories whose events match, in ascending order; empty: all, if the options say so.
     repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
     #: The event types that match; empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
-    #: The content type of its posts.
-    output_type: ContentType
-    #: The brand identity of its posts; ``None``: the organization's default, if it has one.
-    brand_identity_id: str | None = None
-    #: True: its posts are published at once; False: they are drafts.
-    auto_publish: bool = False
-    #: Overrides the organization's house style; ``None``: no override.
-    house_style: HouseStyle | None = None
+    options: TriggerOptions = NO_OPTIONS
     created_at: datetime
+    #: Of an enabled trigger that batches: the end of the present window, and its beginning.
+    due_at: datetime | None = None
+    since: datetime | None = None
+    #: The compiled filters; ``None``: every event of its types matches.
+    filter: EventFilter | None = field(
+        init=False, eq=False, repr=False, default=Factory(lambda self: filter_of(self.options), takes_self=True)
+    )
+
+    def watches(self, source_type: str, repository_id: int) -> bool:
+        """Check whether the trigger is for the events of a repository."""
+        if self.source_type not in {source_type, ANY_SOURCE}:
+            return False
+        return self.options.all_repositories or repository_id in self.repository_ids
+
+    def why_left_out(self, event: Event) -> LeftOut | None:
+        """Return why a filter leaves out an event of one of the trigger's types; ``None``: the event matches."""
+        if isinstance(event, Push) and event.off_default and not self.options.branches:
+            return LeftOut("branch", f"branch {one_line(event.branch, NAME_LIMIT)} is not the default branch")
+        return None if self.filter is None else self.filter.why_left_out(event)
+
+    def reports(self, event: Event) -> bool:
+        """Check whether an event of the trigger's repositories matches."""
+        return (not self.event_types or event.type in self.event_types) and self.why_left_out(event) is None
 
     def does_the_same_as(self, other: "Trigger") -> bool:
         """Check whether two triggers do the same work; an organization has only one of them (decisions, ``/v1``).
 
-        Name, ``enabled`` and ``auto_publish`` do not count: two such triggers would write every post twice. A list of
-        all event types equals an empty list.
+        Name, ``enabled`` and the status of posts do not count: two such triggers would write every post twice. A list
+        of all event types equals an empty list.
         """
         return _work(self) == _work(other)
 
@@ -77,9 +106,12 @@ def _work(trigger: Trigger) -> tuple[object, ...]:
         trigger.output_type,
         trigger.brand_identity_id,
         trigger.house_style,
+        trigger.options,
     )
 
 
+#: The ``sourceType`` of a trigger for all repositories of all providers.
+ANY_SOURCE: Final = "any_webhook"
 #: The most triggers of an organization, disabled ones included: one push starts at most this many runs.
 MAX_TRIGGERS: Final = 200
 
@@ -87,20 +119,24 @@ MAX_TRIGGERS: Final = 200
 UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found")
 DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
 #: The trigger was changed concurrently, several times in a row; the client may retry.
-TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by somebody else at the same time")
+TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
 
 
-#: The most characters of a trigger's name.
 NAME_LIMIT: Final = 100
 
 
-class TriggerSettings(Command, frozen=True, kw_only=True):
+def output_config_body(brand_identity_id: str | None, house_style: HouseStyle | None) -> OutputConfigBody | None:
+    fields = {"brandIdentityId": brand_identity_id, "houseStyle": style_body(house_style)}
+    return cast("OutputConfigBody | None", {name: each for name, each in fields.items() if each is not None} or None)
+
+
+class TriggerSettings(TriggerOptions, frozen=True, kw_only=True):
     """The fields of a trigger that have the same form in all drivers."""
 
     name: Annotated[str, Meta(max_length=NAME_LIMIT, description="Name of the trigger.")] = ""
-    output_type: Annotated[ContentType, Meta(description="Content type.")] = ContentType.CHANGELOG
-    auto_publish: Annotated[bool, Meta(description="Publish posts at once, or keep them as drafts.")] = False
-    enabled: bool = True
+    output_type: OutputType = ContentType.CHANGELOG
+    auto_publish: AutoPublish = False
+    enabled: Enabled = True
 
 
 @final
@@ -110,7 +146,7 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
     repository_ids: Annotated[
         Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
         Meta(description="Connected repository to watch. Repeat for several."),
-    ]
+    ] = ()
     event_types: Annotated[
         Sequence[Literal["push", "release"]],
         Meta(description="Event type that starts a run. Repeat for several."),
@@ -128,6 +164,27 @@ ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identi
 TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]
 
 
+def refuse_trigger(standing: Collection[Trigger], trigger: Trigger, *, at_most: int) -> Refusal | None:
+    """Return the refusal of a new trigger beside the triggers of its organization."""
+    if any(trigger.does_the_same_as(other) for other in standing):
+        return DUPLICATE_TRIGGER
+    return too_many("event triggers", at_most) if len(standing) >= at_most else None
+
+
+def change_trigger(standing: Collection[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | Refusal:
+    """Return the changed trigger of an organization, or the refusal of the change."""
+    current = next((trigger for trigger in standing if trigger.id == trigger_id), None)
+    if current is None:
+        return UNKNOWN_TRIGGER
+    changed = change(current)
+    if isinstance(changed, Refusal):
+        return changed
+    # A trigger may keep its function: duplicates may be older than this rule.
+    if not changed.does_the_same_as(current) and any(changed.does_the_same_as(other) for other in standing):
+        return DUPLICATE_TRIGGER
+    return changed
+
+
 def source_type(provider: str) -> str:
     """Return a provider's ``sourceType`` of triggers and ``source`` of context records."""
     return f"{provider}_webhook"
@@ -141,37 +198,44 @@ def matching(
     repository_id: int,
     event_type: str,
 ) -> tuple[Trigger, ...]:
-    """Return the triggers that an event starts, in their given order (specification 6.4, step 2)."""
-    found = [
+    """Return the triggers for a repository's events of a type, in their given order (specification 6.4, step 2).
+
+    Their filters are not applied: :meth:`Trigger.why_left_out`.
+    """
+    matched = [
         trigger
         for trigger in triggers
         if trigger.organization_id == organization_id
-        and trigger.source_type == source_type
         and trigger.enabled
-        and repository_id in trigger.repository_ids
+        and trigger.watches(source_type, repository_id)
         and (not trigger.event_types or event_type in trigger.event_types)
     ]
-    return tuple(found)
+    return tuple(matched)
 
 
-def output_config_body(brand_identity_id: str | None, house_style: HouseStyle | None) -> dict[str, Any] | None:
-    """Return the wire form of the settings for posts, without empty fields; ``None``: all are empty."""
-    given = {"brandIdentityId": brand_identity_id, "houseStyle": style_body(house_style)}
-    return {name: value for name, value in given.items() if value is not None} or None
+def window_end(batch: Batch, after: datetime, zone: ZoneInfo) -> datetime:
+    """Return the first end of a local day or week that is later than ``after``."""
+    return end_of_week(zone, after) if batch is Batch.WEEKLY else end_of_day(zone, after)
 
 
-def trigger_body(trigger: Trigger) -> dict[str, Any]:
-    """Return a trigger's wire form (specification 2.4, decisions); repository ids are strings in every answer."""
-    return {
-        "id": trigger.id,
-        "organizationId": trigger.organization_id,
-        "name": trigger.name,
-        "sourceType": trigger.source_type,
-        "enabled": trigger.enabled,
-        "targets": {"repositoryIds": [str(number) for number in trigger.repository_ids]},
-        "sourceConfig": {"eventTypes": list(trigger.event_types)},
-        "outputType": trigger.output_type.value,
-        "outputConfig": output_config_body(trigger.brand_identity_id, trigger.house_style),
-        "autoPublish": trigger.auto_publish,
-        "createdAt": iso_ms(trigger.created_at),
-    }
+def latest_end(batch: Batch, at: datetime, zone: ZoneInfo) -> datetime:
+    """Return the last end of a local day or week that is not later than ``at``."""
+    return start_of_day(zone, week_of(zone, at) if batch is Batch.WEEKLY else day_of(zone, at))
+
+
+def moved_window(trigger: Trigger, now: datetime, zone: ZoneInfo) -> Trigger:
+    """Return a trigger after its organization moved to another time zone at ``now``; a due window stays due."""
+    if trigger.due_at is None or trigger.due_at <= now:
+        return trigger
+    return evolve(trigger, due_at=window_end(trigger.options.batch, now, zone))
+
+
+def collecting(trigger: Trigger, now: datetime, zone: ZoneInfo, *, was: Trigger | None = None) -> Trigger:
+    """Return a created or changed trigger with the window that its events are collected for."""
+    batch = trigger.options.batch
+    if batch is Batch.NONE or not trigger.enabled:
+        return evolve(trigger, due_at=None, since=None)
+    goes_on = was if was is not None and was.enabled and was.since is not None else None
+    if goes_on is not None and goes_on.options.batch is batch:
+        return evolve(trigger, due_at=goes_on.due_at, since=goes_on.since)
+    return evolve(trigger, due_at=window_end(batch, now, zone), since=now if goes_on is None else goes_on.since)

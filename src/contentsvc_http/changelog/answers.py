@@ -26,7 +26,6 @@ PAGE: Final = {
     "Content-Security-Policy": _POLICY.format("'none'"),
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }
-#: For the page that other sites frame.
 FRAMED: Final = PAGE | {"Content-Security-Policy": _POLICY.format("*")}
 #: For answers that scripts of other sites may read: they are public, and equal for every client.
 SHARED: Final = {"Access-Control-Allow-Origin": "*"}
@@ -42,7 +41,6 @@ KEPT_S: Final = 86_400
 class PublicPage:
     """A page or a feed, before it is read."""
 
-    #: The name of the page in its changelog.
     part: str
     media_type: str
     headers: Mapping[str, str]
@@ -54,9 +52,6 @@ async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[A
     """Return a page, or 304 if the client has the current version.
 
     The entity tag is a digest of the page's inputs, so 304 is decided before anything is read or rendered.
-
-    Raises:
-        Refused: 404: the page does not exist.
     """
     key = _key(found, page)
     tag = f'"{key}"'
@@ -92,7 +87,6 @@ def _tags(request: Request[Any, Any, Any]) -> Tags | None:
 
 
 def _key(found: Shown, page: PublicPage) -> str:
-    """Return a digest of a page's inputs, equal on every node."""
     changelog = found.changelog
     made_of = (
         TEMPLATES,
@@ -104,5 +98,6 @@ def _key(found: Shown, page: PublicPage) -> str:
         changelog.revision,
         to_ms(changelog.updated_at),
         to_ms(found.last_change),
+        found.zone.key,
     )
     return blake2b(msgspec.json.encode(made_of), digest_size=16).hexdigest()

@@ -20,7 +20,6 @@ _FOLDER: Final = files("contentsvc_http.changelog").joinpath("static")
 _OWN: Final = ("style.css", "icon.svg", "subscribe.css", "page.js")
 _ASSETS: Final = StaticFiles(_PLACE, {**{name: _FOLDER.joinpath(name).read_bytes() for name in _OWN}, FONT: font()})
 _ACCENT: Final = re.compile(r"accent-([0-9a-f]{6})\.css", re.ASCII)
-#: The names of colours in the stylesheet.
 _SHADES: Final = (
     ":root{{--accent:#{0.light};--accent-ground:#{0.light_ground}}}\n"
     "@media (prefers-color-scheme:dark){{:root{{--accent:#{0.dark};--accent-ground:#{0.dark_ground}}}}}\n"
@@ -33,8 +32,6 @@ def asset_url(name: str) -> str:
 
 
 def asset_route() -> HTTPRouteHandler:
-    """Return the route of the files."""
-
     @route(f"{_PLACE}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD], name="changelog_assets")
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
         found = _ASSETS.answer(name, request) or _accent(name)

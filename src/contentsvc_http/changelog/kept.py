@@ -5,14 +5,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias, final
 
-from contentsvc_core.ports import Aside
+from contentsvc_core.ports import Offload
 
 #: The size of the cache of a process, in bytes: some fifty of the largest pages, and thousands of usual ones.
-_ROOM: Final = 16 * 1024 * 1024
+_CAPACITY: Final = 16 * 1024 * 1024
 #: The number of pages that are read at once: each may hold twenty posts in memory, and one is rendered at a time.
 _AT_ONCE: Final = 4
 
-#: Reads the input of a page, and returns its renderer, a plain function of frozen values.
 Reading: TypeAlias = Callable[[], Awaitable[Callable[[], bytes]]]
 
 
@@ -20,20 +19,16 @@ Reading: TypeAlias = Callable[[], Awaitable[Callable[[], bytes]]]
 class RenderedPages:
     """A cache of rendered pages, limited in bytes; the least recently used pages are dropped."""
 
-    def __init__(self, aside: Aside, *, room: int = _ROOM) -> None:
-        """Create an empty cache of ``room`` bytes; ``aside`` renders the pages."""
-        self._aside = aside
-        self._room = room
+    def __init__(self, offload: Offload, *, capacity: int = _CAPACITY) -> None:
+        self._offload = offload
+        self._capacity = capacity
         self._size = 0
         self._pages: OrderedDict[str, bytes] = OrderedDict()
         self._under_way: dict[str, asyncio.Task[bytes]] = {}
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def page(self, key: str, reading: Reading) -> bytes:
-        """Return the page with a key; a missing page is rendered once for all concurrent callers.
-
-        All callers get an exception of ``reading``, which is not cached.
-        """
+        """Return the page with a key; a missing page is rendered once for all concurrent callers."""
         kept = self._pages.get(key)
         if kept is not None:
             self._pages.move_to_end(key)
@@ -47,16 +42,16 @@ class RenderedPages:
 
     async def _render(self, key: str, reading: Reading) -> bytes:
         async with self._slots:
-            page = await self._aside(await reading())
+            page = await self._offload(await reading())
         self._keep(key, page)
         return page
 
     def _keep(self, key: str, page: bytes) -> None:
-        if len(page) > self._room:
+        if len(page) > self._capacity:
             return
         self._pages[key] = page
         self._size += len(page)
-        while self._size > self._room:
+        while self._size > self._capacity:
             _, dropped = self._pages.popitem(last=False)
             self._size -= len(dropped)
 

@@ -1,12 +1,13 @@
-"""The pages: templates and their contexts."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import blake2b
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final, Protocol
+from zoneinfo import ZoneInfo
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from contentsvc_core.content.posts import ContentType, Post
@@ -14,13 +15,14 @@ from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.folds import folded
-from contentsvc_core.content.public.html import EXCERPT, excerpt, nested, shown_whole
+from contentsvc_core.content.public.html import EXCERPT, nested, shown_whole, summary_of
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.zones import local_time
 from contentsvc_http.changelog.assets import accent_url, asset_url
 from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.templates import page_environment
@@ -28,35 +30,30 @@ from contentsvc_http.words import CONTENT
 
 #: The framework adds the encoding.
 HTML: Final = "text/html"
-#: Under the title of a changelog without a description.
 _LEAD: Final = "New features, improvements and fixes."
 #: The content type without a label, because readers of a changelog expect it.
 _USUAL: Final = ContentType.CHANGELOG
 
 
 class Shows(Protocol):
-    """The changelog of a page, and its links."""
+    @property
+    def changelog(self) -> PublicChangelog: ...
 
     @property
-    def changelog(self) -> PublicChangelog:
-        """Return the changelog."""
-        ...
+    def links(self) -> ChangelogLinks: ...
 
     @property
-    def links(self) -> ChangelogLinks:
-        """Return its addresses."""
+    def zone(self) -> ZoneInfo:
+        """Return the time zone of its days and months."""
         ...
 
 
 def render(template: str, shown: Shows, *, title: str, here: str, **told: object) -> bytes:
-    """Return a page of a changelog.
-
-    The changelog's title follows ``title``; ``here`` is the canonical URL. ``told`` extends the template's context.
-    """
     changelog = shown.changelog
     context = {
         "changelog": changelog,
         "links": shown.links,
+        "zone": shown.zone,
         "title": title,
         "here": here,
         "description": changelog.description,
@@ -73,7 +70,6 @@ def render(template: str, shown: Shows, *, title: str, here: str, **told: object
 def front(
     shown: Shows, part: ListPart, months: Sequence[Month], *, label: Label | None = None, is_preview: bool = False
 ) -> bytes:
-    """Render a part of the list of all posts, or of the posts with a label."""
     here = shown.links.labelled(shown.links.home, label)
     return render(
         "home.html",
@@ -82,7 +78,7 @@ def front(
         here=own_address(here, part),
         label=label,
         preview=is_preview,
-        months=by_month(part.posts),
+        months=by_month(part.posts, shown.zone),
         whole=shown_whole(part.posts),
         goes_on=next_part(here, part),
         archive=by_year(months),
@@ -98,22 +94,16 @@ def missing(title: str, text: str, shown: Shows | None = None) -> bytes:
 
 
 def mail_page(title: str, text: str, *, action: str = "", back: str = "") -> bytes:
-    """Return a page for a link in a mail.
-
-    ``action`` is the button that submits the token of the page's address, and ``back`` the target of a link; empty:
-    none.
-    """
+    """Return a page for a link in a mail; ``action`` is the button that submits the token of the page's address."""
     context = {"title": title, "text": text, "action": action, "back": back, "changelog": None, "icon": None}
     return _ENVIRONMENT.get_template("mail.html").render(context).encode()
 
 
 def next_part(here: str, part: ListPart) -> str | None:
-    """Return the address of the next part of a list."""
     return None if part.goes_on is None else _from(here, part.goes_on)
 
 
 def own_address(here: str, part: ListPart) -> str:
-    """Return the address of this part of a list."""
     return here if part.before is None else _from(here, part.before)
 
 
@@ -121,19 +111,23 @@ def _from(here: str, place: PublishedCursor) -> str:
     return f"{here}{'&' if '?' in here else '?'}before={place.written}"
 
 
-def _day(at: datetime) -> Markup:
-    day = f"{at.day} {Month.of(at).name}"
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso_ms(at), f"{day}, {at:%H:%M} UTC", day)
+@pass_context
+def _day(context: Context, at: datetime) -> Markup:
+    zone: ZoneInfo = context["zone"]
+    local = local_time(zone, at)
+    day = f"{local.day} {Month.of(at, zone).name}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        iso_ms(at), f"{day}, {local:%H:%M} {zone.key}", day
+    )
 
 
 def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:
-    """Return a post's content, which was sanitized when it was rendered."""
     content = _told(post, changelog)
     return Markup(nested(folded(content) if fold else content, under=under))  # noqa: S704  # see above
 
 
 def _brief(post: Post, changelog: PublicChangelog, limit: int = 200) -> str:
-    return excerpt(_told(post, changelog), limit)
+    return summary_of(post, _told(post, changelog), limit)
 
 
 def _told(post: Post, changelog: PublicChangelog) -> str:
@@ -162,7 +156,6 @@ _filters.update(
 
 
 def _templates() -> str:
-    """Return a digest of the version, the templates and their files."""
     digest = blake2b(version("contentsvc").encode(), digest_size=16)
     for name in _ENVIRONMENT.list_templates():
         digest.update(files("contentsvc_http.changelog").joinpath("templates", name).read_bytes())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, final
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from attrs import evolve, field, frozen
 from litestar import Request
@@ -24,6 +25,7 @@ from contentsvc_core.ports import Changelogs, Search
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
+from contentsvc_core.usecases.zones import zone_of
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.errors import Refused
 from contentsvc_http.rate_limiting import RateLimits
@@ -37,44 +39,35 @@ WORDS_LIMIT: Final = 100
 _SEARCHES: Final = 4
 #: The same answer for unknown pages, hidden posts and changelogs that are not public.
 NOT_HERE: Final = "There is no such page. Its address may have changed, or the page is no longer public."
-#: The key of the changelog in a request's state, for error pages.
 SHOWN: Final = "shown"
 
 
 @final
 @frozen(kw_only=True)
 class PublicReading:
-    """The use cases, and what public pages need beside them."""
-
     app: Application
     limits: RateLimits
     pages: RenderedPages
     #: Where readers reach this service, without a slash at the end; empty: as each request says.
     base_url: str = ""
-    #: Whether an SMTP server is set.
     sends_mail: bool = False
 
 
 @final
 @frozen(kw_only=True)
 class Shown:
-    """A public changelog, and the request for it."""
-
     request: Request[Any, Any, Any]
     changelogs: Changelogs
     search: Search
     pages: RenderedPages
     changelog: PublicChangelog
-    #: With a host.
     links: ChangelogLinks
     last_change: datetime
+    #: The time zone of the organization: of the days and months.
+    zone: ZoneInfo
 
     def before(self) -> PublishedCursor | None:
-        """Return the cursor in the address; ``None``: the first part of the list.
-
-        Raises:
-            Refused: 404: the cursor is invalid.
-        """
+        """Return the cursor in the address; ``None``: the first part of the list."""
         written = self.request.query_params.get("before")
         before = None if written is None else PublishedCursor.read(written)
         if written is not None and before is None:
@@ -82,11 +75,6 @@ class Shown:
         return before
 
     def label(self) -> Label | None:
-        """Return the label in the address; ``None``: all posts.
-
-        Raises:
-            Refused: 404: the label does not exist.
-        """
         written = self.request.query_params.get("label")
         try:
             return Label(written) if written else None
@@ -94,14 +82,12 @@ class Shown:
             raise not_here() from exc
 
     def words(self) -> str:
-        """Return the search words in the address, on one line; may be empty."""
         return one_line(self.request.query_params.get("q", ""), WORDS_LIMIT)
 
     async def having(self, words: str, length: int) -> tuple[Sequence[Post], bool]:
         """Search the shown posts; return the newest, and whether there may be more.
 
-        The search covers all published posts of the organization. So it is repeated a few times if the changelog shows
-        only some of them.
+        The search covers all published posts of the organization, so it is repeated a few times.
         """
         asked = read_post_search({"query": words})
         if isinstance(asked, Refusal) or not asked.terms:
@@ -126,7 +112,6 @@ class Shown:
         month: Month | None = None,
         released: bool = False,
     ) -> "ListPart":
-        """Read the posts of one page, from a cursor on."""
         found = await self.changelogs.posts(
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
@@ -136,23 +121,14 @@ class Shown:
         )
 
     async def post(self, post_id: str) -> Post:
-        """Return a post.
-
-        Raises:
-            Refused: 404: the post is unknown, or the changelog does not show it.
-        """
+        """Return a post; unknown and hidden posts have the same 404."""
         found = await self.changelogs.post(self.changelog, post_id) if is_own_id(post_id) else None
         if found is None:
             raise not_here()
         return found
 
     async def at(self, path: str) -> Post:
-        """Return a post by its path.
-
-        Raises:
-            Refused: 404: the post is unknown, or the changelog does not show it.
-            Moved: The post has another path now.
-        """
+        """Return a post by its path; raise :class:`Moved` if it has another path now."""
         found = await self.changelogs.at_path(self.changelog, path) if is_post_path(path) else None
         if found is None:
             raise not_here()
@@ -161,52 +137,37 @@ class Shown:
         return found
 
     async def beside(self, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        """Return the posts before and after a post."""
         return await self.changelogs.beside(self.changelog, post)
 
     async def release_of(self, post: Post) -> Post | None:
-        """Return the post of the release that contains a post; ``None``: no release contains the post."""
         return None if post.contained_in is None else await self.changelogs.post(self.changelog, post.contained_in)
 
     async def contained(self, post: Post, limit: int) -> Sequence[PostLine]:
-        """Return the newest posts that the post of a release contains."""
         if post.release_tag is None:
             return ()
         return await self.changelogs.contained(self.changelog, post.id, limit=limit)
 
     async def months(self) -> Sequence[Month]:
-        """Read which months have anything."""
-        return await self.changelogs.months(self.changelog)
+        return await self.changelogs.months(self.changelog, self.zone)
 
 
 @final
 @frozen(kw_only=True)
 class ListPart:
-    """A part of a list of posts."""
-
     posts: tuple[Post, ...] = field(converter=tuple)
-    #: The first place of the next part; ``None``: this is the last part.
     goes_on: PublishedCursor | None
-    #: The first place of this part; ``None``: the newest post.
     before: PublishedCursor | None
 
 
 @final
 class Moved(Exception):
-    """The page has another address now."""
-
     def __init__(self, location: str) -> None:
         self.location = location
         super().__init__(location)
 
 
 async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> Shown:
-    """Return the public changelog of a slug.
-
-    Raises:
-        Refused: 404: the slug is unknown, or the changelog is off.
-        Moved: The changelog has another slug now.
-    """
+    """Return the public changelog of a slug; raise :class:`Moved` if it has another slug now."""
     changelogs = reading.app.stores.changelogs
     is_one = is_slug(slug) and len(slug) <= SLUG_LIMIT
     changelog = await changelogs.named(slug) if is_one else None
@@ -226,6 +187,7 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         links=links,
         # Read after the revision and before the posts: a page may be newer than its tag, and never older.
         last_change=await changelogs.last_change(changelog),
+        zone=await zone_of(reading.app.stores.directory, changelog.organization_id),
     )
     request.state[SHOWN] = found
     return found

@@ -1,5 +1,3 @@
-"""All pages and feeds of public changelogs."""
-
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -13,7 +11,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.feeds import FEED_LENGTH, Feed, feed_of
-from contentsvc_core.content.public.html import excerpt, shown_whole
+from contentsvc_core.content.public.html import shown_whole, summary_of
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.months import Month, by_year
@@ -120,7 +118,7 @@ async def _of_post(found: Shown, part: str, find: Callable[[], Awaitable[Post]])
             found,
             title=its.title,
             here=found.links.post(its),
-            description=excerpt(its.content if found.changelog.show_details else trimmed(its.content)),
+            description=summary_of(its, its.content if found.changelog.show_details else trimmed(its.content)),
             kind="article",
             post=its,
             release=release,
@@ -152,7 +150,7 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/{{written:str}}", http_method=_READ, name="changelog_month")
     async def month(request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        asked, before = Month.read(written), found.before()
+        asked, before = Month.read(written, found.zone), found.before()
         if asked is None:
             raise not_here()
         here = found.links.month(asked)
@@ -171,7 +169,6 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
                 posts=part.posts,
                 whole=shown_whole(part.posts),
                 goes_on=next_part(here, part),
-                # Newest first.
                 later=next((each for each in reversed(months) if each > asked), None),
                 earlier=next((each for each in months if each < asked), None),
                 archive=by_year(months),
@@ -194,7 +191,6 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
                 title="Releases",
                 here=own_address(here, part),
                 releases=known,
-                # With a single repository, its name is omitted.
                 several=len({each.repository for each in known}) > 1,
                 goes_on=next_part(here, part),
             )

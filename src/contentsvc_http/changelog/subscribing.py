@@ -33,12 +33,10 @@ _SENT: Final = (
     "An address that is subscribed already gets no further mail."
 )
 _TOO_OFTEN: Final = "Too many addresses were entered in the last minute. Try again in a minute."
-_USED: Final = "This link was used before, or is older than 24 hours. Enter your address once more to get a new one."
+_USED: Final = "This link was used before, or is older than 24 hours. Enter your address again to get a new one."
 
 
 def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
-    """Return the routes of the Subscribe page, and of subscriptions by e-mail where an SMTP server is set."""
-
     @route(f"{ROOT}/{{slug:str}}/subscribe", http_method=_READ, name="changelog_subscribe")
     async def subscribe(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)

@@ -1,5 +1,3 @@
-"""Embeds for other sites: the widget's script and data, and the badge."""
-
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.resources import files
@@ -19,14 +17,11 @@ from contentsvc_http.changelog.reading import PublicReading, shown
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
 SCRIPT: Final = files("contentsvc_http.changelog").joinpath("static", "widget.js").read_bytes()
 _DIGEST: Final = sha256(SCRIPT).hexdigest()[:16]
-#: The media type of the badge.
 _SVG: Final = "image/svg+xml"
 _SCRIPT_TYPE: Final = "text/javascript"
 
 
 def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
-    """Return the routes of the widget and of the badge."""
-
     @route(f"{ROOT}/{{slug:str}}/widget.js", http_method=_READ, name="changelog_widget")
     async def script(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)

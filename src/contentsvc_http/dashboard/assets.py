@@ -8,7 +8,7 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_http.dashboard.visits import ROOT
+from contentsvc_http.dashboard.session import ROOT
 from contentsvc_http.errors import Refused
 from contentsvc_http.static_files import FONT, StaticFiles, font, package_file
 
@@ -30,7 +30,6 @@ def asset_url(name: str) -> str:
 
 
 def asset_route() -> HTTPRouteHandler:
-    """Return the route of the static files, which are read once."""
     assets = _assets()
 
     @get(f"{_PLACE}/{{name:str}}", include_in_schema=False, name="dashboard_assets")

@@ -1,5 +1,3 @@
-"""Brand identity pages: list, creation from a website, editing, deletion."""
-
 from collections.abc import Mapping
 from typing import Any, Final, final
 
@@ -8,6 +6,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
@@ -18,22 +17,22 @@ from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.jobs import job_of, job_page
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Forbidden, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
-#: The fields that may be left empty, as pages and the core call them.
-_OPTIONAL: Final = {
-    "companyName": "company_name",
-    "companyDescription": "company_description",
-    "audience": "audience",
-    "language": "language",
-    "customTone": "custom_tone",
-    "customInstructions": "custom_instructions",
+#: The fields of the form, as pages and the core call them.
+_FIELDS: Final = {
+    wire: name
+    for wire, name in zip(CreateBrand.__struct_encode_fields__, CreateBrand.__struct_fields__, strict=True)
+    if name != "is_default"
 }
-_FIELDS: Final = {"name": "name", "websiteUrl": "website_url", "toneProfile": "tone_profile", **_OPTIONAL}
+#: The fields that may be left empty.
+_OPTIONAL: Final = {wire: name for wire, name in _FIELDS.items() if name in OPTIONAL_TEXTS}
+_NEW: Final = dict.fromkeys(_FIELDS, "") | {"toneProfile": ToneProfile.PROFESSIONAL.value}
+_READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
 _REFUSALS: Final = FormRefusals(
     fields={attribute: name for name, attribute in _FIELDS.items()},
     labels={
@@ -57,7 +56,7 @@ def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     async def page(
-        found: Visit,
+        found: DashboardSession,
         form: Form | None,
         *,
         faults: Mapping[str, str] | None = None,
@@ -117,12 +116,7 @@ class _Editor:
         self._dashboard = dashboard
         self._pages = pages
 
-    async def brand(self, found: Visit, brand_id: str) -> BrandIdentity:
-        """Return an identity.
-
-        Raises:
-            Refused: 404: the identity is unknown.
-        """
+    async def brand(self, found: DashboardSession, brand_id: str) -> BrandIdentity:
         known = is_own_id(brand_id)
         brand = await self._dashboard.app.stores.brands.identity(found.organization_id, brand_id) if known else None
         if brand is None:
@@ -131,40 +125,45 @@ class _Editor:
 
     async def page(
         self,
-        found: Visit,
-        brand: BrandIdentity,
+        found: DashboardSession,
+        brand: BrandIdentity | None,
         form: Form | None = None,
         *,
         faults: Mapping[str, str] | None = None,
         error: str | None = None,
     ) -> Response[Any]:
         stores, mine = self._dashboard.app.stores, found.organization_id
+        id_ = None if brand is None else brand.id
         context = {
             "brand": brand,
-            "typed": _standing(brand) if form is None else {name: form.raw(name) for name in _FIELDS},
+            "typed": (_NEW if brand is None else _standing(brand))
+            if form is None
+            else {name: form.raw(name) for name in _FIELDS},
             "makes_default": form is not None and form.is_on("isDefault"),
             "tones": [tone.value for tone in ToneProfile],
-            "triggers": [each for each in await stores.directory.triggers(mine) if each.brand_identity_id == brand.id],
-            "schedules": [
-                each for each in await stores.schedules.schedules(mine) if each.brand_identity_id == brand.id
-            ],
+            "triggers": [each for each in await stores.directory.triggers(mine) if each.brand_identity_id == id_],
+            "schedules": [each for each in await stores.schedules.schedules(mine) if each.brand_identity_id == id_],
             "faults": by_field(faults),
             "error": error,
         }
         status = 422 if error or faults else 200
-        return self._pages.page(found, "brand.html", context, title=brand.name, section=_SECTION, status=status)
+        title = "New brand identity" if brand is None else brand.name
+        return self._pages.page(found, "brand.html", context, title=title, section=_SECTION, status=status)
 
-    async def save(self, found: Visit, brand: BrandIdentity, form: Form) -> Response[Any]:
-        given = _given(form)
+    async def save(self, found: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
+        given, editor = _given(form), self._dashboard.app.brand_editor
         if given is None:
             return await self.page(found, brand, form, faults={"toneProfile": "Choose a tone."})
-        done = await self._dashboard.app.brand_editor.change(found.organization_id, brand.id, given)
+        if brand is None:
+            done = await editor.create(found.organization_id, CreateBrand(**given))
+        else:
+            done = await editor.change(found.organization_id, brand.id, ChangeBrand(**given))
         if isinstance(done, Refusal):
             faults = _REFUSALS.faults(done)
             return await self.page(found, brand, form, faults=faults, error=faults.get(""))
-        return go(f"/brands/{done.id}", told="saved")
+        return go(f"/brands/{done.id}", told="created" if brand is None else "saved")
 
-    async def delete(self, found: Visit, brand: BrandIdentity) -> Response[Any]:
+    async def delete(self, found: DashboardSession, brand: BrandIdentity) -> Response[Any]:
         removed = await self._dashboard.app.stores.brands.remove(found.organization_id, brand.id)
         if isinstance(removed, Refusal):
             return await self.page(found, brand, error=_REFUSALS.sentence(removed))
@@ -174,6 +173,18 @@ class _Editor:
 
 def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     editor = _Editor(dashboard, pages)
+
+    @get(f"{ROOT}/brands/new", name="dashboard_brand_new")
+    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        if not found.may_write:
+            raise Forbidden(_READ_ONLY)
+        return await editor.page(found, None)
+
+    @post(f"{ROOT}/brands/new", name="dashboard_brand_create")
+    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        return await editor.save(found, None, form)
 
     @get(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand")
     async def shown(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
@@ -190,7 +201,7 @@ def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         found, _form = await change(dashboard, request)
         return await editor.delete(found, await editor.brand(found, brand_id))
 
-    return [shown, save, delete]
+    return [begin, create, shown, save, delete]
 
 
 def _standing(brand: BrandIdentity) -> dict[str, str]:
@@ -203,7 +214,6 @@ def _standing(brand: BrandIdentity) -> dict[str, str]:
 
 
 def _given(form: Form) -> dict[str, Any] | None:
-    """Read the form; ``None``: it has no valid tone. Empty optional fields delete their values."""
     tones = {tone.value: tone for tone in ToneProfile}
     tone = tones.get(form.text("toneProfile"))
     if tone is None:

@@ -1,7 +1,6 @@
-"""Pages of public changelogs: settings, preview, and publication."""
-
 from hashlib import sha256
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 from litestar import Request, Response, get, post
@@ -21,7 +20,7 @@ from contentsvc_http.dashboard.choices import Option, content_choices, named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, upload, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, upload, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -30,10 +29,9 @@ _TITLE: Final = "Public changelog"
 _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="100%" height="420"></iframe>'
 _WIDGET: Final = '<script src="{}" async></script>'
 _BADGE: Final = "[![Changelog]({})]({})"
-_CHANGED: Final = "What becomes public has changed since you looked. Look once more."
+_CHANGED: Final = "The posts that become public have changed since you opened this page. Check them again."
 _LISTS: Final = ("contentTypes", "repositories")
 _TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
-#: The labels of fields.
 _LABELS: Final = {
     "slug": "The address",
     "title": "The title",
@@ -59,16 +57,15 @@ _PICTURES: Final = (
 @final
 @frozen(kw_only=True)
 class _Preview:
-    """A changelog in the form that readers would see."""
-
     changelog: PublicChangelog
     links: ChangelogLinks
+    zone: ZoneInfo
 
 
 def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:  # noqa: C901, PLR0915  # its routes
     """Return the routes. The first changelog of an organization is at an address without its id."""
 
-    async def which(found: Visit) -> PublicChangelog:
+    async def which(found: DashboardSession) -> PublicChangelog:
         standing = await dashboard.app.changelog_editor.find(
             found.organization, found.request.path_params.get("changelog_id")
         )
@@ -77,7 +74,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         return standing
 
     async def page(
-        found: Visit,
+        found: DashboardSession,
         standing: PublicChangelog,
         form: Form | None = None,
         refused: Refusal | None = None,
@@ -176,10 +173,10 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
         standing = await which(found)
-        posts, months = await dashboard.app.changelog_editor.page(standing, PAGE_LENGTH)
+        posts, months = await dashboard.app.changelog_editor.page(standing, PAGE_LENGTH, found.organization.time_zone)
         links = ChangelogLinks(slug=standing.slug, pictures=f"{ROOT}{_at(standing)}/images")
         body = front(
-            _Preview(changelog=standing, links=links),
+            _Preview(changelog=standing, links=links, zone=found.organization.time_zone),
             ListPart(posts=posts, goes_on=None, before=None),
             months,
             is_preview=True,
@@ -188,7 +185,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         return Response(body, media_type=HTML, headers=headers)
 
     async def question(
-        found: Visit, standing: PublicChangelog, *, error: str | None = None, status: int = 200
+        found: DashboardSession, standing: PublicChangelog, *, error: str | None = None, status: int = 200
     ) -> Response[Any]:
         exposure, newest = await dashboard.app.changelog_editor.preview(found.organization, standing)
         context = {
@@ -271,11 +268,6 @@ def _typed(form: Form) -> dict[str, Any]:
 
 
 def _given(form: Form) -> dict[str, Any]:
-    """Read the form.
-
-    Raises:
-        Refused: 400: a content type is unknown, which no form of the dashboard sends.
-    """
     lines = [line.strip().rpartition(" ") for line in form.text("headerLinks").splitlines() if line.strip()]
     return {
         "slug": form.text("slug"),

@@ -1,25 +1,31 @@
 """The geometry of charts; templates draw them as SVG."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from math import ceil, log10
+from math import log10
 from typing import Final, final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
-from contentsvc_core.insights import LogCount
 from contentsvc_core.journal import LogStatus
+from contentsvc_core.lists.cursors import Cursor, written_cursor
+from contentsvc_core.read_model import LogCount, stretch_at
+from contentsvc_core.zones import DEFAULT_ZONE, day_of, local_time, start_of_day
 
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
 #: The order of a column's parts, from bottom to top.
 ORDER: Final = (LogStatus.SUCCESS, LogStatus.PENDING, LogStatus.FAILED)
 _STEPS: Final = (1, 2, 5, 10)
+#: Sorts before the ids of all entries of the same time.
+_FIRST: Final = "0"
 
 
 @final
 @frozen(kw_only=True)
 class ColumnPart:
-    """A part of a column."""
-
     status: str
     number: int
     #: The distance from the top, and the height, in percent of the picture's height.
@@ -30,10 +36,10 @@ class ColumnPart:
 @final
 @frozen(kw_only=True)
 class Column:
-    """One stretch of time."""
-
     label: str
     number: int
+    failed: int
+    until: str
     x: float
     width: float
     parts: tuple[ColumnPart, ...] = field(converter=tuple)
@@ -45,7 +51,6 @@ class Columns:
     """A chart of columns, 100 wide and 100 high; empty if there are no counts."""
 
     columns: tuple[Column, ...] = field(converter=tuple)
-    #: The value at the top of the chart.
     top: int
     totals: Mapping[str, int]
 
@@ -54,16 +59,32 @@ class Columns:
         return not any(column.number for column in self.columns)
 
 
-def columns(
-    counts: Sequence[LogCount], *, since: datetime, span: timedelta, number: int, label: str = "%Y-%m-%d %H:%M"
-) -> Columns:
-    """Stack counts in ``number`` columns, one for each stretch of time, including empty ones.
+def last_hours(now: datetime, number: int) -> list[datetime]:
+    """Return the bounds of the last hours, the present one included: one more than there are hours."""
+    end = stretch_at(now, HOUR) + HOUR
+    return [end - each * HOUR for each in range(number, -1, -1)]
 
-    ``since`` and the counts' ``starts_at`` are multiples of ``span``. ``label`` is the format of a column's beginning.
+
+def last_days(now: datetime, number: int, zone: ZoneInfo) -> list[datetime]:
+    """Return the bounds of the last local days, the present one included: one more than there are days."""
+    end = day_of(zone, now) + DAY
+    return [start_of_day(zone, end - each * DAY) for each in range(number, -1, -1)]
+
+
+def span_of(zone: ZoneInfo) -> timedelta:
+    """Return the span of the counts that make up the days of a zone."""
+    return DAY if zone == DEFAULT_ZONE else HOUR
+
+
+def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneInfo, *, label: str) -> Columns:
+    """Stack counts in columns, one between two successive bounds, including empty ones.
+
+    A count belongs to the column in which it starts. ``label`` is the format of a column's beginning, in ``zone``.
     """
+    number = len(bounds) - 1
     sums: dict[tuple[int, LogStatus], int] = {}
     for count in counts:
-        place = (count.starts_at - since) // span
+        place = bisect_right(bounds, count.starts_at) - 1
         if 0 <= place < number:
             key = (place, count.status)
             sums[key] = sums.get(key, 0) + count.number
@@ -79,11 +100,13 @@ def columns(
                 height = 100 * value / top
                 y -= height
                 parts.append(ColumnPart(status=status.value, number=value, y=round(y, 2), height=round(height, 2)))
-        begins = since + place * span
+        begins = local_time(zone, bounds[place])
         made.append(
             Column(
                 label=begins.strftime(label),
                 number=heights[place],
+                failed=sums.get((place, LogStatus.FAILED), 0),
+                until=written_cursor(Cursor(created_at=bounds[place + 1], id=_FIRST)),
                 x=round(place * width, 3),
                 width=round(width * 0.78, 3),
                 parts=parts,
@@ -109,30 +132,3 @@ def share(part: int, whole: int) -> str:
     if part < whole:
         percent = min(percent, 99.9)
     return f"{percent:.0f} %" if percent in {0, 100} else f"{percent:.1f} %"
-
-
-def quantile(buckets: Sequence[tuple[float, float]], wanted: float) -> float | None:
-    """Estimate a quantile from a histogram as Prometheus does: linear inside its bucket.
-
-    ``buckets`` have ascending upper bounds, the last one infinite, each with its cumulative count. ``wanted`` is 0 to
-    1.
-    """
-    if not buckets or not buckets[-1][1]:
-        return None
-    rank = wanted * buckets[-1][1]
-    lower, below = 0.0, 0.0
-    for bound, number in buckets:
-        if number >= rank:
-            if bound == float("inf"):
-                return lower
-            return lower + (bound - lower) * ((rank - below) / (number - below) if number > below else 1.0)
-        lower, below = bound, number
-    return lower
-
-
-def milliseconds(seconds: float | None) -> str:
-    """Return a short duration as text."""
-    if seconds is None:
-        return "–"
-    ms = seconds * 1000
-    return f"{ms:.1f} ms" if ms < 10 else f"{ceil(ms)} ms"  # noqa: PLR2004  # two digits that mean something

@@ -11,15 +11,10 @@ from contentsvc_core.organizations import Integration
 @final
 @frozen(kw_only=True)
 class ChecklistStep:
-    #: The step's id in the page.
-    """A step of the checklist."""
-
     id: str
     title: str
     is_done: bool
-    #: The missing part, in one sentence.
     hint: str
-    #: The button of an open step: its text, and its path below the dashboard's root.
     action: str
     path: str
 
@@ -33,10 +28,7 @@ def checklist(
     has_post: bool,
     is_public: bool,
 ) -> Sequence[ChecklistStep]:
-    """Return the steps in order; empty: all of them are done.
-
-    ``refused`` means that a delivery was refused lately, and ``has_trigger`` that a trigger or a schedule is enabled.
-    """
+    """Return the steps in order; empty: all of them are done."""
     connect = "/integrations#connect"
     steps = (
         ChecklistStep(

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar, cast, final
 
 from attrs import frozen
+from msgspec import Struct, structs
 
+from contentsvc_core.commands import describe
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import repository_id
@@ -13,6 +15,7 @@ from contentsvc_core.organizations import Integration
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form
 from contentsvc_http.words import CONTENT
 
 _Named = TypeVar("_Named", bound=Enum)
@@ -21,19 +24,14 @@ _Named = TypeVar("_Named", bound=Enum)
 @final
 @frozen(kw_only=True)
 class Option:
-    """An option of a form field."""
-
     value: str
     label: str
-    #: A further line; may be empty.
     hint: str = ""
 
 
 @final
 @frozen(kw_only=True)
 class FormSources:
-    """An organization's integrations and brand identities, for forms and names."""
-
     integrations: Sequence[Integration]
     brands: Sequence[BrandIdentity]
 
@@ -57,7 +55,6 @@ class FormSources:
         return next((brand.name for brand in self.brands if brand.id == brand_id), "a deleted one")
 
     def brand_choices(self, chosen: str) -> list[Option]:
-        """Return the brand identities; a chosen one is included even if it was deleted."""
         default = next((brand.name for brand in self.brands if brand.is_default), None)
         usual = "The default" if default is None else f"The default, now {default}"
         choices = [Option(value="", label=usual), *(Option(value=each.id, label=each.name) for each in self.brands)]
@@ -89,7 +86,6 @@ class FormSources:
 
 
 async def connected(dashboard: Dashboard, organization_id: str) -> FormSources:
-    """Read an organization's integrations and brand identities."""
     return FormSources(
         integrations=await dashboard.app.stores.directory.integrations(organization_id),
         brands=await dashboard.app.stores.brands.identities(organization_id),
@@ -97,16 +93,11 @@ async def connected(dashboard: Dashboard, organization_id: str) -> FormSources:
 
 
 def hosted(provider: str, number: int) -> str:
-    """Return the form's value for a repository of a provider."""
     return f"{provider}:{number}"
 
 
 def numbers_of(values: Iterable[str]) -> tuple[int, ...]:
-    """Read repository ids.
-
-    Raises:
-        Refused: 400: a value is no id, which no form of the dashboard sends.
-    """
+    """Read repository ids; forms of the dashboard send no others."""
     numbers = [repository_id(value) for value in values]
     if None in numbers:
         raise Refused(400, {"error": "Invalid form: there is no such repository"})
@@ -114,11 +105,7 @@ def numbers_of(values: Iterable[str]) -> tuple[int, ...]:
 
 
 def named(kind: type[_Named], value: str) -> _Named:
-    """Read a value of an enumeration.
-
-    Raises:
-        Refused: 400: the value is unknown, which no form of the dashboard sends.
-    """
+    """Read a value of an enumeration; forms of the dashboard send no others."""
     try:
         return kind(value)
     except ValueError as exc:
@@ -126,13 +113,36 @@ def named(kind: type[_Named], value: str) -> _Named:
 
 
 def content_choices() -> list[Option]:
-    """Return the content types."""
     return [Option(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
 
 
 def differing(wanted: Mapping[str, Any], standing: object) -> dict[str, Any]:
     """Return the fields whose values differ from the stored ones: only these need new checks."""
     return {name: value for name, value in wanted.items() if getattr(standing, name) != value}
+
+
+def settings_from(form: Form, command: type[Struct]) -> dict[str, Any]:
+    """Read the plain fields of a command, by their attributes in the core: texts, and whether a box is ticked."""
+    return {
+        each.name: bool(form.text(each.name)) if isinstance(each.default, bool) else form.text(each.name)
+        for each in structs.fields(command)
+    }
+
+
+def settings_of(source: Struct) -> dict[str, Any]:
+    """Return the plain fields of a command, in the form of :func:`settings_from`: lists have one item a line."""
+    return {name: _text_of(value) for name, value in structs.asdict(source).items()}
+
+
+def boxes_of(command: type[Struct]) -> dict[str, str]:
+    """Return the labels of the boxes for the fields that a command has a title for."""
+    return {name: meta.title for name, meta in describe(command).items() if meta.title is not None}
+
+
+def _text_of(value: object) -> object:
+    if isinstance(value, tuple):
+        return "\n".join(map(str, cast("tuple[object, ...]", value)))
+    return value.value if isinstance(value, Enum) else value
 
 
 def _with(choices: list[Option], value: str, label: str, hint: str = "") -> list[Option]:

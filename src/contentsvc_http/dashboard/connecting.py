@@ -1,5 +1,3 @@
-"""Actions that connect and disconnect repositories."""
-
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -18,7 +16,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of
 from contentsvc_http.dashboard.pages import Pages
-from contentsvc_http.dashboard.visits import ROOT, Visit, change
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
 from contentsvc_http.words import sentence
@@ -28,7 +26,6 @@ _FIELDS: Final = ("repository", "provider", "repository_id", "branch")
 #: The providers in the order of the form: those with a public code host first.
 _PROVIDERS: Final = sorted(PROVIDERS, key=lambda provider: not provider.api_url)
 _SHOWN: Final = 100
-#: The form fields by the attributes of the core.
 _AT_FAULT: Final = {
     "repository_id": "repository_id",
     "provider": "provider",
@@ -39,7 +36,6 @@ _AT_FAULT: Final = {
 
 
 def no_form() -> dict[str, Any]:
-    """Return the context of an empty form."""
     return {
         "providers": _PROVIDERS,
         "typed": dict.fromkeys(_FIELDS, ""),
@@ -50,9 +46,8 @@ def no_form() -> dict[str, Any]:
 
 
 def connecting_routes(
-    dashboard: Dashboard, pages: Pages, listed: Callable[[Visit], Awaitable[dict[str, Any]]]
+    dashboard: Dashboard, pages: Pages, listed: Callable[[DashboardSession], Awaitable[dict[str, Any]]]
 ) -> list[HTTPRouteHandler]:
-    """Return the routes; ``listed`` returns the context of the list above the form."""
     counting = Counting(dashboard)
 
     @post(f"{ROOT}/integrations", name="dashboard_connect")
@@ -116,7 +111,7 @@ def connecting_routes(
     return [connect, disconnect]
 
 
-async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected | Refusal:
+async def _connect(dashboard: Dashboard, found: DashboardSession, form: Form) -> Connected | Refusal:
     number, asked = None, form.text("repository_id")
     if asked:
         number = repository_id(asked)
@@ -134,7 +129,6 @@ async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected 
 
 
 async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
-    """Return the triggers and schedules that were disabled, with their names."""
     triggers = {each.id for each in gone.removed.disabled_events}
     schedules = {each.id for each in gone.removed.disabled_schedules}
     return {

@@ -6,7 +6,7 @@ from typing import final
 from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
 from contentsvc_core.access.window import WINDOW_MS, Verdict, refusal_headers
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.visits import Visit
+from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.errors import Refused
 
 WINDOW_S = WINDOW_MS // 1000
@@ -15,30 +15,18 @@ _TOO_MANY = 429
 
 @final
 class Counting:
-    """Counts the operations of sessions, and returns the used part of each limit."""
-
     def __init__(self, dashboard: Dashboard) -> None:
-        """Count with the limiter of the service."""
         self._limiter = dashboard.app.limiter
 
-    async def refusal(self, found: Visit, method: str, template: str) -> str | None:
-        """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted.
-
-        Raises:
-            StoreUnavailable: The limit cannot be checked.
-        """
+    async def refusal(self, found: DashboardSession, method: str, template: str) -> str | None:
+        """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted."""
         rate = rate_of(method, template)
-        assert rate is not None  # pages name operations that are limited
+        assert rate is not None
         verdict = await self._limiter.hit_by(found.signed_in.key, rate)
         return None if verdict.admitted else _words(verdict)
 
-    async def admit(self, found: Visit, rate: Rate) -> None:
-        """Count an operation.
-
-        Raises:
-            Refused: 429: the operation exceeds its limit.
-            StoreUnavailable: The limit cannot be checked.
-        """
+    async def admit(self, found: DashboardSession, rate: Rate) -> None:
+        """Count an operation; refuse it with 429 if it exceeds its limit."""
         verdict = await self._limiter.hit_by(found.signed_in.key, rate)
         if not verdict.admitted:
             raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))

@@ -1,5 +1,4 @@
-"""Webhook endpoint pages: list, deliveries, secrets."""
-
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final, final
@@ -10,20 +9,30 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import CREATING_ENDPOINTS, TESTING_ENDPOINTS
+from contentsvc_core.commands import read_command
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import ListedEntry
-from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, UNKNOWN_ENDPOINT, WebhookEndpoint
+from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.outgoing.endpoints import (
+    DESCRIPTION_LIMIT,
+    UNKNOWN_ENDPOINT,
+    ChangeEndpoint,
+    CreateEndpoint,
+    WebhookEndpoint,
+)
 from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.targets import format_of_target
+from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
+from contentsvc_core.usecases.webhook_endpoints import NewSecret
+from contentsvc_http.dashboard.charts import share
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -34,25 +43,43 @@ _NEWEST: Final = 10
 _EVENTS: Final = {
     EventType.POST_CREATED: "A post was created",
     EventType.POST_PUBLISHED: "A post was published",
+    EventType.DRAFT_WAITING: "A draft waits for an editor",
     EventType.RUN_FAILED: "A run failed for good",
+    EventType.INTEGRATION_FAILING: "Deliveries of an integration fail",
+    EventType.INTEGRATION_RECOVERED: "Deliveries of an integration are accepted again",
+    EventType.ENDPOINT_DISABLED: "Another endpoint was disabled by itself",
 }
-#: The choices for the overlap of an old secret, by the form's value in hours.
+_FORMATS: Final = {
+    EndpointFormat.STANDARD: "Standard Webhooks",
+    EndpointFormat.SLACK: "Slack",
+    EndpointFormat.DISCORD: "Discord",
+    EndpointFormat.TEAMS: "Microsoft Teams",
+    EndpointFormat.EMAIL: "E-mail",
+}
+_DAY: Final = timedelta(days=1)
+_HOUR: Final = timedelta(hours=1)
 _OVERLAPS: Final = {"0": "Not at all: it ends at once", "1": "1 hour", "24": "24 hours", "168": "7 days"}
 _USUAL_OVERLAP: Final = "24"
+_NO_MESSAGES: Final = "no messages"
 
 _REFUSALS: Final = FormRefusals(
-    fields={"": "url", "url": "url", "description": "description"}, labels={"url": "It", "description": "It"}
+    fields={"": "url", "url": "url", "description": "description", "format": "format"},
+    labels={"url": "It", "description": "It", "format": "It"},
 )
 
 
 @final
 @frozen(kw_only=True)
 class EndpointRow:
-    """An endpoint in the list."""
-
     endpoint: WebhookEndpoint
     #: ``None``: no message was sent, or its entry was swept.
     newest: ListedEntry | None
+    #: The share of delivered messages of the last 24 hours, in percent.
+    success: str
+
+    @property
+    def format(self) -> str:
+        return _FORMATS[self.endpoint.format]
 
     @property
     def name(self) -> str:
@@ -67,13 +94,17 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
     async def page(
-        found: Visit, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+        found: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
         mine = found.organization_id
-        newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.newest_entries(mine))
+        newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
         endpoints = await dashboard.app.stores.endpoints.endpoints(mine)
+        successes = await _successes(dashboard, mine)
         context = {
-            "rows": [EndpointRow(endpoint=each, newest=newest.get(each.id)) for each in endpoints],
+            "rows": [
+                EndpointRow(endpoint=each, newest=newest.get(each.id), success=successes.get(each.id, _NO_MESSAGES))
+                for each in endpoints
+            ],
             **_typed(form, None),
             "faults": by_field(faults),
         }
@@ -87,14 +118,16 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         await counting.admit(found, CREATING_ENDPOINTS)
-        made = await dashboard.app.endpoint_editor.create(
-            found.organization_id,
-            url=form.text("url"),
-            description=form.text("description"),
-            event_types=_ticked(form),
+        wanted = read_command(CreateEndpoint, _fields(form))
+        made = (
+            wanted
+            if isinstance(wanted, Refusal)
+            else await dashboard.app.endpoint_editor.create(found.organization_id, wanted)
         )
         if isinstance(made, Refusal):
             return await page(found, form, faults=_REFUSALS.faults(made), status=422)
+        if not made.endpoint.is_signed:
+            return go(f"/endpoints/{made.endpoint.id}", told="created")
         return _secret_page(pages, found, made, is_new=True)
 
     return [listed, create]
@@ -110,8 +143,12 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def edit(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         endpoint = await _endpoint(dashboard, found, endpoint_id)
-        changes = EndpointChanges(url=form.text("url"), description=form.text("description"), event_types=_ticked(form))
-        changed = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint.id, **changes)
+        wanted = read_command(ChangeEndpoint, _fields(form))
+        changed = (
+            wanted
+            if isinstance(wanted, Refusal)
+            else await dashboard.app.endpoint_editor.change(found.organization_id, endpoint.id, wanted)
+        )
         if isinstance(changed, Refusal):
             return await _page(
                 dashboard, pages, found, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422
@@ -128,7 +165,8 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
     async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         enabled = form.text("to") == "on"
-        switched = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint_id, enabled=enabled)
+        switching = ChangeEndpoint(enabled=enabled)
+        switched = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint_id, switching)
         if isinstance(switched, Refusal):
             raise _unknown()
         return go(f"/endpoints/{switched.id}", told="enabled" if enabled else "disabled")
@@ -155,7 +193,8 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
             found.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
         )
         if not isinstance(rotated, NewSecret):
-            raise _unknown()
+            error = _REFUSALS.sentence(rotated)
+            return await _page(dashboard, pages, found, endpoint, error=error, status=409)
         return _secret_page(pages, found, rotated, is_new=False)
 
     @post(f"{_ONE}/delete", name="dashboard_endpoint_delete")
@@ -168,7 +207,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
     return [switch, test, rotate, delete]
 
 
-async def _endpoint(dashboard: Dashboard, found: Visit, endpoint_id: str) -> WebhookEndpoint:
+async def _endpoint(dashboard: Dashboard, found: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
     endpoint = None
     if is_own_id(endpoint_id):
         endpoint = await dashboard.app.stores.endpoints.endpoint(found.organization_id, endpoint_id)
@@ -177,10 +216,10 @@ async def _endpoint(dashboard: Dashboard, found: Visit, endpoint_id: str) -> Web
     return endpoint
 
 
-async def _page(  # one parameter for each part of the page
+async def _page(
     dashboard: Dashboard,
     pages: Pages,
-    found: Visit,
+    found: DashboardSession,
     endpoint: WebhookEndpoint,
     *,
     form: Form | None = None,
@@ -190,10 +229,12 @@ async def _page(  # one parameter for each part of the page
 ) -> Response[Any]:
     mine, search = found.organization_id, LogSearch(integration_ids=(endpoint.id,))
     entries = await dashboard.app.shares.lists(
-        mine, lambda: dashboard.app.stores.insights.log(mine, search, limit=_NEWEST)
+        mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
     )
     context = {
         "endpoint": endpoint,
+        "format": _FORMATS[endpoint.format],
+        "success": (await _successes(dashboard, mine)).get(endpoint.id, _NO_MESSAGES),
         "name": endpoint_name(endpoint),
         "entries": entries,
         "names": names_of((), [endpoint]),
@@ -207,7 +248,7 @@ async def _page(  # one parameter for each part of the page
     return pages.page(found, "endpoint.html", context, title=title, section=_SECTION, status=status)
 
 
-def _secret_page(pages: Pages, found: Visit, made: NewSecret, *, is_new: bool) -> Response[Any]:
+def _secret_page(pages: Pages, found: DashboardSession, made: NewSecret, *, is_new: bool) -> Response[Any]:
     # The secret is shown on this page only, which cannot be reloaded.
     context = {"endpoint": made.endpoint, "secret": made.secret, "is_new": is_new}
     title = "A new endpoint" if is_new else "Secret rotated"
@@ -218,18 +259,44 @@ def _secret_page(pages: Pages, found: Visit, made: NewSecret, *, is_new: bool) -
 def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any]:
     standing: Iterable[EventType] = () if endpoint is None else endpoint.event_types
     ticked = form.texts("event") if form else tuple(kind.value for kind in standing)
+    formats = [{"value": "", "label": "By the address"}]
+    formats += [{"value": kind.value, "label": label} for kind, label in _FORMATS.items()]
     return {
         "url": form.text("url") if form else "" if endpoint is None else endpoint.url,
         "description": form.text("description") if form else "" if endpoint is None else endpoint.description,
+        "formats": formats,
+        "chosen_format": form.text("format") if form else "" if endpoint is None else _chosen_format(endpoint),
         "events": [(kind.value, text, kind.value in ticked) for kind, text in _EVENTS.items()],
         "most_url": TEXT_LIMIT,
         "most_description": DESCRIPTION_LIMIT,
     }
 
 
-def _ticked(form: Form) -> list[EventType]:
-    known = {kind.value: kind for kind in EventType}
-    return [known[text] for text in form.texts("event") if text in known]
+def _chosen_format(endpoint: WebhookEndpoint) -> str:
+    """Return the format of the form: empty if the address alone leads to it."""
+    by_address = format_of_target(endpoint.url)
+    return "" if by_address is endpoint.format else endpoint.format.value
+
+
+def _fields(form: Form) -> dict[str, Any]:
+    known = {kind.value for kind in EventType}
+    return {
+        "url": form.text("url"),
+        "description": form.text("description"),
+        "format": form.text("format") or None,
+        "event_types": [text for text in form.texts("event") if text in known],
+    }
+
+
+async def _successes(dashboard: Dashboard, organization_id: str) -> Mapping[str, str]:
+    since = stretch_at(dashboard.app.clock.now() - _DAY, _HOUR) + _HOUR
+    counts = await dashboard.app.stores.read_model.log_counts(organization_id, since=since, span=_HOUR)
+    delivered, ended = Counter[str](), Counter[str]()
+    for each in counts:
+        if each.status is not LogStatus.PENDING:
+            ended[each.integration_id] += each.number
+            delivered[each.integration_id] += each.number if each.status is LogStatus.SUCCESS else 0
+    return {id_: f"{share(delivered[id_], number)} of {number}" for id_, number in ended.items()}
 
 
 def _unknown() -> Refused:

@@ -1,5 +1,3 @@
-"""The house style page, with a preview of the newest changelog."""
-
 from collections.abc import Mapping
 from typing import Any, Final, final
 
@@ -12,9 +10,9 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.dashboard.style_form import HOUSE_STYLE, fault_of, in_words
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, preview_of_style
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.forms import Form
 
 _PATH: Final = f"{ROOT}/house-style"
@@ -61,7 +59,7 @@ class _StylePages:
 
     async def page(
         self,
-        found: Visit,
+        found: DashboardSession,
         typed: Mapping[str, Any],
         *,
         refused: Refusal | None = None,
@@ -77,7 +75,7 @@ class _StylePages:
         status = 200 if refused is None else _INVALID
         return self._pages.page(found, "house_style.html", context, title=_TITLE, section=_SECTION, status=status)
 
-    async def save(self, found: Visit, form: Form) -> Response[Any]:
+    async def save(self, found: DashboardSession, form: Form) -> Response[Any]:
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
         if isinstance(style, Refusal):
@@ -85,7 +83,7 @@ class _StylePages:
         await self._dashboard.app.stores.directory.set_house_style(found.organization_id, style)
         return go("/house-style", told="saved")
 
-    async def preview(self, found: Visit, form: Form) -> Response[Any]:
+    async def preview(self, found: DashboardSession, form: Form) -> Response[Any]:
         await self._counting.admit(found, PREVIEWING)
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
@@ -95,9 +93,9 @@ class _StylePages:
             return self._part(found, shown)
         return await self.page(found, typed, refused=refused, preview=shown)
 
-    async def preview_override(self, found: Visit, form: Form) -> Response[Any]:
+    async def preview_override(self, found: DashboardSession, form: Form) -> Response[Any]:
         await self._counting.admit(found, PREVIEWING)
         return self._part(found, await preview_of_override(self._dashboard, found, form))
 
-    def _part(self, found: Visit, shown: ShownStyle) -> Response[Any]:
+    def _part(self, found: DashboardSession, shown: ShownStyle) -> Response[Any]:
         return self._pages.part(found, "house_style_preview.html", {"style_preview": shown, "partial": True})

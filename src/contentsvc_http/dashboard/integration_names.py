@@ -1,5 +1,3 @@
-"""Displayed names of integrations and webhook endpoints."""
-
 from collections.abc import Iterable, Mapping
 
 from contentsvc_core.organizations import Integration
@@ -24,6 +22,5 @@ def names_of(integrations: Iterable[Integration], endpoints: Iterable[WebhookEnd
 
 
 async def all_names(dashboard: Dashboard, organization_id: str) -> Mapping[str, str]:
-    """Return the names of all integrations and endpoints of an organization."""
     integrations = await dashboard.app.stores.directory.integrations(organization_id)
     return names_of(integrations, await dashboard.app.stores.endpoints.endpoints(organization_id))

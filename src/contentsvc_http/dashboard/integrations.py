@@ -1,5 +1,3 @@
-"""Integration pages: traffic, switch, secret rotation, and a test ping."""
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, final
@@ -9,12 +7,12 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.hosts import HostAnswer
 from contentsvc_core.identifiers import is_own_id, repository_id
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
@@ -25,13 +23,12 @@ from contentsvc_http.dashboard.connecting import connecting_routes, no_form
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import name_of, names_of
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.dashboard.traffic import Traffic, no_traffic, traffic
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
-#: The choices for the overlap of an old secret, by the form's value in hours, as in the CLI.
 _OVERLAPS: Final = {
     "0": "Not at all: it ends at once",
     "1": "1 hour",
@@ -44,8 +41,6 @@ _USUAL_OVERLAP: Final = "24"
 @final
 @frozen(kw_only=True)
 class IntegrationRow:
-    """An integration in the list."""
-
     integration: Integration
     traffic: Traffic
     #: ``None``: no delivery has arrived, or its entry was swept.
@@ -56,12 +51,8 @@ class IntegrationRow:
         return name_of(self.integration)
 
 
-async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str) -> Integration:
-    """Return an integration of the organization.
-
-    Raises:
-        Refused: 404: it is unknown.
-    """
+async def integration_of(dashboard: Dashboard, found: DashboardSession, integration_id: str) -> Integration:
+    """Return an integration of the organization, or refuse with 404."""
     integration = None
     if is_own_id(integration_id):
         integration = await dashboard.app.stores.directory.integration(found.organization_id, integration_id)
@@ -88,12 +79,12 @@ def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
     ]
 
 
-async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
+async def rows(dashboard: Dashboard, found: DashboardSession) -> dict[str, Any]:
     mine = found.organization_id
     connected = await dashboard.app.stores.directory.integrations(mine)
-    newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.newest_entries(mine))
-    passed = await traffic(dashboard, mine)
-    none = no_traffic(dashboard)
+    newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
+    passed = await traffic(dashboard, found.organization)
+    none = no_traffic(dashboard, found.organization)
     return {
         "rows": [
             IntegrationRow(integration=each, traffic=passed.get(each.id, none), newest=newest.get(each.id))
@@ -152,7 +143,6 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -> Outcome | None:
-    """Send a ping through the receiver; ``None``: the integration was deleted."""
     address = Address(
         provider=integration.provider,
         organization_id=integration.organization_id,
@@ -164,7 +154,7 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
     )
     if not secrets:
         return None
-    delivery = made_ping(address, secret=secrets[0], delivery_id=dashboard.app.ids.mint(""))
+    delivery = made_ping(address, secret=secrets[0], delivery_id=dashboard.app.ids.new_id(""))
     refused = await dashboard.receiver.preflight(delivery)
     return await dashboard.receiver.receive(delivery) if refused is None else refused
 
@@ -214,7 +204,7 @@ def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]
 async def _page(
     dashboard: Dashboard,
     pages: Pages,
-    found: Visit,
+    found: DashboardSession,
     integration: Integration,
     *,
     error: str | None = None,
@@ -223,15 +213,15 @@ async def _page(
     mine = found.organization_id
     search = LogSearch(integration_ids=(integration.id,))
     entries = await dashboard.app.shares.lists(
-        mine, lambda: dashboard.app.stores.insights.log(mine, search, limit=_NEWEST)
+        mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
     )
-    passed = await traffic(dashboard, mine)
+    passed = await traffic(dashboard, found.organization)
     context = {
         "integration": integration,
         "provider": provider_of(integration),
         "name": name_of(integration),
         "urls": urls_of(dashboard, integration),
-        "traffic": passed.get(integration.id) or no_traffic(dashboard),
+        "traffic": passed.get(integration.id) or no_traffic(dashboard, found.organization),
         "entries": entries,
         "names": names_of([integration]),
         "overlaps": _OVERLAPS,

@@ -1,5 +1,3 @@
-"""Job pages: the progress of a requested generation."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,10 +7,9 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.workflows.jobs import Job, JobEventType, job_events, job_status
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, nothing_new
-from contentsvc_http.dashboard.visits import Visit
+from contentsvc_http.dashboard.session import DashboardSession
 
 _UNDER_WAY: Final = frozenset({"queued", "running"})
-#: The style of an event in the timeline.
 _KINDS: Final[Mapping[JobEventType, str]] = {
     JobEventType.POST_CREATED: "good",
     JobEventType.COMPLETED: "good",
@@ -20,14 +17,13 @@ _KINDS: Final[Mapping[JobEventType, str]] = {
 }
 
 
-async def job_of(dashboard: Dashboard, found: Visit, job_id: str) -> Job | None:
-    """Find a job of the organization."""
+async def job_of(dashboard: Dashboard, found: DashboardSession, job_id: str) -> Job | None:
     return await dashboard.app.stores.jobs.job(found.organization_id, job_id) if is_own_id(job_id) else None
 
 
 def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     pages: Pages,
-    found: Visit,
+    found: DashboardSession,
     job: Job,
     *,
     path: str,
@@ -39,8 +35,7 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
 ) -> Response[Any]:
     """Return the page of a job; its script polls each second and reloads the page after a change.
 
-    ``path`` is below the dashboard's root, ``section`` is the entry of the navigation, and ``facts`` are the parameters
-    of the request. ``made`` and ``again`` are path and text of the links to the result and to a new request.
+    ``path`` is below the dashboard's root; ``made`` and ``again`` are path and text of the links.
     """
     status, events = job_status(job), job_events(job)
     version = f"{status}-{len(events)}"

@@ -1,24 +1,24 @@
-"""API key pages: list with used limits, issuing, revoking."""
-
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, stands
+from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.zones import day_of, start_of_day
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import WINDOW_S, Counting
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -60,7 +60,6 @@ class _Used:
 
     @property
     def share(self) -> float:
-        """Return the filled part of the bar, in percent."""
         return round(min(100.0, 100 * self.used / self.limit), 2)
 
 
@@ -81,7 +80,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
     async def page(
-        found: Visit, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+        found: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
         keys = await _listed(dashboard, counting, found)
         ended = [each for each in keys if each.state != "active"]
@@ -97,7 +96,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "name": form.text("name") if form else "",
             "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
             "expires": form.text("expires") if form else "",
-            "today": dashboard.app.clock.now().date().isoformat(),
+            "today": day_of(found.organization.time_zone, dashboard.app.clock.now()).isoformat(),
             "faults": by_field(faults),
         }
         return pages.page(found, "keys.html", context, title="API keys", section=_SECTION, status=status)
@@ -112,7 +111,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
         faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
         try:
-            expires_at = _end_of(form.text("expires"))
+            expires_at = _end_of(form.text("expires"), found.organization.time_zone)
         except (ValueError, OverflowError):
             expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
         if faults:
@@ -149,12 +148,11 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [listed, issue, revoke]
 
 
-async def _listed(dashboard: Dashboard, counting: Counting, found: Visit) -> list[_Listed]:
-    """Return the organization's keys, the newest first and the visitor's own before them, in two reads."""
+async def _listed(dashboard: Dashboard, counting: Counting, found: DashboardSession) -> list[_Listed]:
     now, own = dashboard.app.clock.now(), found.signed_in.key.prefix
     newest_first = list(await dashboard.app.stores.keys.keys(found.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
-    active = {key.prefix for key in keys if stands(key, now)}
+    active = {key.prefix for key in keys if is_active(key, now)}
     # Ended keys are refused, so their use of limits is not shown.
     used = await counting.used(active)
     issued: dict[str | None, list[str]] = {}
@@ -186,11 +184,6 @@ def _used(rate: Rate, number: int) -> _Used:
     return _Used(operation=operation, label=label, used=number, limit=rate.limit)
 
 
-def _end_of(text: str) -> datetime | None:
-    """Return the end of a day in UTC; ``None``: the field is empty.
-
-    Raises:
-        ValueError: The text is no date.
-        OverflowError: The day is the last one of the calendar.
-    """
-    return datetime.combine(date.fromisoformat(text) + _DAY, time.min, UTC) if text else None
+def _end_of(text: str, zone: ZoneInfo) -> datetime | None:
+    """Return the end of a local day; ``None``: the field is empty. ``OverflowError``: the calendar's last day."""
+    return start_of_day(zone, date.fromisoformat(text) + _DAY) if text else None

@@ -1,5 +1,3 @@
-"""The page of a log entry: payload, outcome, and results of the delivery."""
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,18 +8,20 @@ from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogStatus
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.messages import is_message_log
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.replay import Replayed
+from contentsvc_http.dashboard.causes import cause_card
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names, names_of
+from contentsvc_http.dashboard.integrations import provider_of, urls_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
 from contentsvc_http.dashboard.payloads import SHOWN, ShownPayload, payload_text, shown
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused
 
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
@@ -40,7 +40,9 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         if not found.is_partial:
             return await _page(dashboard, pages, found, entry)
         if found.query.get("part") != "row":
-            return pages.part(found, "log_led.html", {"entry": entry, "led": await dashboard.app.trails.led(entry)})
+            return pages.part(
+                found, "log_led.html", {"entry": entry, "led": await dashboard.app.delivery_trails.record_trail(entry)}
+            )
         if entry.status is LogStatus.PENDING:
             return nothing_new()
         names = await all_names(dashboard, found.organization_id)
@@ -72,7 +74,7 @@ async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed
         return go(f"/endpoints/{entry.integration_id}", told="resent")
     # A replay is a separate delivery: its own entry has its results.
     search = LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id)
-    own = await dashboard.app.stores.insights.log(entry.organization_id, search, limit=1)
+    own = await dashboard.app.stores.read_model.log(entry.organization_id, search, limit=1)
     return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
 
 
@@ -91,15 +93,21 @@ async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | N
     return whole, await asyncio.to_thread(lambda: shown(whole.payload))
 
 
-async def _listed(dashboard: Dashboard, found: Visit, log_id: str) -> ListedEntry:
-    entry = await dashboard.app.stores.insights.entry(found.organization_id, log_id) if is_own_id(log_id) else None
+async def _listed(dashboard: Dashboard, found: DashboardSession, log_id: str) -> ListedEntry:
+    entry = await dashboard.app.stores.read_model.entry(found.organization_id, log_id) if is_own_id(log_id) else None
     if entry is None:
         raise Refused(404, {"error": _UNKNOWN})
     return entry
 
 
 async def _page(
-    dashboard: Dashboard, pages: Pages, found: Visit, entry: ListedEntry, *, error: str | None = None, status: int = 200
+    dashboard: Dashboard,
+    pages: Pages,
+    found: DashboardSession,
+    entry: ListedEntry,
+    *,
+    error: str | None = None,
+    status: int = 200,
 ) -> Response[Any]:
     integration = await dashboard.app.stores.directory.integration(found.organization_id, entry.integration_id)
     is_message = is_message_log(entry)
@@ -108,9 +116,13 @@ async def _page(
         endpoint = await dashboard.app.stores.endpoints.endpoint(found.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
     whole, payload = await dashboard.app.shares.heavy(found.organization_id, lambda: _shown(dashboard, entry))
-    context = {
+    explained = await dashboard.app.diagnoses.explain(entry)
+    context: dict[str, Any] = {
         "entry": entry,
+        "card": cause_card(entry, explained, integration),
         "integration": integration,
+        "provider": None if integration is None else provider_of(integration),
+        "urls": {} if integration is None else urls_of(dashboard, integration),
         "endpoint": endpoint,
         "is_message": is_message,
         "names": names_of([] if integration is None else [integration], [] if endpoint is None else [endpoint]),
@@ -119,7 +131,7 @@ async def _page(
         "most": SHOWN,
         "event": None if whole is None else _event(whole),
         "left_out": 0 if whole is None else whole.left_out,
-        "led": await dashboard.app.trails.led(entry),
+        "led": await dashboard.app.delivery_trails.record_trail(entry),
         "can_be_replayed": found.may_write and (is_message or entry.event is not None),
         "error": error,
     }
@@ -132,7 +144,6 @@ def _repository(integration: Integration | None, repository_id: int) -> str | No
 
 
 def _event(entry: LogEntry) -> Mapping[str, Any] | None:
-    """Return the main data of an event; ``None``: the entry has no event."""
     match entry.detail:
         case Push() as push:
             commits = push.commits[:_MOST_COMMITS]

@@ -1,15 +1,15 @@
-"""The filters of the log page, read from its address."""
-
 from collections.abc import Mapping
 from typing import Final, final
 from urllib.parse import urlencode
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import LogStatus, read_log_query
+from contentsvc_core.journal import LogOutcome, LogStatus, read_log_query
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import choices
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import read_iso
 
 #: The offered events; other words may be typed.
 EVENTS: Final = ("push", "release", "ping")
@@ -22,27 +22,21 @@ _DIGITS: Final = 6
 @final
 @frozen(kw_only=True)
 class LogFilters:
-    #: As typed or chosen; empty: all.
-    """The parameters of the page."""
-
+    outcome: str = ""
     status: str = ""
     event: str = ""
     integration: str = ""
     text: str = ""
-    #: Only older entries: a later part of the list.
+    since: str = ""
     before: Cursor | None = None
-    #: Only newer entries: updates of the list.
     after: Cursor | None = None
-    #: Whether new entries appear without a reload.
     live: bool = True
-    #: The number of rows on the page that requests an update.
     rows: int = 0
     search: LogSearch = field(factory=LogSearch)
 
     @property
     def is_empty(self) -> bool:
-        """Check whether all entries are shown."""
-        return not (self.status or self.event or self.integration or self.text)
+        return not (self.outcome or self.since or self.status or self.event or self.integration or self.text)
 
     @property
     def query(self) -> str:
@@ -64,10 +58,12 @@ class LogFilters:
 
     def _spelled(self, more: Mapping[str, str]) -> str:
         fields = {
+            "outcome": self.outcome,
             "status": self.status,
             "event": self.event,
             "integration": self.integration,
             "text": self.text,
+            "since": self.since,
             "live": "" if self.live else _OFF,
             **more,
         }
@@ -77,29 +73,49 @@ class LogFilters:
 
 def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
     """Return the filters of an address, and the fault in them, if any; with a fault, the list is empty."""
-    status, event, integration, text = (
-        parameters.get(name, "").strip()[:MOST_TEXT] for name in ("status", "event", "integration", "text")
+    outcome, status, event, integration, text, since = (
+        parameters.get(name, "").strip()[:MOST_TEXT]
+        for name in ("outcome", "status", "event", "integration", "text", "since")
     )
     rows = parameters.get("rows", "")
     filters = LogFilters(
+        outcome=outcome,
         status=status,
         event=event,
         integration=integration,
         text=text,
+        since=since,
         live=parameters.get("live") != _OFF,
         rows=int(rows) if rows.isascii() and rows.isdigit() and len(rows) <= _DIGITS else 0,
     )
     query = read_log_query({"status": status, "integrationId": integration})
     if isinstance(query, Refusal):
         return filters, f"{query.message()}."
+    outcomes = choices("outcome", outcome, LogOutcome)
+    if isinstance(outcomes, Refusal):
+        return filters, f"{outcomes.message()}."
+    began = read_iso(since) if since else None
+    if since and began is None:
+        return filters, "since must be a time, such as 2026-01-01T12:00:00Z."
     places: dict[str, Cursor | None] = {}
     for name in ("before", "after"):
         written = parameters.get(name, "")
         places[name] = read_cursor(written) if written else None
         if written and places[name] is None:
             return filters, "This part of the log cannot be found: start from the newest."
-    search = LogSearch(integration_ids=query.integration_ids, statuses=query.statuses, event=event, text=text)
+    search = LogSearch(
+        integration_ids=query.integration_ids,
+        outcomes=outcomes,
+        statuses=query.statuses,
+        event=event,
+        text=text,
+        since=began,
+    )
     return evolve(filters, search=search, before=places["before"], after=places["after"]), None
+
+
+def outcomes() -> tuple[str, ...]:
+    return tuple(outcome.value for outcome in LogOutcome)
 
 
 def statuses() -> tuple[str, ...]:

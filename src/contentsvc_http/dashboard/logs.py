@@ -1,5 +1,3 @@
-"""The log page: the newest entries, with live updates."""
-
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,9 +10,10 @@ from contentsvc_core.lists.cursors import BEGINNING, Cursor
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names
 from contentsvc_http.dashboard.log_entries import log_entry_routes
-from contentsvc_http.dashboard.log_filters import EVENTS, MOST_TEXT, LogFilters, read_log_filters, statuses
+from contentsvc_http.dashboard.log_filters import EVENTS, MOST_TEXT, LogFilters, outcomes, read_log_filters, statuses
 from contentsvc_http.dashboard.pages import Pages, nothing_new
-from contentsvc_http.dashboard.visits import ROOT, Visit, visit
+from contentsvc_http.dashboard.replays import replay_routes
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, visit
 
 _PAGE: Final = 50
 #: The most rows of a page with live updates; beyond it, the list is loaded anew.
@@ -35,18 +34,19 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             return _addressed(pages.part(found, "logs_part.html", {**context, "told_new": ""}, status=status), filters)
         return pages.page(found, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status)
 
-    return [logs, *log_entry_routes(dashboard, pages)]
+    return [logs, *replay_routes(dashboard, pages), *log_entry_routes(dashboard, pages)]
 
 
-async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault: str | None) -> dict[str, Any]:
-    """Return the context of a part of the list, with its filters."""
+async def _found(
+    dashboard: Dashboard, found: DashboardSession, filters: LogFilters, fault: str | None
+) -> dict[str, Any]:
     mine = found.organization_id
     entries: Sequence[ListedEntry] = ()
     # An invalid filter matches nothing.
     if fault is None:
         entries = await dashboard.app.shares.lists(
             mine,
-            lambda: dashboard.app.stores.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before),
+            lambda: dashboard.app.stores.read_model.log(mine, filters.search, limit=_PAGE + 1, before=filters.before),
         )
     shown = list(entries[:_PAGE])
     names = await all_names(dashboard, mine)
@@ -56,7 +56,9 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
         "filters": filters,
         "entries": shown,
         "names": names,
+        "outcomes": outcomes(),
         "statuses": statuses(),
+        "may_write": found.may_write,
         "events": EVENTS,
         "most_text": MOST_TEXT,
         "is_first": is_first,
@@ -65,15 +67,14 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
     }
 
 
-async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogFilters) -> Response[Any]:
+async def _newer(dashboard: Dashboard, pages: Pages, found: DashboardSession, filters: LogFilters) -> Response[Any]:
     """Return the new entries: rows to prepend, or the whole list if they are too many.
 
-    An entry is stored a moment after its own time. If a page has shown a later entry before, the earlier one appears
-    when the list is loaded anew.
+    An entry that is stored after a later one was shown appears when the list is loaded anew.
     """
     mine = found.organization_id
     entries = await dashboard.app.shares.lists(
-        mine, lambda: dashboard.app.stores.insights.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
+        mine, lambda: dashboard.app.stores.read_model.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
     )
     if not entries:
         return nothing_new()
@@ -100,6 +101,5 @@ def _newest(entries: Sequence[ListedEntry]) -> Cursor:
 
 
 def _addressed(part: Template, filters: LogFilters) -> Template:
-    """Set the browser's address to the filters, without empty ones."""
     part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
     return part

@@ -18,8 +18,6 @@ _TOLD: Final = frozenset(
 @final
 @frozen(kw_only=True)
 class Origin:
-    """The source of a post; unknown fields are empty."""
-
     trigger_id: str = ""
     job_id: str = ""
     schedule_id: str = ""
@@ -30,7 +28,6 @@ class Origin:
     delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
     #: Parts of the request that the post lacks, and why.
     warnings: tuple[str, ...] = field(converter=tuple, default=())
-    #: Other keys, as JSON.
     more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
 
 

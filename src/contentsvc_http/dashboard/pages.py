@@ -4,7 +4,10 @@ import functools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
 from litestar import Response
 from litestar.plugins.jinja import JinjaTemplateEngine
 from litestar.response import Redirect, Template
@@ -15,7 +18,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.payloads import beginning
-from contentsvc_http.dashboard.visits import ROOT, Visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
@@ -24,19 +27,24 @@ _TOLD: Final = {
     "saved": "Saved.",
     "created": "Created.",
     "deleted": "Deleted.",
-    "brand-deleted": "Deleted. The triggers and schedules that named it are switched off.",
+    "brand-deleted": "Deleted. The triggers and schedules that used it are switched off.",
     "enabled": "Switched on.",
     "disabled": "Switched off.",
     "published": "Published.",
+    "scheduled": "Saved. The post will be published at the time that you chose.",
+    "all-published": "The posts are published.",
+    "all-unpublished": "The posts are drafts again.",
+    "all-deleted": "The posts are deleted.",
+    "restored": "Restored: the post has this text again.",
     "unpublished": "Back to draft.",
-    "revoked": "Revoked: whatever uses it is refused from now on.",
-    "replayed": "The delivery is processed once more.",
-    "resent": "The message is sent again: its new entry appears here.",
-    "test-sent": "The test is sent: what comes back appears here.",
-    "retried": "The run is started once more.",
+    "revoked": "Revoked. Requests with this key are refused from now on.",
+    "replayed": "The delivery is processed again.",
+    "resent": "The message is sent again. Its new entry appears here.",
+    "test-sent": "The test message is sent. The answer appears here.",
+    "retried": "The run is started again.",
     "cancelled": "The run is cancelled.",
     "pinged": "The ping arrived.",
-    "requested": "Started: it appears here when it is done.",
+    "requested": "Started. The result appears here.",
     "signed-out": "You are signed out.",
 }
 #: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.
@@ -66,20 +74,18 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
     filters.update(asset=asset_url, commit=commit)
-    filters.update(moment=moment, ago=ago, short=short, thousands=thousands, line=first_line, beginning=beginning)
+    filters.update(moment=_moment, ago=_ago, short=short, thousands=thousands, line=first_line, beginning=beginning)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 
 
 @final
 class Pages:
-    """Renders pages for signed-in visitors."""
-
     def __init__(self, dashboard: Dashboard) -> None:
         self._dashboard = dashboard
 
     def page(
         self,
-        visit: Visit,
+        visit: DashboardSession,
         template: str,
         context: Mapping[str, Any] | None = None,
         *,
@@ -87,19 +93,15 @@ class Pages:
         section: str,
         status: int = 200,
     ) -> Template:
-        """Return a page.
-
-        ``section`` is the entry of the navigation, and ``title`` the title of the browser tab.
-        """
+        """Return a page. ``section`` is the entry of the navigation, and ``title`` the title of the browser tab."""
         told = _TOLD.get(visit.query.get("told", ""))
         return self.part(
             visit, template, {"title": title, "section": section, "told": told, **(context or {})}, status=status
         )
 
     def part(
-        self, visit: Visit, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
+        self, visit: DashboardSession, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
     ) -> Template:
-        """Return a part of a page, for a script."""
         shown = {
             "root": ROOT,
             "visit": visit,
@@ -115,14 +117,13 @@ class Pages:
 
 
 def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
-    """Return a page for visitors who are not signed in."""
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
 
 
 def go(path: str, *, told: str | None = None) -> Redirect:
     """Redirect a browser after an action, so that a reload does not repeat the action.
 
-    ``path`` is below the dashboard's root and contains no foreign text. ``told`` is a code of :data:`_TOLD`.
+    ``path`` contains no foreign text; ``told`` is a code of :data:`_TOLD`.
     """
     assert told is None or told in _TOLD
     query = "" if told is None else f"{'&' if '?' in path else '?'}told={told}"
@@ -130,32 +131,47 @@ def go(path: str, *, told: str | None = None) -> Redirect:
 
 
 def nothing_new() -> Response[None]:
-    """Return the answer for a page without changes."""
     return Response(None, status_code=204, headers=HEADERS)
 
 
-def moment(at: datetime, form: str = "%-d %b %Y, %H:%M") -> Markup:
-    """Return a time for people and machines; pages state once that times are in UTC."""
-    return _time(at, at.strftime(form))
+def moment(at: datetime, zone: ZoneInfo, form: str = "%-d %b %Y, %H:%M") -> Markup:
+    """Return a local time for people and machines; pages name the zone once."""
+    return _time(at, zone, at.astimezone(zone).strftime(form))
 
 
-def ago(at: datetime, now: datetime) -> Markup:
-    """Return the time since or until a point in time; dates far away are shown as dates."""
+def ago(at: datetime, zone: ZoneInfo, now: datetime) -> Markup:
+    """Return the time since or until a point in time; dates far away are shown as local dates."""
     passed = now - at
     if abs(passed) > _FAR:
-        return moment(at, "%-d %b %Y")
+        return moment(at, zone, "%-d %b %Y")
     if passed < timedelta(0):
         text = f"in {_length(-passed)}"
     elif passed < timedelta(seconds=5):
         text = "just now"
     else:
         text = f"{_length(passed)} ago"
-    return _time(at, text)
+    return _time(at, zone, text)
 
 
-def _time(at: datetime, text: str) -> Markup:
+@pass_context
+def _moment(context: Context, at: datetime, *args: str) -> Markup:
+    return moment(at, _zone(context), *args)
+
+
+@pass_context
+def _ago(context: Context, at: datetime, now: datetime) -> Markup:
+    return ago(at, _zone(context), now)
+
+
+def _zone(context: Context) -> ZoneInfo:
+    visitor: DashboardSession = context["visit"]
+    return visitor.organization.time_zone
+
+
+def _time(at: datetime, zone: ZoneInfo, text: str) -> Markup:
     # A script prepends the reader's local time to the title.
-    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{}</time>').format(iso_ms(at), at, text)
+    title = f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S} {zone.key}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso_ms(at), title, text)
 
 
 def _length(span: timedelta) -> str:
@@ -169,15 +185,12 @@ def _length(span: timedelta) -> str:
 
 
 def short(text: str, length: int = 12) -> str:
-    """Shorten an id for display."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def commit(hash_: str) -> str:
-    """Return the beginning of a commit's hash, in the length that code hosts show."""
     return first_line(hash_[:_HASH_LENGTH])
 
 
 def thousands(number: int) -> str:
-    """Return a number with thousands separators."""
     return f"{number:,}"

@@ -25,15 +25,11 @@ _TEXT: Final = 5_000
 @final
 @frozen(kw_only=True)
 class ShownPayload:
-    """A payload on a page."""
-
     html: Markup
-    #: The length of the whole payload, in characters.
     length: int
 
     @property
     def is_cut(self) -> bool:
-        """Check whether only the beginning is shown."""
         return self.length > SHOWN
 
 
@@ -48,7 +44,6 @@ def visible(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """Return the beginning of a foreign multi-line text for a page."""
     return visible(text[:_TEXT] + ("…" if len(text) > _TEXT else ""))
 
 
@@ -65,8 +60,7 @@ def _indented(payload: object) -> str:
 def highlighted(text: str, *, is_whole: bool = True) -> Markup:
     """Mark keys, texts and other values of indented JSON; all of it is escaped.
 
-    ``text`` is the result of :func:`payload_text` or its beginning. Unless ``is_whole``, the last line may be cut and
-    is not marked.
+    Unless ``is_whole``, the last line may be cut and is not marked.
     """
     end = len(text) if is_whole else text.rfind("\n") + 1
     parts: list[str] = []

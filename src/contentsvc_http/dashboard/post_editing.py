@@ -1,7 +1,7 @@
-"""Editing a post, with a preview beside it."""
-
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, Self, final
+from zoneinfo import ZoneInfo
 
 from attrs import evolve, frozen
 from litestar import Request, Response, get, post
@@ -9,25 +9,29 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.editing import MARKDOWN_LIMIT, entity_tag, read_post_change
-from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.editing import MARKDOWN_LIMIT, ChangePost, CreatePost, entity_tag, post_fault
+from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.zones import instant_at, local_time
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
+from contentsvc_http.words import CONTENT
 
-#: The operation of ``/v1`` that changes posts.
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
+_CREATING: Final = ("POST", "/v1/posts")
 #: The maximum size of a form with a post, in bytes: four bytes of UTF-8 a character, each in three bytes, and the other
 #: fields.
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
-_CHANGED: Final = "Somebody has saved this post since you opened it. Your text is below, complete, and not saved."
-_GONE: Final = "Somebody has deleted this post since you opened it. Your text is below: copy it to keep it."
+_CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
+_GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."
 
 
 def no_post() -> Refused:
@@ -35,26 +39,75 @@ def no_post() -> Refused:
 
 
 _REFUSALS: Final = FormRefusals(
-    fields={"title": "title", "markdown": "markdown"}, labels={"title": "The title", "markdown": "The text"}
+    fields={
+        "title": "title",
+        "markdown": "markdown",
+        "summary": "summary",
+        "publish_at": "publishAt",
+        "repository": "repository",
+    },
+    labels={
+        "title": "The title",
+        "markdown": "The text",
+        "summary": "The summary",
+        "publish_at": "The time",
+        "repository": "The repository",
+    },
 )
+#: The form of times in the form: browsers show a calendar for it.
+_MINUTE: Final = "%Y-%m-%dT%H:%M"
 
 
 @final
 @frozen(kw_only=True)
 class _Text:
-    """The text of the form, and the version of the post for which the form was opened."""
-
-    title: str
-    markdown: str
-    seen: str
+    title: str = ""
+    markdown: str = ""
+    summary: str = ""
+    labels: tuple[Label, ...] = ()
+    publish_at: str = ""
+    content_type: ContentType = ContentType.CHANGELOG
+    repository: str = ""
+    seen: str = ""
 
     @classmethod
-    def of_post(cls, post: Post) -> Self:
-        return cls(title=post.title, markdown=post.markdown, seen=entity_tag(post))
+    def of_post(cls, post: Post, zone: ZoneInfo) -> Self:
+        return cls(
+            title=post.title,
+            markdown=post.markdown,
+            summary=post.summary or "",
+            labels=post.labels,
+            publish_at="" if post.publish_at is None else local_time(zone, post.publish_at).strftime(_MINUTE),
+            content_type=post.content_type,
+            seen=entity_tag(post),
+        )
 
     @classmethod
     def of_form(cls, form: Form) -> Self:
-        return cls(title=form.text("title"), markdown=form.raw("markdown"), seen=form.text("seen"))
+        ticked = form.texts("label")
+        kinds = {kind.value: kind for kind in ContentType}
+        return cls(
+            title=form.text("title"),
+            markdown=form.raw("markdown"),
+            summary=form.text("summary"),
+            labels=tuple(label for label in Label if label.value in ticked),
+            publish_at=form.text("publishAt"),
+            content_type=kinds.get(form.text("contentType"), ContentType.CHANGELOG),
+            repository=form.text("repository"),
+            seen=form.text("seen"),
+        )
+
+    def values(self, zone: ZoneInfo, *, is_draft: bool, publishes: bool) -> dict[str, Any]:
+        """Return the fields of the commands that create and change a post; times are read in a zone."""
+        values: dict[str, Any] = {
+            "title": self.title,
+            "markdown": self.markdown,
+            "summary": self.summary or None,
+            "labels": self.labels,
+        }
+        if publishes:
+            return {**values, "status": PostStatus.PUBLISHED}
+        return {**values, "publish_at": _instant(self.publish_at, zone)} if is_draft else values
 
 
 @final
@@ -64,11 +117,11 @@ class _Editor:
         self._pages = pages
         self._counting = counting
 
-    async def post(self, found: Visit, post_id: str) -> Post | None:
+    async def post(self, found: DashboardSession, post_id: str) -> Post | None:
         known = is_own_id(post_id)
         return await self._dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
 
-    async def preview(self, found: Visit, markdown: str) -> str | None:
+    async def preview(self, found: DashboardSession, markdown: str) -> str | None:
         """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
         if len(markdown) > MARKDOWN_LIMIT:
             return None
@@ -77,13 +130,14 @@ class _Editor:
 
     async def page(
         self,
-        found: Visit,
+        found: DashboardSession,
         post: Post | None,
         text: _Text,
         *,
         faults: Mapping[str, str] | None = None,
         error: str | None = None,
         conflict: bool = False,
+        is_new: bool = False,
         status: int = 200,
     ) -> Response[Any]:
         context = {
@@ -92,26 +146,37 @@ class _Editor:
             "faults": by_field(faults),
             "conflict": conflict,
             "preview": await self.preview(found, text.markdown),
+            "social": social_card(text.content_type, text.markdown),
+            "labels": tuple(Label),
+            "content_types": CONTENT,
+            "is_new": is_new,
+            "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
+            "least": local_time(found.organization.time_zone, self._dashboard.app.clock.now()).strftime(_MINUTE),
             "error": error,
         }
-        title = "A deleted post" if post is None else f"Edit {post.title}"
+        title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
         return self._pages.page(found, "post_edit.html", context, title=title, section="posts", status=status)
 
-    async def save(self, found: Visit, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
+    async def save(self, found: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
         standing = await self.post(found, post_id)
         if standing is None:
             return await self._gone(found, text)
-        status = PostStatus.PUBLISHED if publishes else None
-        wanted = read_post_change(title=text.title, markdown=text.markdown, status=status)
-        if isinstance(wanted, Refusal):
-            return await self.page(found, standing, text, faults=_REFUSALS.faults(wanted), status=422)
+        values = text.values(
+            found.organization.time_zone, is_draft=standing.status is PostStatus.DRAFT, publishes=publishes
+        )
+        if (fault := post_fault(values)) is not None:
+            return await self.page(found, standing, text, faults=_REFUSALS.faults(fault), status=422)
         if (refused := await self._counting.refusal(found, *EDITING)) is not None:
             return await self.page(found, standing, text, error=refused, status=429)
         done = await self._dashboard.app.post_editor.change(
-            found.organization_id, post_id, wanted, if_=lambda post: entity_tag(post) == text.seen
+            found.organization_id,
+            post_id,
+            ChangePost(**values),
+            if_=lambda post: entity_tag(post) == text.seen,
+            author=found.signed_in.key.prefix,
         )
         if isinstance(done, Post):
-            return go(f"/posts/{done.id}", told="published" if publishes else "saved")
+            return go(f"/posts/{done.id}", told=_told(done, publishes=publishes))
         if done.kind is RefusalKind.INVALID:
             return await self.page(found, standing, text, faults=_REFUSALS.faults(done), status=422)
         standing = await self.post(found, post_id)
@@ -121,12 +186,41 @@ class _Editor:
         text = evolve(text, seen=entity_tag(standing))
         return await self.page(found, standing, text, error=_CHANGED, conflict=True, status=409)
 
-    async def _gone(self, found: Visit, text: _Text) -> Response[Any]:
+    async def create(self, found: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
+        values: dict[str, Any] = {
+            **text.values(found.organization.time_zone, is_draft=True, publishes=publishes),
+            "content_type": text.content_type,
+            "repository": text.repository or None,
+        }
+        fault = post_fault(values)
+        if fault is None and (refused := await self._counting.refusal(found, *_CREATING)) is not None:
+            return await self.page(found, None, text, error=refused, is_new=True, status=429)
+        made = fault or await self._dashboard.app.post_editor.create(
+            found.organization_id, CreatePost(**values), author=found.signed_in.key.prefix
+        )
+        if isinstance(made, Refusal):
+            return await self.page(found, None, text, faults=_REFUSALS.faults(made), is_new=True, status=422)
+        return go(f"/posts/{made.id}", told=_told(made, publishes=publishes, otherwise="created"))
+
+    async def _gone(self, found: DashboardSession, text: _Text) -> Response[Any]:
         return await self.page(found, None, text, error=_GONE, status=404)
 
 
 def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     editor = _Editor(dashboard, pages, counting)
+    return [*_saving(dashboard, editor), _previewing(dashboard, pages, counting, editor)]
+
+
+def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
+    @get(f"{ROOT}/posts/new", name="dashboard_post_new")
+    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        return await editor.page(found, None, _Text(), is_new=True) if found.may_write else go("/posts")
+
+    @post(f"{ROOT}/posts/new", name="dashboard_post_create", request_max_body_size=_MAX_FORM)
+    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        return await editor.create(found, _Text.of_form(form), publishes=form.text("then") == "publish")
 
     @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")
     async def edit(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
@@ -136,24 +230,49 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             raise no_post()
         if not found.may_write:
             return go(f"/posts/{shown.id}")
-        return await editor.page(found, shown, _Text.of_post(shown))
+        return await editor.page(found, shown, _Text.of_post(shown, found.organization.time_zone))
 
     @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save", request_max_body_size=_MAX_FORM)
     async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         return await editor.save(found, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
 
+    return [begin, create, edit, save]
+
+
+def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: _Editor) -> HTTPRouteHandler:
     @post(f"{ROOT}/posts/preview", name="dashboard_post_preview", request_max_body_size=_MAX_FORM)
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         await counting.admit(found, PREVIEWING)
         text = _Text.of_form(form)
         if found.is_partial:
-            return pages.part(found, "post_preview.html", {"preview": await editor.preview(found, text.markdown)})
+            context = {
+                "preview": await editor.preview(found, text.markdown),
+                "social": social_card(text.content_type, text.markdown),
+            }
+            return pages.part(found, "post_preview.html", context)
         # Without scripts, the page is shown again with all typed values.
+        if not form.text("post"):
+            return await editor.page(found, None, text, is_new=True)
         standing = await editor.post(found, form.text("post"))
         if standing is None:
             raise no_post()
         return await editor.page(found, standing, text)
 
-    return [edit, save, preview]
+    return preview
+
+
+def _instant(text: str, zone: ZoneInfo) -> str | None:
+    """Return a typed local time as a timestamp; ``None``: the field is empty. Other text is returned unchanged."""
+    try:
+        local = datetime.fromisoformat(text)
+        return text if local.tzinfo is not None else iso_ms(instant_at(zone, local))
+    except (ValueError, OverflowError):
+        return text or None
+
+
+def _told(post: Post, *, publishes: bool, otherwise: str = "saved") -> str:
+    if publishes:
+        return "published"
+    return otherwise if post.publish_at is None else "scheduled"

@@ -1,5 +1,3 @@
-"""Requests for a post: the form, and the progress of the job."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -16,7 +14,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.jobs import job_of, job_page
 from contentsvc_http.dashboard.pages import Pages, go
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 from contentsvc_http.words import CONTENT, LOOKBACKS
@@ -27,7 +25,7 @@ _SECTION: Final = "posts"
 
 def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     async def page(
-        found: Visit,
+        found: DashboardSession,
         form: Form | None,
         *,
         faults: Mapping[str, str] | None = None,

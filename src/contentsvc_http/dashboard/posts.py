@@ -1,5 +1,3 @@
-"""Post pages: list, post, and actions."""
-
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -9,25 +7,31 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.editing import PostChange, entity_tag
-from contentsvc_core.content.posts import Post, PostStatus, post_text
+from contentsvc_core.content.editing import ChangePost, entity_tag
+from contentsvc_core.content.posts import Label, Post, PostStatus, post_text
+from contentsvc_core.content.public.facets import labels_of
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.queries import PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination
+from contentsvc_core.outgoing.letters import plain as plain_text
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.causes import sources_of
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.origins import Origin, read_origin
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_post
+from contentsvc_http.dashboard.post_versions import version_routes
 from contentsvc_http.dashboard.post_writing import writing_routes
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.several_posts import several_routes
+from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.words import CONTENT, ORDERS
 
 _PER_PAGE: Final = 20
-_FILTERS: Final = ("status", "contentType", "brandIdentityId")
-_CHANGED: Final = "Somebody has changed this post since you looked at it. This is how it stands now."
+_FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
+_CHANGED: Final = "This post was changed since you opened it. The page shows the current version."
 
 
 def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -35,6 +39,8 @@ def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [
         *writing_routes(dashboard, pages, counting),
         *editing_routes(dashboard, pages, counting),
+        *several_routes(dashboard, pages, counting),
+        *version_routes(dashboard, pages, counting),
         *_reading(dashboard, pages),
         *_doing(dashboard, pages, counting),
     ]
@@ -65,6 +71,9 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "link": link,
             "content_types": CONTENT,
             "statuses": [status.value for status in PostStatus],
+            "labels": tuple(Label),
+            "labels_of": labels_of,
+            "repositories": await _repositories(dashboard, found),
             "brands": brands,
             "error": query.message() if isinstance(query, Refusal) else None,
         }
@@ -87,7 +96,11 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
             return await _show(dashboard, pages, found, post_id, error=refused, status=429)
         seen = form.text("seen")
         done = await dashboard.app.post_editor.change(
-            found.organization_id, post_id, PostChange(status=status), if_=lambda post: entity_tag(post) == seen
+            found.organization_id,
+            post_id,
+            ChangePost(status=status),
+            if_=lambda post: entity_tag(post) == seen,
+            author=found.signed_in.key.prefix,
         )
         if not isinstance(done, Post):
             return await _show(dashboard, pages, found, post_id, error=_CHANGED, status=409)
@@ -115,6 +128,11 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
     return [publish, unpublish, delete]
 
 
+async def _repositories(dashboard: Dashboard, found: DashboardSession) -> list[str]:
+    integrations = await dashboard.app.stores.directory.integrations(found.organization_id)
+    return sorted({source.full_name for source in sources_of(integrations)})
+
+
 def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery | Refusal:
     query = read_post_query(chosen)
     if isinstance(query, Refusal):
@@ -125,13 +143,14 @@ def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery
 
 
 async def _show(
-    dashboard: Dashboard, pages: Pages, found: Visit, post_id: str, *, error: str | None = None, status: int = 200
+    dashboard: Dashboard,
+    pages: Pages,
+    found: DashboardSession,
+    post_id: str,
+    *,
+    error: str | None = None,
+    status: int = 200,
 ) -> Response[Any]:
-    """Return the page of a post.
-
-    Raises:
-        Refused: 404: the post is unknown.
-    """
     known = is_own_id(post_id)
     shown = await dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
     if shown is None:
@@ -142,16 +161,18 @@ async def _show(
         "seen": entity_tag(shown),
         "public": await _public(dashboard, found, shown),
         "kind": CONTENT[shown.content_type],
-        "text": post_text(shown),
+        "labels": labels_of(shown),
+        "text": post_text(shown) or plain_text(shown.content),
+        "social": social_card(shown.content_type, shown.markdown),
         "origin": origin,
-        "run_id": await dashboard.app.stores.insights.run_of_post(found.organization_id, shown.id),
+        "run_id": await dashboard.app.stores.read_model.run_of_post(found.organization_id, shown.id),
         **await _named(dashboard, found, origin),
         "error": error,
     }
     return pages.page(found, "post.html", context, title=shown.title, section="posts", status=status)
 
 
-async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[str, str]]:
+async def _public(dashboard: Dashboard, found: DashboardSession, post: Post) -> list[tuple[str, str]]:
     # On this server, independent of the public base URL.
     return [
         (each.title, ChangelogLinks(slug=each.slug).post(post))
@@ -160,7 +181,7 @@ async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[
     ]
 
 
-async def _named(dashboard: Dashboard, found: Visit, origin: Origin) -> dict[str, Any]:
+async def _named(dashboard: Dashboard, found: DashboardSession, origin: Origin) -> dict[str, Any]:
     mine, stores = found.organization_id, dashboard.app.stores
     return {
         "trigger": await stores.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,

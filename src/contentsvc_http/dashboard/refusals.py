@@ -15,19 +15,13 @@ from contentsvc_http.words import sentence
 class FormRefusals:
     """Shows the refusals of a use case on a page. All mappings have the attributes of the core as keys."""
 
-    #: The fields of the form.
     fields: Mapping[str, str] = field(factory=dict[str, str])
-    #: What the page calls the fields.
     labels: Mapping[str, str] = field(factory=dict[str, str])
     #: The page's own sentences, by the kind of refusal or by its field.
     words: Mapping[RefusalKind | str, str] = field(factory=dict[RefusalKind | str, str])
 
     def sentence(self, refusal: Refusal) -> str:
-        """Return the refusal as a sentence.
-
-        Raises:
-            Refused: 404: the resource of the page is unknown.
-        """
+        """Return the refusal as a sentence; an unknown resource of the page is a 404."""
         own = self.words.get(refusal.kind) or self.words.get(refusal.field or "")
         told = own or sentence(refusal.message(self.labels.get(refusal.field or "")))
         if refusal.kind is RefusalKind.NOT_FOUND:

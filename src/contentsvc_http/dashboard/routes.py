@@ -1,5 +1,3 @@
-"""The routes of the dashboard."""
-
 from typing import Any, Final
 
 from litestar import Request, Response, Router, get, route
@@ -17,15 +15,16 @@ from contentsvc_http.dashboard.house_style import house_style_routes
 from contentsvc_http.dashboard.integrations import integration_routes
 from contentsvc_http.dashboard.keys import key_routes
 from contentsvc_http.dashboard.logs import log_routes
+from contentsvc_http.dashboard.organization import organization_routes
 from contentsvc_http.dashboard.overview import overview_routes
 from contentsvc_http.dashboard.pages import HEADERS, Pages, outside_page
 from contentsvc_http.dashboard.posts import post_routes
 from contentsvc_http.dashboard.runs import run_routes
 from contentsvc_http.dashboard.schedules import schedule_routes
 from contentsvc_http.dashboard.search import search_routes
+from contentsvc_http.dashboard.session import ROOT, SIGN_IN, Forbidden, NotSignedIn
 from contentsvc_http.dashboard.sign_in import sign_in_routes
 from contentsvc_http.dashboard.triggers import trigger_routes
-from contentsvc_http.dashboard.visits import ROOT, SIGN_IN, Forbidden, NotSignedIn
 from contentsvc_http.errors import Refused, refusal
 from contentsvc_http.routing import OwnRouter
 
@@ -62,6 +61,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             *brand_routes(dashboard, pages),
             *changelog_routes(dashboard, pages),
             *house_style_routes(dashboard, pages),
+            *organization_routes(dashboard, pages),
             *key_routes(dashboard, pages),
             *trigger_routes(dashboard, pages),
             *schedule_routes(dashboard, pages),

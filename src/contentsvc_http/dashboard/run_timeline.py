@@ -1,8 +1,7 @@
-"""The timeline of a run."""
-
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, assert_never, final
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
@@ -21,9 +20,6 @@ _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 @final
 @frozen(kw_only=True)
 class TimelineStep:
-    """An event of a run, in the past or expected."""
-
-    #: ``good``, ``bad``, ``wait``, or empty.
     kind: str = ""
     title: str
     text: str = ""
@@ -35,19 +31,16 @@ class TimelineStep:
 @final
 @frozen(kw_only=True)
 class Known:
-    """The input of the timeline."""
-
     run: ListedRun
     starters: Starters
+    zone: ZoneInfo
     #: The log entry of the delivery that started the run; ``None``: another starter, or the entry was swept.
     log_id: str | None = None
-    #: The client's job; ``None``: the run has no job.
     job: Job | None = None
     #: The names of the steps whose results are kept until the run ends.
     kept: Collection[str] = ()
     #: The run's post; ``None``: there is no post, or it was deleted.
     post: Post | None = None
-    #: The created brand identity.
     brand: Link | None = None
 
 
@@ -72,23 +65,27 @@ def _beginning(known: Known) -> Sequence[TimelineStep]:
                 text += "; its log entry is not kept any more"
             return [TimelineStep(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
         case Generation(schedule_id=str()):
-            due = TimelineStep(kind="good", title="The schedule was due", text=_window(cause), at=run.created_at)
+            due = TimelineStep(
+                kind="good", title="The schedule was due", text=_window(cause, known.zone), at=run.created_at
+            )
             return [due, created]
         case Generation():
             return [
-                TimelineStep(kind="good", title="Content was asked for", text=_window(cause), at=run.created_at),
+                TimelineStep(
+                    kind="good", title="Content was requested", text=_window(cause, known.zone), at=run.created_at
+                ),
                 created,
             ]
         case SiteReading():
-            asked = "A brand identity was asked for"
+            asked = "A brand identity was requested"
             return [TimelineStep(kind="good", title=asked, text=cause.website_url, at=run.created_at), created]
         case _:
             assert_never(cause)
 
 
-def _window(cause: Generation) -> str:
-    since, until = cause.window.since, cause.window.until
-    return f"About {since:%-d %b %Y, %H:%M} to {until:%-d %b %Y, %H:%M} UTC."
+def _window(cause: Generation, zone: ZoneInfo) -> str:
+    since, until = (each.astimezone(zone) for each in (cause.window.since, cause.window.until))
+    return f"About {since:%-d %b %Y, %H:%M} to {until:%-d %b %Y, %H:%M} {zone.key}."
 
 
 def _noted(job: Job | None) -> Sequence[TimelineStep]:

@@ -26,16 +26,13 @@ class Link:
 @final
 @frozen(kw_only=True)
 class Starters:
-    """The triggers and schedules of an organization, by id."""
-
     triggers: Mapping[str, Trigger]
-    #: The schedules' names.
     schedules: Mapping[str, str]
 
     def of(self, cause: ListedCause) -> Link:
         match cause:
-            case ListedDelivery():
-                trigger = self.triggers.get(cause.trigger_id)
+            case ListedDelivery() | Generation(trigger_id=str()):
+                trigger = self.triggers.get(cause.trigger_id or "")
                 if trigger is None:
                     return Link(text="a trigger that was deleted")
                 text = f"trigger {trigger.name}" if trigger.name else "a trigger without a name"
@@ -54,11 +51,8 @@ class Starters:
 @final
 @frozen(kw_only=True)
 class RunLine:
-    """A run in the list."""
-
     run: ListedRun
     about: str
-    #: A further line; may be empty.
     detail: str
     starter: Link
     #: The content type of the result; empty: unknown, since the trigger was deleted.
@@ -66,7 +60,6 @@ class RunLine:
 
 
 async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
-    """Read what starts runs."""
     triggers = await dashboard.app.stores.directory.triggers(organization_id)
     schedules = await dashboard.app.stores.schedules.schedules(organization_id)
     return Starters(

@@ -1,5 +1,3 @@
-"""Run pages: list, detail, retry, cancel."""
-
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final, final
@@ -13,6 +11,7 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.lists.parameters import choices
 from contentsvc_core.timestamps import read_iso
+from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.jobs import made_brand_id
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
@@ -20,7 +19,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
 from contentsvc_http.dashboard.run_timeline import Known, is_unfinished, timeline
 from contentsvc_http.dashboard.run_words import Link, RunLine, line_of, starters_of
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused, accepted
 
 _PATH: Final = f"{ROOT}/runs"
@@ -32,7 +31,7 @@ _COMMITS: Final = 20
 #: The largest stored event that is shown in detail, in bytes: a page must not decode 25 MiB.
 _MOST_BYTES: Final = 1024 * 1024
 _UNKNOWN: Final = "This run is not there."
-_NO_RETRY: Final = "The run was not started once more: it has not ended, or has its post."
+_NO_RETRY: Final = "The run was not started again: it has not ended, or has its post."
 _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
@@ -67,26 +66,25 @@ class _RunPages:
         self._dashboard = dashboard
         self._pages = pages
 
-    async def standing(self, found: Visit, run_id: str) -> ListedRun:
+    async def standing(self, found: DashboardSession, run_id: str) -> ListedRun:
         dashboard, mine, run = self._dashboard, found.organization_id, None
         if is_own_id(run_id):
-            run = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.run(mine, run_id))
+            run = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.run(mine, run_id))
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
         return run
 
-    async def listed(self, found: Visit) -> Response[Any]:
+    async def listed(self, found: DashboardSession) -> Response[Any]:
         statuses = accepted(choices("status", found.query.get("status", ""), RunStatus))
         behind, mine = found.query.get("before", ""), found.organization_id
         before = Cursor.of(await self.standing(found, behind)) if behind else None
-        # One more tells whether there are older ones.
-        insights = self._dashboard.app.stores.insights
+        read_model = self._dashboard.app.stores.read_model
         listed = await self._dashboard.app.shares.lists(
-            mine, lambda: insights.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
+            mine, lambda: read_model.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
         )
         starters = await starters_of(self._dashboard, mine)
         lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
-        titles = await insights.post_titles(mine, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
+        titles = await read_model.post_titles(mine, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
         # Once a minute, so that "3 min ago" does not stay so.
         digest = _digest(lines, titles, f"{self._dashboard.app.clock.now():%H:%M}")
         if found.is_partial and found.query.get("seen") == digest:
@@ -105,7 +103,7 @@ class _RunPages:
             return self._pages.part(found, "runs_now.html", shown)
         return self._pages.page(found, "runs.html", shown, title="Runs", section=_SECTION)
 
-    async def shown(self, found: Visit, run: ListedRun, *, error: str | None = None) -> Response[Any]:
+    async def shown(self, found: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
         told = await self._told(run)
         if not found.is_partial:
             told |= {"arrived": False, "error": error, **await self._event(run)}
@@ -115,14 +113,14 @@ class _RunPages:
             return nothing_new()
         return self._pages.part(found, "run_now.html", told | {"arrived": True})
 
-    async def retry(self, found: Visit, run: ListedRun) -> Response[Any]:
+    async def retry(self, found: DashboardSession, run: ListedRun) -> Response[Any]:
         dashboard = self._dashboard
         if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
             return await self.shown(found, await self.standing(found, run.id), error=_NO_RETRY)
-        dashboard.app.nudge()
+        dashboard.app.notify()
         return go(f"/runs/{run.id}", told="retried")
 
-    async def cancel(self, found: Visit, run: ListedRun) -> Response[Any]:
+    async def cancel(self, found: DashboardSession, run: ListedRun) -> Response[Any]:
         if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
             return await self.shown(found, await self.standing(found, run.id), error=_NO_CANCEL)
         return go(f"/runs/{run.id}", told="cancelled")
@@ -130,7 +128,7 @@ class _RunPages:
     async def _event(self, run: ListedRun) -> dict[str, Any]:
         if not isinstance(run.cause, ListedDelivery):
             return {"summary": None, "event": None}
-        event = await self._dashboard.app.stores.insights.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
+        event = await self._dashboard.app.stores.read_model.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
         published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
         return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
 
@@ -139,7 +137,7 @@ class _RunPages:
         steps = timeline(known)
         now = self._dashboard.app.clock.now()
         # A countdown needs updates; the age of past steps does not.
-        due = ago(run.due_at, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
+        due = ago(run.due_at, known.zone, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
         return {
             "run": run,
             "line": line_of(run, known.starters),
@@ -156,15 +154,15 @@ class _RunPages:
 
 
 async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
-    """Read the input of a run's timeline."""
     mine, cause, stores = run.organization_id, run.cause, dashboard.app.stores
     job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
     return Known(
         run=run,
         starters=await starters_of(dashboard, mine),
-        log_id=await dashboard.app.stores.insights.log_of(mine, run) if isinstance(cause, ListedDelivery) else None,
+        zone=await zone_of(stores.directory, mine),
+        log_id=await dashboard.app.stores.read_model.log_of(mine, run) if isinstance(cause, ListedDelivery) else None,
         job=None if job_id is None else await stores.jobs.job(mine, job_id),
-        kept=tuple(await dashboard.app.stores.run_memory.kept(run)) if is_unfinished(run) else (),
+        kept=tuple(await dashboard.app.stores.run_state.results(run)) if is_unfinished(run) else (),
         post=None if run.post_id is None else await stores.posts.post(mine, run.post_id),
         brand=await _brand_of(dashboard, run),
     )

@@ -1,19 +1,16 @@
-"""The times of a schedule in forms, and its next firings."""
-
 from datetime import datetime
 from typing import Final, Self, final
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import Schedule, due_from
-from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot
+from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot, nominal_time
 from contentsvc_http.dashboard.choices import named
 
-#: The number of shown firings.
 _NEXT: Final = 3
-#: The most digits of a number in a time.
 _DIGITS: Final = 2
 
 
@@ -30,7 +27,6 @@ class TypedTimes:
 
     @classmethod
     def of(cls, cron: Cron) -> Self:
-        """Return the form fields of a schedule; a field that does not apply has its default."""
         usual = cls()
         return cls(
             frequency=cron.frequency.value,
@@ -44,18 +40,12 @@ class TypedTimes:
 @final
 @frozen(kw_only=True)
 class FiringTime:
-    """A firing of a schedule, and the window that it reports."""
-
     at: datetime
     window: LookbackWindow
 
 
 def read_times(typed: TypedTimes) -> Cron | Refusal:
-    """Read times.
-
-    Raises:
-        Refused: 400: the frequency is unknown.
-    """
+    """Read times; forms of the dashboard send known frequencies only."""
     frequency = named(Frequency, typed.frequency)
     hour, minute = _number(typed.hour), _number(typed.minute)
     day_of_week = _number(typed.day_of_week) if frequency is Frequency.WEEKLY else None
@@ -68,16 +58,17 @@ def read_times(typed: TypedTimes) -> Cron | Refusal:
     )
 
 
-def firings_of(cron: Cron, lookback: Lookback, *, schedule: Schedule | None, now: datetime) -> list[FiringTime]:
-    """Return the next firings of a schedule, with its stored times or with new ones."""
+def firings_of(
+    cron: Cron, lookback: Lookback, zone: ZoneInfo, *, schedule: Schedule | None, now: datetime
+) -> list[FiringTime]:
     if schedule is not None and schedule.due_at is not None and schedule.cron == cron:
         at = schedule.due_at
     else:
-        at = due_from(cron, now, last_slot=None if schedule is None else schedule.last_slot)
+        at = due_from(cron, now, zone, last_slot=None if schedule is None else schedule.last_slot)
     found: list[FiringTime] = []
     for _ in range(_NEXT):
-        found.append(FiringTime(at=at, window=window_at(lookback, at)))
-        at = next_slot(cron, at)
+        found.append(FiringTime(at=at, window=window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
+        at = next_slot(cron, at, zone)
     return found
 
 

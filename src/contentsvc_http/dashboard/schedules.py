@@ -1,7 +1,6 @@
-"""Schedule pages: list, form with the next firings, actions."""
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 from litestar import Request, Response, get, post
@@ -9,36 +8,43 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.house_style import HouseStyle, read_style, style_body
+from contentsvc_core.commands import read_command
+from contentsvc_core.content.house_style import read_style, style_body
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.workflows.schedules import NAME_LIMIT, Schedule
+from contentsvc_core.workflows.schedules import (
+    NAME_LIMIT,
+    ChangeSchedule,
+    CreateSchedule,
+    Schedule,
+    ScheduleSettings,
+)
 from contentsvc_core.workflows.slots import Cron
 from contentsvc_http.dashboard.choices import (
     FormSources,
     Option,
+    boxes_of,
     connected,
     content_choices,
     differing,
     named,
     numbers_of,
+    settings_from,
+    settings_of,
 )
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Forbidden, change, visit
 from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
-from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
-from contentsvc_http.words import CONTENT, LOOKBACKS, WEEKDAYS, times_of
-
-if TYPE_CHECKING:
-    from contentsvc_core.usecases.plan import ScheduleChanges
+from contentsvc_http.words import CONTENT, LOOKBACKS, PUBLISHES, WEEKDAYS, times_of
 
 _PATH: Final = f"{ROOT}/schedules"
 _SECTION: Final = "schedules"
@@ -64,28 +70,22 @@ _READ_ONLY: Final = "This key may only read: sign in with one that has the scope
 @final
 @frozen(kw_only=True)
 class _Typed:
-    name: str = ""
+    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+    settings: Mapping[str, Any] = field(factory=lambda: settings_of(ScheduleSettings(name="")))
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     times: TypedTimes = field(factory=TypedTimes)
-    lookback: str = DEFAULT_LOOKBACK.value
-    output: str = ContentType.CHANGELOG.value
     brand: str = ""
-    publish: bool = False
-    enabled: bool = True
     #: The override of the house style, as JSON for the core's reader.
     style: Mapping[str, Any] = field(factory=dict[str, Any])
 
-    def wanted(self, cron: Cron, style: HouseStyle | None) -> dict[str, Any]:
+    def wanted(self, cron: Cron) -> dict[str, Any]:
         return {
-            "name": self.name,
+            **self.settings,
             "cron": cron,
             "repository_ids": tuple(sorted(set(numbers_of(self.repositories)))),
-            "output_type": named(ContentType, self.output),
+            "output_type": named(ContentType, self.settings["output_type"]),
+            "lookback": named(Lookback, self.settings["lookback"]),
             "brand_identity_id": self.brand or None,
-            "enabled": self.enabled,
-            "auto_publish": self.publish,
-            "lookback": named(Lookback, self.lookback),
-            "house_style": style,
         }
 
 
@@ -97,6 +97,7 @@ class _Row:
     times: str
     lookback: str
     output: str
+    publishes: str
     brand: str
 
 
@@ -166,14 +167,15 @@ class _SchedulePages:
         self._planner = dashboard.app.planner
         self._schedules = dashboard.app.stores.schedules
 
-    async def listed(self, found: Visit, *, error: str | None = None) -> Response[Any]:
+    async def listed(self, found: DashboardSession, *, error: str | None = None) -> Response[Any]:
         has = await connected(self._dashboard, found.organization_id)
-        rows = [_row(each, has) for each in await self._schedules.schedules(found.organization_id)]
+        zone = found.organization.time_zone
+        rows = [_row(each, has, zone) for each in await self._schedules.schedules(found.organization_id)]
         shown = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
         status = 200 if error is None else _INVALID
         return self._pages.page(found, "schedules.html", shown, title="Schedules", section=_SECTION, status=status)
 
-    async def standing(self, found: Visit, schedule_id: str) -> Schedule:
+    async def standing(self, found: DashboardSession, schedule_id: str) -> Schedule:
         mine = found.organization_id
         schedule = await self._schedules.schedule(mine, schedule_id) if is_own_id(schedule_id) else None
         if schedule is None:
@@ -182,7 +184,7 @@ class _SchedulePages:
 
     async def edited(
         self,
-        found: Visit,
+        found: DashboardSession,
         schedule: Schedule | None,
         typed: _Typed,
         *,
@@ -194,12 +196,13 @@ class _SchedulePages:
         has = await connected(self._dashboard, found.organization_id)
         shown: dict[str, Any] = {
             "schedule": schedule,
-            "row": None if schedule is None else _row(schedule, has),
+            "row": None if schedule is None else _row(schedule, has, found.organization.time_zone),
             "typed": typed,
-            **self._previewed(schedule, typed),
+            **self._previewed(found, schedule, typed),
             "repositories": has.repository_choices(typed.repositories),
             "brands": has.brand_choices(typed.brand),
             "outputs": content_choices(),
+            "boxes": boxes_of(ScheduleSettings),
             "lookbacks": [Option(value=each.value, label=words.capitalize()) for each, words in LOOKBACKS.items()],
             "weekdays": [Option(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
             "name_limit": NAME_LIMIT,
@@ -211,7 +214,7 @@ class _SchedulePages:
         status = 200 if told is None else _INVALID
         return self._pages.page(found, "schedule.html", shown, title=title, section=_SECTION, status=status)
 
-    async def create(self, found: Visit, form: Form) -> Response[Any]:
+    async def create(self, found: DashboardSession, form: Form) -> Response[Any]:
         typed = _typed(form)
         cron = read_times(typed.times)
         if isinstance(cron, Refusal):
@@ -219,12 +222,13 @@ class _SchedulePages:
         style = read_style(typed.style)
         if isinstance(style, Refusal):
             return await self.edited(found, None, typed, bad_style=style)
-        made = await self._planner.create(found.organization_id, **typed.wanted(cron, style))
+        wanted = read_command(CreateSchedule, typed.wanted(cron), house_style=style)
+        made = wanted if isinstance(wanted, Refusal) else await self._planner.create(found.organization_id, wanted)
         if isinstance(made, Schedule):
             return go(f"/schedules/{made.id}", told="created")
         return await self.edited(found, None, typed, refused=made)
 
-    async def save(self, found: Visit, form: Form, schedule_id: str) -> Response[Any]:
+    async def save(self, found: DashboardSession, form: Form, schedule_id: str) -> Response[Any]:
         schedule = await self.standing(found, schedule_id)
         typed = _typed(form)
         cron = read_times(typed.times)
@@ -233,46 +237,50 @@ class _SchedulePages:
         style = read_style(typed.style)
         if isinstance(style, Refusal):
             return await self.edited(found, schedule, typed, bad_style=style)
-        changes = cast("ScheduleChanges", differing(typed.wanted(cron, style), schedule))
-        made = await self._planner.change(found.organization_id, schedule.id, **changes)
+        styled = {} if style == schedule.house_style else {"house_style": style}
+        made = change = read_command(ChangeSchedule, differing(typed.wanted(cron), schedule), **styled)
+        if not isinstance(change, Refusal):
+            made = await self._planner.change(found.organization_id, schedule.id, change)
         if isinstance(made, Schedule):
             return go(f"/schedules/{made.id}", told="saved")
         return await self.edited(found, schedule, typed, refused=made)
 
-    async def switch(self, found: Visit, form: Form, schedule_id: str) -> Response[Any]:
+    async def switch(self, found: DashboardSession, form: Form, schedule_id: str) -> Response[Any]:
         schedule = await self.standing(found, schedule_id)
         enabled = form.text("to") == "on"
-        made = await self._planner.change(found.organization_id, schedule.id, enabled=enabled)
+        made = await self._planner.change(found.organization_id, schedule.id, ChangeSchedule(enabled=enabled))
         if isinstance(made, Schedule):
             return go("/schedules", told="enabled" if enabled else "disabled")
         return await self.listed(found, error=_REFUSALS.sentence(made))
 
-    async def delete(self, found: Visit, schedule_id: str) -> Response[Any]:
+    async def delete(self, found: DashboardSession, schedule_id: str) -> Response[Any]:
         schedule = await self.standing(found, schedule_id)
         await self._schedules.remove(found.organization_id, schedule.id)
         return go("/schedules", told="deleted")
 
-    async def preview(self, found: Visit, form: Form) -> Response[Any]:
+    async def preview(self, found: DashboardSession, form: Form) -> Response[Any]:
         await self._counting.admit(found, PREVIEWING)
         edits, typed = form.text("id"), _typed(form)
         schedule = await self.standing(found, edits) if edits else None
         if found.is_partial:
-            shown = {**self._previewed(schedule, typed), "partial": True}
+            shown = {**self._previewed(found, schedule, typed), "partial": True}
             return self._pages.part(found, "schedule_preview.html", shown)
         style = await preview_of_override(self._dashboard, found, form) if typed.style else None
         return await self.edited(found, schedule, typed, style_preview=style)
 
-    def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
-        cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
+    def _previewed(self, found: DashboardSession, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
+        cron, lookback = read_times(typed.times), named(Lookback, typed.settings["lookback"])
         if isinstance(cron, Refusal):
             return {"firings": [], "says": _REFUSALS.sentence(cron), "is_off": False}
-        firings = firings_of(cron, lookback, schedule=schedule, now=self._dashboard.app.clock.now())
-        return {"firings": firings, "says": "", "is_off": not typed.enabled}
+        firings = firings_of(
+            cron, lookback, found.organization.time_zone, schedule=schedule, now=self._dashboard.app.clock.now()
+        )
+        return {"firings": firings, "says": "", "is_off": not typed.settings["enabled"]}
 
 
 def _typed(form: Form) -> _Typed:
     return _Typed(
-        name=form.text("name"),
+        settings=settings_from(form, ScheduleSettings),
         repositories=form.texts("repositories"),
         times=TypedTimes(
             frequency=form.text("frequency"),
@@ -281,35 +289,30 @@ def _typed(form: Form) -> _Typed:
             day_of_week=form.text("day_of_week"),
             day_of_month=form.text("day_of_month"),
         ),
-        lookback=form.text("lookback"),
-        output=form.text("output"),
         brand=form.text("brand"),
-        publish=form.is_on("publish"),
-        enabled=form.is_on("enabled"),
         style=OVERRIDE.typed(form),
     )
 
 
 def _typed_of(schedule: Schedule) -> _Typed:
     return _Typed(
-        name=schedule.name,
+        settings=settings_of(
+            ScheduleSettings(**{name: getattr(schedule, name) for name in ScheduleSettings.__struct_fields__})
+        ),
         repositories=[str(number) for number in schedule.repository_ids],
         times=TypedTimes.of(schedule.cron),
-        lookback=schedule.lookback.value,
-        output=schedule.output_type.value,
         brand=schedule.brand_identity_id or "",
-        publish=schedule.auto_publish,
-        enabled=schedule.enabled,
         style=style_body(schedule.house_style) or {},
     )
 
 
-def _row(schedule: Schedule, has: FormSources) -> _Row:
+def _row(schedule: Schedule, has: FormSources, zone: ZoneInfo) -> _Row:
     return _Row(
         schedule=schedule,
         repositories=[has.repository(None, number) for number in schedule.repository_ids],
-        times=times_of(schedule.cron),
+        times=times_of(schedule.cron, zone),
         lookback=LOOKBACKS[schedule.lookback],
         output=CONTENT[schedule.output_type],
+        publishes=PUBLISHES[schedule.post_status],
         brand=has.brand(schedule.brand_identity_id),
     )

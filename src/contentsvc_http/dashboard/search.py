@@ -1,5 +1,3 @@
-"""The search page over context records and posts, and the page of a context record."""
-
 import asyncio
 import re
 from collections.abc import Sequence
@@ -11,6 +9,8 @@ from litestar.params import FromPath
 from markupsafe import Markup, escape
 
 from contentsvc_core.access.rates import SEARCHING
+from contentsvc_core.lists.terms import QUERY_LIMIT, Term
+from contentsvc_core.lists.words import words_of
 from contentsvc_core.ports import Search
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
@@ -20,14 +20,12 @@ from contentsvc_core.search.questions import (
     PostSearch,
     read_context_search,
 )
-from contentsvc_core.search.terms import QUERY_LIMIT, Term
-from contentsvc_core.search.words import words_of
 from contentsvc_core.workflows.context import ContextRecord, is_custom_id
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.payloads import visible
-from contentsvc_http.dashboard.visits import ROOT, Visit, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.words import CONTENT
 
@@ -85,14 +83,13 @@ async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[Cont
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
 
 
-async def _found(dashboard: Dashboard, found: Visit, records: ContextSearch) -> dict[str, Any]:
+async def _found(dashboard: Dashboard, found: DashboardSession, records: ContextSearch) -> dict[str, Any]:
     mine = found.organization_id
     return await dashboard.app.shares.heavy(mine, lambda: _shown(dashboard.app.stores.search, mine, records))
 
 
 async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str, Any]:
     hits = await search.records(mine, records, limit=_RECORDS, max_bytes=_MAX_BYTES)
-    # Posts have no repository and no event type.
     is_of_posts = bool(records.terms) and not (records.repository or records.event_types)
     written = await search.posts(mine, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
 
@@ -121,7 +118,6 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
 
 
 def marked(text: str, terms: Sequence[Term]) -> Markup:
-    """Return a text with the words that match the query marked."""
     wanted = [
         Term(words=[word], is_prefix=term.is_prefix) for term in terms if not term.is_excluded for word in term.words
     ]

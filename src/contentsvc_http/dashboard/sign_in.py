@@ -1,5 +1,3 @@
-"""Signing in with an API key, and out."""
-
 from datetime import timedelta
 from typing import Any, Final
 
@@ -12,7 +10,7 @@ from contentsvc_core.access.window import WINDOW_MS
 from contentsvc_http.client_address import asks_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
-from contentsvc_http.dashboard.visits import SIGN_IN, change_of_anybody, forget, keep, token_of
+from contentsvc_http.dashboard.session import SIGN_IN, change_of_anybody, forget, keep, token_of
 from contentsvc_http.forms import read_form
 from contentsvc_http.heads import was_head
 from contentsvc_http.same_origin import is_in_clear
@@ -54,7 +52,6 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         if made is None:
             await limiter.hit(failures)
             return _page(error=_REFUSED, status=401)
-        # The previous session ends.
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
         response = go("")

@@ -1,5 +1,3 @@
-"""The fields of a house style in forms: those of the organization, and those of an override."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, final
 
@@ -10,7 +8,6 @@ from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Head
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.forms import Form
 
-#: The labels of fields, by their wire names.
 _LABELS: Final = {
     "audience": "Who reads it",
     "headings": "Headings",
@@ -30,7 +27,6 @@ _LABELS: Final = {
     "bots": "More bots",
     "longestPost": "Longest post",
 }
-#: The groups of a form and their fields.
 _GROUPS: Final = (
     ("What is shown", ("audience", "notes", "commitHashes", "links", "details", "contributors", "emoji")),
     ("What is folded", ("foldUpkeep", "hideReleaseChores", "upkeepPosts", "foldSections")),
@@ -45,7 +41,6 @@ _CHOICES: Final = {
     "only": "stand alone",
     "fill": "are followed by what they leave out",
 }
-#: The most digits of a number: no length of a post has more.
 _DIGITS: Final = 9
 _SWITCH: Final = {True: "yes", False: "no"}
 
@@ -53,9 +48,6 @@ _SWITCH: Final = {True: "yes", False: "no"}
 @final
 @frozen(kw_only=True)
 class StyleControl:
-    """A control of the form."""
-
-    #: The name in the form.
     name: str
     label: str
     hint: str
@@ -65,7 +57,6 @@ class StyleControl:
     choices: tuple[tuple[str, str], ...] = ()
     #: The text, or the chosen values.
     value: Any = ""
-    #: Why the value was refused; may be empty.
     fault: str = ""
     #: In an override: the organization's value, in words; may be empty.
     inherited: str = ""
@@ -76,11 +67,8 @@ class StyleControl:
 @final
 @frozen(kw_only=True)
 class StyleForm:
-    """Reads and shows the fields of a house style in a form."""
-
     #: The prefix of the fields' names; ``""``: no prefix.
     prefix: str = ""
-    #: The label of a field without a value.
     unset: str = "default"
 
     def typed(self, form: Form) -> dict[str, Any]:
@@ -96,8 +84,8 @@ class StyleForm:
     ) -> list[tuple[str, list[StyleControl]]]:
         """Return the controls of the form by group.
 
-        ``typed`` has the values by the fields' wire names. ``refused`` is the refused value, and ``inherited`` the
-        organization's house style for an override.
+        ``typed`` has the values by the fields' wire names, ``inherited`` the organization's house style for an
+        override.
         """
         by_name = {each.name: each for each in STYLE_FIELDS}
         standing: Mapping[str, Any] = {} if inherited is None else inherited.fields
@@ -169,14 +157,11 @@ class StyleForm:
         )
 
 
-#: The form of an organization's house style.
 HOUSE_STYLE: Final = StyleForm()
-#: The fields in the forms of triggers and schedules.
 OVERRIDE: Final = StyleForm(prefix="style.", unset="as in the house style")
 
 
 def fault_of(refused: Refusal) -> str:
-    """Return the refusal of a house style as a sentence."""
     return f"{refused.message(_LABELS.get(refused.field or '', 'The form'))}."
 
 

@@ -1,5 +1,3 @@
-"""The preview of a house style with the newest release, for its page and for overrides."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
@@ -11,8 +9,8 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.preview_style import StylePreview
 from contentsvc_http.dashboard.choices import connected
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE, StyleControl, fault_of, in_words
-from contentsvc_http.dashboard.visits import Visit
 from contentsvc_http.forms import Form
 
 _NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your first release or push."
@@ -21,11 +19,7 @@ _NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your fir
 @final
 @frozen(kw_only=True)
 class ShownStyle:
-    """A preview; empty parts are not shown."""
-
-    #: The source of the changelog.
     about: str = ""
-    #: Why there is no preview.
     says: str = ""
     title: str = ""
     #: Rendered and sanitized like posts.
@@ -34,7 +28,7 @@ class ShownStyle:
 
 async def preview_of_style(
     dashboard: Dashboard,
-    found: Visit,
+    found: DashboardSession,
     style: HouseStyle | Refusal | None,
     *,
     repository: str = "",
@@ -42,8 +36,7 @@ async def preview_of_style(
 ) -> ShownStyle:
     """Write the changelog of the newest release, or of the newest pushes, in a house style.
 
-    If ``style`` is a refusal, the preview shows the fault. Without ``repository`` (``owner/name``), all repositories
-    count; without ``brand_identity_id``, the default identity is used.
+    If ``style`` is a refusal, the preview shows the fault. Without ``repository``, all repositories count.
     """
     if isinstance(style, Refusal):
         return ShownStyle(says=fault_of(style))
@@ -65,20 +58,21 @@ async def preview_of_style(
 @final
 @frozen(kw_only=True)
 class ShownOverride:
-    """The house style in the form of a trigger or a schedule."""
-
     groups: Sequence[tuple[str, Sequence[StyleControl]]]
     #: The fields that differ from the organization's, in words.
     set: Sequence[tuple[str, str]]
     #: The fault of the override as a whole; faults of fields are shown beside them.
     fault: str
-    #: Whether the fields are unfolded.
     open: bool
     preview: ShownStyle | None
 
 
 def shown_override(
-    found: Visit, typed: Mapping[str, Any], *, refused: Refusal | None = None, preview: ShownStyle | None = None
+    found: DashboardSession,
+    typed: Mapping[str, Any],
+    *,
+    refused: Refusal | None = None,
+    preview: ShownStyle | None = None,
 ) -> ShownOverride:
     return ShownOverride(
         groups=OVERRIDE.groups(typed, refused, found.organization.house_style),
@@ -89,7 +83,7 @@ def shown_override(
     )
 
 
-async def preview_of_override(dashboard: Dashboard, found: Visit, form: Form) -> ShownStyle:
+async def preview_of_override(dashboard: Dashboard, found: DashboardSession, form: Form) -> ShownStyle:
     """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
     style = read_style(OVERRIDE.typed(form))
     whole = style if isinstance(style, Refusal) else merged(found.organization.house_style, style)

@@ -1,31 +1,27 @@
-"""The deliveries of each integration in the last days."""
-
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Self, final
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from contentsvc_core.insights import LogCount, stretch_at
-from contentsvc_http.dashboard.charts import Columns, columns, share
+from contentsvc_core.organizations import Organization
+from contentsvc_core.read_model import LogCount
+from contentsvc_http.dashboard.charts import Columns, columns, last_days, share, span_of
 from contentsvc_http.dashboard.context import Dashboard
 
-#: The shown days.
 DAYS: Final = 14
-_DAY: Final = timedelta(days=1)
 
 
 @final
 @frozen(kw_only=True)
 class Traffic:
-    """The deliveries of an integration in the shown days."""
-
     chart: Columns
 
     @classmethod
-    def of(cls, counts: Sequence[LogCount], since: datetime) -> Self:
+    def of(cls, counts: Sequence[LogCount], days: Sequence[datetime], zone: ZoneInfo) -> Self:
         """Return the traffic of one or several integrations."""
-        return cls(chart=columns(counts, since=since, span=_DAY, number=DAYS, label="%d %b"))
+        return cls(chart=columns(counts, days, zone, label="%d %b"))
 
     @property
     def number(self) -> int:
@@ -42,19 +38,18 @@ class Traffic:
         return share(success, success + self.failed)
 
 
-async def traffic(dashboard: Dashboard, organization_id: str) -> Mapping[str, Traffic]:
+async def traffic(dashboard: Dashboard, organization: Organization) -> Mapping[str, Traffic]:
     """Return the traffic by integration; integrations without entries are missing."""
-    since = _first_day(dashboard)
+    zone, days = organization.time_zone, _days(dashboard, organization)
     counts: dict[str, list[LogCount]] = {}
-    for count in await dashboard.app.stores.insights.log_counts(organization_id, since=since, span=_DAY):
+    for count in await dashboard.app.stores.read_model.log_counts(organization.id, since=days[0], span=span_of(zone)):
         counts.setdefault(count.integration_id, []).append(count)
-    return {integration_id: Traffic.of(each, since) for integration_id, each in counts.items()}
+    return {integration_id: Traffic.of(each, days, zone) for integration_id, each in counts.items()}
 
 
-def no_traffic(dashboard: Dashboard) -> Traffic:
-    return Traffic.of((), _first_day(dashboard))
+def no_traffic(dashboard: Dashboard, organization: Organization) -> Traffic:
+    return Traffic.of((), _days(dashboard, organization), organization.time_zone)
 
 
-def _first_day(dashboard: Dashboard) -> datetime:
-    """Return the beginning of the first day."""
-    return stretch_at(dashboard.app.clock.now(), _DAY) - (DAYS - 1) * _DAY
+def _days(dashboard: Dashboard, organization: Organization) -> list[datetime]:
+    return last_days(dashboard.app.clock.now(), DAYS, organization.time_zone)

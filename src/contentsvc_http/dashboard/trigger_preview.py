@@ -1,59 +1,81 @@
-"""The preview of a trigger: the stored deliveries that it would match."""
-
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Final, final
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias, final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary
-from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.ports import ContextLibrary
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 from contentsvc_http.dashboard.choices import FormSources, connected
 from contentsvc_http.dashboard.context import Dashboard
 
-#: The number of log entries that are checked.
 _LOOKED_AT: Final = 200
 _SHOWN: Final = 10
+_SHOWN_LEFT_OUT: Final = 5
+#: The most bytes of events that are read for one repository.
+_MOST_BYTES: Final = 2 * 1024 * 1024
+#: Times have whole milliseconds.
+_MOMENT: Final = timedelta(milliseconds=1)
 
 
 @final
 @frozen(kw_only=True)
 class Match:
-    """A delivery that the trigger would have matched."""
-
     log_id: str
     title: str
     about: str
     repository: str
     created_at: datetime
+    #: Why a filter leaves it out; empty: it matches.
+    why: str = ""
 
 
 @final
 @frozen(kw_only=True)
 class TriggerPreview:
-    """The result of a preview."""
-
-    #: Why nothing was checked; may be empty.
     says: str = ""
     looked_at: int = 0
     matched: int = 0
-    #: The newest matching deliveries, newest first.
     newest: tuple[Match, ...] = field(converter=tuple, default=())
+    #: The deliveries of its repositories and events that its filters leave out.
+    left_out: int = 0
+    newest_left_out: tuple[Match, ...] = field(converter=tuple, default=())
 
 
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
-    """Return the newest stored deliveries that a trigger would match."""
+    """Return the newest stored deliveries that a trigger would match, and the deliveries that its filters leave out."""
     mine = trigger.organization_id
-    entries = await dashboard.app.stores.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
+    stores = dashboard.app.stores
+    entries = await stores.read_model.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
-    found = [(entry, event) for entry, event in processed if _matches(trigger, entry, event)]
+    found = [(entry, event) for entry, event in processed if _watches(trigger, entry, event)]
+    others = await stores.directory.triggers(mine)
+    left_out: dict[str, str] = {}
+    if trigger.filter is not None or any(other.options.branches for other in others):
+        whole = await _whole([entry for entry, _ in found], stores.contexts)
+        for entry, _ in found:
+            event = whole.get(_key(entry))
+            left = None if event is None else trigger.why_left_out(event)
+            if left is not None:
+                left_out[entry.id] = left.reason
+    matched = [(entry, event) for entry, event in found if entry.id not in left_out]
+    missed = [(entry, event) for entry, event in found if entry.id in left_out]
     has = await connected(dashboard, mine)
-    return TriggerPreview(looked_at=len(processed), matched=len(found), newest=_told(found[:_SHOWN], has))
+    return TriggerPreview(
+        looked_at=len(processed),
+        matched=len(matched),
+        newest=_told(matched[:_SHOWN], has, left_out),
+        left_out=len(missed),
+        newest_left_out=_told(missed[:_SHOWN_LEFT_OUT], has, left_out),
+    )
 
 
-def _matches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
+def _watches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
     return bool(
         matching(
             [trigger],
@@ -65,7 +87,34 @@ def _matches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
     )
 
 
-def _told(found: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources) -> list[Match]:
+_Key: TypeAlias = tuple[str, int, str | None]
+
+
+def _key(entry: ListedEntry) -> _Key:
+    return entry.integration_type, entry.repository_id, entry.reference_id
+
+
+async def _whole(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> dict[_Key, Event]:
+    if not entries:
+        return {}
+    window = LookbackWindow(since=entries[-1].created_at, until=entries[0].created_at + _MOMENT)
+    found: dict[_Key, Event] = {}
+    for provider, repository_id in dict.fromkeys((each.integration_type, each.repository_id) for each in entries):
+        records, _ = await contexts.within(
+            entries[0].organization_id,
+            provider=provider,
+            repository_id=repository_id,
+            window=window,
+            limit=_LOOKED_AT,
+            max_bytes=_MOST_BYTES,
+        )
+        found |= {(provider, repository_id, record.delivery_id): record.event for record in records}
+    return found
+
+
+def _told(
+    found: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, left_out: Mapping[str, str]
+) -> list[Match]:
     return [
         Match(
             log_id=entry.id,
@@ -73,6 +122,7 @@ def _told(found: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources) -
             about=event.about,
             repository=has.repository(entry.integration_type, entry.repository_id),
             created_at=entry.created_at,
+            why=left_out.get(entry.id, ""),
         )
         for entry, event in found
     ]

@@ -1,1 +1,0 @@
-"""The REST API under ``/v1``."""

@@ -7,7 +7,7 @@ import msgspec
 from litestar import Request
 from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
 
-from contentsvc_core.shapes import NotOfShape, read_shape, schema_of, storable_json
+from contentsvc_core.schemas import InvalidStruct, decode_struct, schema_of, storable_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused
@@ -20,7 +20,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     """Return the request body as ``shape``. Values are not converted; U+0000 becomes U+FFFD, as in deliveries.
 
     Raises:
-        Refused: 415: the content type is not JSON, or the body is encoded. 400: the body does not match ``shape``.
+            Refused: 415: the content type is not JSON, or the body is encoded. 400: the body does not match ``shape``.
     """
     announced = request.headers.get("Content-Type", "application/json").split(";")[0].strip().lower()
     if announced != "application/json" and not announced.endswith("+json"):
@@ -38,8 +38,8 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     if not isinstance(value, dict):
         _refuse("the body must be a JSON object")
     try:
-        return read_shape(cast("object", value), shape)
-    except NotOfShape as exc:
+        return decode_struct(cast("object", value), shape)
+    except InvalidStruct as exc:
         _refuse(str(exc))
 
 
@@ -59,8 +59,6 @@ def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operati
 
 @dataclass
 class _Given(Schema):
-    """A JSON Schema that is passed through unchanged."""
-
     given: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_schema(self) -> dict[str, Any]:

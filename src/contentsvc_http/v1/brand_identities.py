@@ -5,17 +5,12 @@ from typing import Annotated, Any, Final
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import UNSET, Meta, Struct, UnsetType, structs
+from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.brand import (
-    LONG_TEXT_LIMIT,
-    NAME_LIMIT,
-    TEXT_LIMIT,
-    ToneProfile,
-    brand_body,
-)
-from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND
+from contentsvc_core.commands import changes_of, values_of
+from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandBody, ToneProfile
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand, Name, Text
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.usecases.brands import BrandEditor
@@ -24,60 +19,46 @@ from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.shapes_brands import BrandJobAnswer, BrandListBody, BrandRemovedBody, OneBrandBody
+from contentsvc_http.v1.schemas_brands import BrandJobAnswer, BrandListBody, BrandRemovedBody, OneBrandBody
 
 _TAGS: Final = ["brand identities"]
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
-_Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
-_Text = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
-_LongText = Annotated[str, Meta(min_length=1, max_length=LONG_TEXT_LIMIT)]
 #: An empty string clears the field.
-_Cleared = Annotated[str, Meta(max_length=TEXT_LIMIT)]
-_LongCleared = Annotated[str, Meta(max_length=LONG_TEXT_LIMIT)]
+_Cleared = Annotated[str, Meta(max_length=TEXT_LIMIT)] | None
+_LongCleared = Annotated[str, Meta(max_length=LONG_TEXT_LIMIT)] | None
 #: Tone profile of a brand identity whose tone is cleared.
 _NO_TONE: Final = ToneProfile.PROFESSIONAL
 
 
-class BrandFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """The fields to change. Send at least one. Send null to clear a text."""
+class _HostedBrand(Struct, rename="camel", frozen=True, kw_only=True):
+    """A brand identity, whose texts and tone may be cleared."""
 
-    name: _Name | UnsetType = UNSET
-    is_default: bool | UnsetType = UNSET
-    website_url: _Text | UnsetType = UNSET
-    company_name: _Text | UnsetType | None = UNSET
-    company_description: _LongText | UnsetType | None = UNSET
-    tone_profile: ToneProfile | UnsetType = UNSET
-    custom_tone: _Text | UnsetType | None = UNSET
-    custom_instructions: _LongText | UnsetType | None = UNSET
-    audience: _Text | UnsetType | None = UNSET
-    language: _Text | UnsetType | None = UNSET
-
-
-class HostedBrandFields(BrandFields, frozen=True):
-    """The fields to change. Send at least one. Send null or an empty string to clear a text."""
-
-    company_name: _Cleared | UnsetType | None = UNSET
-    company_description: _LongCleared | UnsetType | None = UNSET
+    name: Name
+    is_default: bool
+    website_url: Text
+    company_name: _Cleared
+    company_description: _LongCleared
     #: Null: the default profile.
-    tone_profile: ToneProfile | UnsetType | None = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]
-    custom_tone: _Cleared | UnsetType | None = UNSET
-    custom_instructions: _LongCleared | UnsetType | None = UNSET
-    audience: _Cleared | UnsetType | None = UNSET
-    language: _Cleared | UnsetType | None = UNSET
+    tone_profile: ToneProfile | None
+    custom_tone: _Cleared
+    custom_instructions: _LongCleared
+    audience: _Cleared
+    language: _Cleared
 
 
 class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
     """The website to create a brand identity from."""
 
-    website_url: _Text
-    name: _Name | None = None
+    website_url: Text
+    name: Name | None = None
 
 
 def brand_routes(
     gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
 ) -> list[HTTPRouteHandler]:
-    """Return the routes of brand identities."""
-    shape = HostedBrandFields if gate.hosted else BrandFields
+    shape = ChangeBrand
+    if gate.hosted:
+        shape = changes_of(_HostedBrand, "BrandFields", clears=(*OPTIONAL_TEXTS, "tone_profile"))
 
     @get(
         "/v1/brand-identities",
@@ -90,7 +71,7 @@ def brand_routes(
     async def list_brand_identities(request: Request[Any, Any, Any]) -> Response[BrandListBody]:
         key = await gate.caller(request, Scope.READ)
         found = await brands.identities(key.organization_id)
-        return await gate.answer(key, {"brandIdentities": [brand_body(each) for each in found]})
+        return await gate.answer(key, {"brandIdentities": [BrandBody.of(each) for each in found]})
 
     @get(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -104,7 +85,7 @@ def brand_routes(
         key = await gate.caller(request, Scope.READ)
         known = is_own_id(brand_identity_id)
         found = await brands.identity(key.organization_id, brand_identity_id) if known else None
-        return await gate.answer(key, {"brandIdentity": brand_body(accepted(found or UNKNOWN_BRAND))})
+        return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(found or UNKNOWN_BRAND))})
 
     @patch(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -117,9 +98,11 @@ def brand_routes(
     )
     async def change_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
         key = await gate.caller(request, Scope.WRITE)
-        given = _given(await read_body(request, shape))
-        changed = await editor.change(key.organization_id, brand_identity_id, given)
-        return await gate.answer(key, {"brandIdentity": brand_body(accepted(changed))})
+        command = await read_body(request, shape)
+        changed = await editor.change(
+            key.organization_id, brand_identity_id, _of_hosted(command) if gate.hosted else command
+        )
+        return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(changed))})
 
     @delete(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -183,12 +166,11 @@ def brand_routes(
     ]
 
 
-def _given(fields: BrandFields) -> dict[str, Any]:
-    given = {name: value for name, value in structs.asdict(fields).items() if value is not UNSET}
-    if isinstance(fields, HostedBrandFields):
-        given |= {name: None for name in OPTIONAL_TEXTS if name in given and not (given[name] or "").strip()}
-        if "tone_profile" in given:
-            given["tone_profile"] = given["tone_profile"] or _NO_TONE
-            # A custom tone overrides the profile, so a new profile clears it.
-            given.setdefault("custom_tone", None)
-    return given
+def _of_hosted(body: Struct) -> Struct:
+    given = values_of(body)
+    given |= {name: None for name in OPTIONAL_TEXTS if name in given and not (given[name] or "").strip()}
+    if "tone_profile" in given:
+        given["tone_profile"] = given["tone_profile"] or _NO_TONE
+        # A custom tone overrides the profile, so a new profile clears it.
+        given.setdefault("custom_tone", None)
+    return ChangeBrand(**given)

@@ -1,6 +1,6 @@
 """``/v1/changelogs``: the public changelogs of an organization (decision 0050)."""
 
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
 import msgspec
 from litestar import Request, Response, delete, get, patch, post, put
@@ -27,7 +27,6 @@ _TAGS: Final = ["public changelogs"]
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
 _Kind = Annotated[str, Parameter(description="Kind of picture: `logo`, `icon` or `card`.")]
-_Type = Literal["changelog", "blog_post", "linkedin_post", "twitter_post", "investor_update"]
 
 
 class GivenLink(Struct, forbid_unknown_fields=True, frozen=True):
@@ -89,7 +88,7 @@ class ChangelogBody(TypedDict):
     title: str
     description: str
     productUrl: str | None
-    contentTypes: list[_Type]
+    contentTypes: list[ContentType]
     #: Empty: all repositories.
     repositories: list[str]
     #: Commit scopes and package names; empty: all.
@@ -153,8 +152,6 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
-    """Return the routes of public changelogs."""
-
     def told(found: PublicChangelog) -> dict[str, Any]:
         return changelog_body(found) | {"url": ChangelogLinks(base_url=base_url, slug=found.slug).home}
 

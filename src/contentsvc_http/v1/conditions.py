@@ -20,8 +20,6 @@ _SPACE: Final = " \t"
 @final
 @frozen(kw_only=True)
 class Tags:
-    """The entity tags of a header such as ``If-Match``."""
-
     #: The header is ``*``: any version matches.
     any: bool = False
     strong: frozenset[str] = frozenset()
@@ -60,20 +58,12 @@ def conditional(names: Sequence[str], kind: type[Operation] = Operation) -> type
 
 
 def if_match(request: Request[Any, Any, Any]) -> Tags | None:
-    """Return the tags of ``If-Match``; ``None`` if the header is absent.
-
-    Raises:
-        Refused: 400: the header is malformed.
-    """
+    """Return the tags of ``If-Match``; ``None`` if the header is absent. A malformed header is a 400."""
     return _read(request, "If-Match")
 
 
 def if_none_match(request: Request[Any, Any, Any]) -> Tags | None:
-    """Return the tags of ``If-None-Match``; ``None`` if the header is absent.
-
-    Raises:
-        Refused: 400: the header is malformed.
-    """
+    """Return the tags of ``If-None-Match``; ``None`` if the header is absent. A malformed header is a 400."""
     return _read(request, "If-None-Match")
 
 

@@ -60,8 +60,6 @@ class RecordAnswer(TypedDict):
 
 
 def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares: Shares) -> list[HTTPRouteHandler]:
-    """Return the routes."""
-
     @get(
         "/v1/context",
         name="search_context",
@@ -76,7 +74,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         parameters = read_parameters(request, "eventType")
         asked = accepted(read_context_search(parameters))
         limit = accepted(read_limit(parameters.get("limit", "")))
-        before = _read_before(parameters.get("before", ""))
+        before = read_before(parameters.get("before", ""))
 
         async def found() -> dict[str, Any]:
             hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
@@ -113,7 +111,8 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
     return [search_context, get_context]
 
 
-def _read_before(text: str) -> Cursor | None:
+def read_before(text: str) -> Cursor | None:
+    """Return the place that the parameter ``before`` names; ``None``: the list begins with the newest item."""
     if not text:
         return None
     place = read_cursor(text)

@@ -13,11 +13,19 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
-from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger, TriggerSettings
+from contentsvc_core.workflows.bodies import OneTriggerBody, TriggerListBody
+from contentsvc_core.workflows.triggers import (
+    ANY_SOURCE,
+    UNKNOWN_TRIGGER,
+    ChangeTrigger,
+    CreateTrigger,
+    Trigger,
+    TriggerSettings,
+)
 from contentsvc_http.errors import Refused, accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, OutputConfigBody, output_changes
+from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
     REPOSITORY_FILTER,
@@ -45,9 +53,9 @@ class TriggerSource(Struct, forbid_unknown_fields=True, rename="camel", frozen=T
 
 
 class HostedTriggerSource(TriggerSource, frozen=True):
-    """The event types that start a run. `includePreReleases` must be true, and `ignoreCommitPatterns` empty."""
+    """The event types that start a run. `ignoreCommitPatterns` must be empty."""
 
-    #: Always true: a pre-release starts a run like every release.
+    #: The same as `preReleases` of the trigger.
     include_pre_releases: bool = True
     #: Always empty: commits cannot be excluded by pattern.
     ignore_commit_patterns: list[str] = []
@@ -56,7 +64,8 @@ class HostedTriggerSource(TriggerSource, frozen=True):
 class NewTrigger(TriggerSettings, rename="camel", frozen=True, kw_only=True):
     """A new event trigger."""
 
-    targets: TriggerTargets
+    #: Absent with `allRepositories`.
+    targets: TriggerTargets | None = None
     source_type: str | None = None
     source_config: TriggerSource | None = None
     output_config: OutputConfig | None = None
@@ -70,51 +79,6 @@ class HostedNewTrigger(NewTrigger, rename="camel", frozen=True, kw_only=True):
 
 
 @final
-class TargetsBody(TypedDict):
-    """The repositories that a trigger watches."""
-
-    repositoryIds: list[str]
-
-
-@final
-class SourceConfigBody(TypedDict):
-    """The event types that start a run; empty: all."""
-
-    eventTypes: list[Literal["push", "release"]]
-
-
-@final
-class TriggerBody(TypedDict):
-    """An event trigger (specification 2.4)."""
-
-    id: str
-    organizationId: str
-    name: str
-    sourceType: str
-    enabled: bool
-    targets: TargetsBody
-    sourceConfig: SourceConfigBody
-    outputType: Literal["changelog", "blog_post", "linkedin_post", "twitter_post", "investor_update"]
-    outputConfig: OutputConfigBody | None
-    autoPublish: bool
-    createdAt: str
-
-
-@final
-class TriggerListBody(TypedDict):
-    """An organization's event triggers, oldest first."""
-
-    eventTriggers: list[TriggerBody]
-
-
-@final
-class OneTriggerBody(TypedDict):
-    """An event trigger."""
-
-    eventTrigger: TriggerBody
-
-
-@final
 class TriggerRemovedBody(TypedDict):
     """The id of the deleted event trigger."""
 
@@ -122,9 +86,12 @@ class TriggerRemovedBody(TypedDict):
 
 
 def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes of event triggers."""
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
+
+    async def one(key: ApiKey, trigger: Trigger, *, status: int = 200) -> Response[OneTriggerBody]:
+        body: OneTriggerBody = {"eventTrigger": gate.answers.event_trigger(trigger)}
+        return await gate.answer(key, body, status=status)
 
     @get(
         "/v1/event-triggers",
@@ -141,7 +108,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         found = [
             each
             for each in await directory.triggers(key.organization_id)
-            if chosen is None or not chosen.isdisjoint(each.repository_ids)
+            if chosen is None or each.options.all_repositories or not chosen.isdisjoint(each.repository_ids)
         ]
         return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, found))
 
@@ -157,7 +124,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         key = await gate.caller(request, Scope.READ)
         found = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
         trigger = accepted(found or UNKNOWN_TRIGGER)
-        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(trigger)})
+        return await one(key, trigger)
 
     @post(
         "/v1/event-triggers",
@@ -172,8 +139,10 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.WRITE)
         values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
+        if "repository_ids" not in values and not values["all_repositories"]:
+            refuse_request("Object missing required field `targets`")
         made = await editor.create(key.organization_id, CreateTrigger(**values))
-        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(accepted(made))}, status=201)
+        return await one(key, accepted(made), status=201)
 
     @patch(
         "/v1/event-triggers/{trigger_id:str}",
@@ -191,7 +160,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         if not changes:
             refuse_request("there is nothing to change")
         made = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
-        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(accepted(made))})
+        return await one(key, accepted(made))
 
     @delete(
         "/v1/event-triggers/{trigger_id:str}",
@@ -212,7 +181,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
 
 async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bool) -> dict[str, Any]:
-    """Return the fields of a command, from the nested form that the wire has."""
     values = values_of(body)
     source: TriggerSource | None = values.pop("source_config", None)
     named: str | None = values.pop("source_type", None)
@@ -225,10 +193,14 @@ async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bo
         values["provider"] = provider
     if source is not None:
         values["event_types"] = _event_types(source)
+        if isinstance(source, HostedTriggerSource):
+            values["pre_releases"] = source.include_pre_releases and values.get("pre_releases", True)
     return values
 
 
-def _provider(source: str) -> str:
+def _provider(source: str) -> str | None:
+    if source == ANY_SOURCE:
+        return None
     provider = provider_of(source)
     if provider is None:
         raise Refused(400, {"error": f"Invalid request: sourceType: '{one_line(source, 64)}' is unknown"})
@@ -238,7 +210,6 @@ def _provider(source: str) -> str:
 async def _repositories(
     directory: Directory, key: ApiKey, targets: TriggerTargets, provider: str | None
 ) -> tuple[tuple[int, ...], str | None]:
-    """Return the repositories of a trigger, and their provider if the request names one or an integration has one."""
     field = "targets.repositoryIds"
     chosen = await read_repositories(directory, key.organization_id, field, targets.repository_ids)
     providers = chosen.providers
@@ -250,11 +221,7 @@ async def _repositories(
 
 
 def _event_types(source: TriggerSource) -> list[Literal["push", "release"]]:
-    if isinstance(source, HostedTriggerSource):
-        if not source.include_pre_releases and source.event_types != ["push"]:
-            fault = "pre-releases cannot be excluded here; send true or leave it out"
-            refuse_request(f"sourceConfig.includePreReleases: {fault}")
-        if source.ignore_commit_patterns:
-            fault = "commits cannot be excluded by pattern here; send an empty list or leave it out"
-            refuse_request(f"sourceConfig.ignoreCommitPatterns: {fault}")
+    if isinstance(source, HostedTriggerSource) and source.ignore_commit_patterns:
+        fault = "commits cannot be excluded by pattern here; send an empty list or leave it out"
+        refuse_request(f"sourceConfig.ignoreCommitPatterns: {fault}")
     return source.event_types

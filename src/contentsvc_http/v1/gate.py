@@ -1,5 +1,3 @@
-"""Authentication and response bodies of every ``/v1`` operation."""
-
 from collections.abc import Mapping
 from typing import Any, Final, final
 
@@ -32,24 +30,14 @@ _ERRORS: Final = {
 
 @final
 class Gate:
-    """Authenticates requests and builds responses."""
-
     def __init__(self, authenticator: Authenticator, directory: Directory, *, hosted: bool = False) -> None:
-        """Create a gate.
-
-        ``directory`` has the organization's name and slug, for clients of the hosted product. With ``hosted``, response
-        bodies have the form that these clients expect.
-        """
+        """With ``hosted``, response bodies have the form that clients of the hosted product expect."""
         self._authenticator = authenticator
         self.hosted: Final = hosted
         self.answers: Final = HostedAnswers(directory) if hosted else Answers()
 
     async def caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
-        """Return the API key of a request, with its scope checked.
-
-        Raises:
-            Refused: 401 or 403.
-        """
+        """Return the API key of a request, with its scope checked."""
         key = await caller(request, self._authenticator, scope)
         # Before the operation: a failing read afterwards would lose a secret that is shown only once.
         await self.answers.prepare(key.organization_id)
@@ -58,7 +46,6 @@ class Gate:
     async def answer(
         self, key: ApiKey, body: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response[Any]:
-        """Return the response of a successful request."""
         whole = self.answers.whole(key.organization_id, body)
         return Response(whole, status_code=status, headers=dict(headers or {}))
 

@@ -7,6 +7,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Jobs
 from contentsvc_core.usecases.generate import Generator
@@ -46,8 +48,8 @@ class GenerationJobBody(TypedDict):
     id: str
     organizationId: str
     status: Literal["queued", "running", "completed", "failed", "skipped"]
-    contentType: Literal["changelog", "blog_post", "linkedin_post", "twitter_post", "investor_update"]
-    lookbackWindow: Literal["current_day", "yesterday", "last_7_days", "last_14_days", "last_30_days"]
+    contentType: ContentType
+    lookbackWindow: Lookback
     repositoryIds: list[str]
     brandVoiceId: str | None
     workflowRunId: str
@@ -75,7 +77,6 @@ class GenerationProgressBody(TypedDict):
 
 
 def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes of generation jobs."""
     shape = HostedGenerationBody if gate.hosted else GenerationBody
 
     @post(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
+from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct, defstruct, structs
 
@@ -11,7 +12,9 @@ from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER, PROVIDERS
+from contentsvc_core.zones import DEFAULT_ZONE
 from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.output_config import refuse_destination
 from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
@@ -20,7 +23,6 @@ from contentsvc_http.v1.repository_ids import ConnectedRepository, read_reposito
 _MOST: Final = 100
 #: Names of UTC that are accepted as a time zone, in lower case.
 _UTC: Final = frozenset({"utc", "etc/utc", "gmt", "etc/gmt"})
-#: Windows that begin at midnight. The others end at the time of the request, in any time zone.
 _WHOLE_DAYS: Final = frozenset({Lookback.CURRENT_DAY, Lookback.YESTERDAY})
 _NO_LINEAR: Final = "Linear cannot be connected here"
 _Base = TypeVar("_Base", bound=Struct)
@@ -28,7 +30,6 @@ _Ids = Annotated[list[ConnectedRepository], Meta(max_length=_MOST)]
 
 
 def _with(base: type[_Base], name: str, description: str, fields: Sequence[tuple[str, Any, Any]]) -> type[_Base]:
-    """Return a shape that adds fields to another one."""
     shape = defstruct(
         name,
         fields,
@@ -136,7 +137,7 @@ class HostedGenerationFields(GenerationFields, frozen=True):
     #: Always empty: Linear cannot be connected.
     linear_integration_ids: list[str] | None = None
     selected_items: HostedSelection | None = None
-    #: Must be UTC if the window begins at midnight.
+    #: Must be the organization's time zone if the window begins at midnight.
     timezone: Annotated[str, Meta(max_length=100)] | None = None
     #: Always null: posts are not sent to other services.
     publish_destination: str | None = None
@@ -151,14 +152,10 @@ HostedGenerationBody: Final[type[HostedGenerationFields]] = _with(
 
 
 async def read_generation(directory: Directory, organization_id: str, body: GenerationFields) -> GenerationRequest:
-    """Return the generation request of a body.
-
-    Raises:
-        Refused: 400: a repository id is invalid, or a field asks for an unsupported feature.
-    """
+    """Return the generation request of a body; unsupported features and invalid ids are a 400."""
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
     if isinstance(body, HostedGenerationFields):
-        _refuse_what_is_not_done(body)
+        _refuse_what_is_not_done(body, await zone_of(directory, organization_id))
         brand = _one_brand(body)
         lists[f"integrations.{HOSTED_PROVIDER.slug}"] = getattr(body.integrations, HOSTED_PROVIDER.slug, None)
     groups: dict[str, NamedRepositories | None] = {each.slug: getattr(body, each.slug) for each in PROVIDERS}
@@ -199,7 +196,7 @@ def _one_brand(body: HostedGenerationFields) -> str | None:
     return given.pop() if given else None
 
 
-def _refuse_what_is_not_done(body: HostedGenerationFields) -> None:
+def _refuse_what_is_not_done(body: HostedGenerationFields, own: ZoneInfo) -> None:
     """Raise the refusal of a field that this service would otherwise silently ignore."""
     points, zone = body.data_points, body.timezone
     if body.linear_integration_ids:
@@ -212,7 +209,8 @@ def _refuse_what_is_not_done(body: HostedGenerationFields) -> None:
         refuse_request("selectedItems: a post always covers everything in the lookback window; leave it out")
     if body.publish_destination is not None:
         refuse_destination("publishDestination")
-    if zone is not None and zone.lower() not in _UTC and body.lookback_window in _WHOLE_DAYS:
+    names = _UTC if own == DEFAULT_ZONE else {own.key.lower()}
+    if zone is not None and zone.lower() not in names and body.lookback_window in _WHOLE_DAYS:
         window = body.lookback_window.value
-        fault = f"days begin at midnight UTC here; for {window}, send 'UTC' or leave it out"
+        fault = f"days begin at midnight {own.key} here; for {window}, send '{own.key}' or leave it out"
         refuse_request(f"timezone: '{one_line(zone, 64)}' is not supported: {fault}")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 from contentsvc_core.content.posts import Post
 from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.ports import Directory
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
+from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
 from contentsvc_core.workflows.jobs import Job, made_brand_id
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, source_type
@@ -19,8 +21,26 @@ if TYPE_CHECKING:
 _KEPT: Final = 10_000
 #: Kinds of integrations that the hosted product has and this service lacks.
 _OTHER_KINDS: Final = ("slack", "linear")
+#: The operations whose answers have no organization beside the rest.
+_PLAIN: Final = ("getPostGeneration", "getOrganization", "updateOrganization")
 #: Post fields that are always null here. In the hosted product, only image posts have the last three.
 _POST_FIELDS: Final = ("slug", "recommendations", "htmlUrl", "rawHtml")
+
+
+@final
+class _HostedSourceBody(TriggerSourceBody, frozen=True, kw_only=True):
+    include_pre_releases: bool
+    ignore_commit_patterns: list[str]
+
+
+@final
+class _HostedTriggerBody(TriggerBody, frozen=True, kw_only=True):
+    updated_at: str
+
+
+@final
+class _HostedTriggerListBody(TriggerListBody):
+    repositoryMap: dict[str, str]  # noqa: N815  # the wire's name
 
 
 @final
@@ -28,13 +48,11 @@ class HostedAnswers(Answers):
     """Response bodies for clients of the hosted product."""
 
     def __init__(self, directory: Directory) -> None:
-        """Create answers that read organizations and repositories from ``directory``."""
         self._directory = directory
         #: Cached organizations by id. The fields that responses show are immutable.
         self._organizations: dict[str, Organization] = {}
 
     async def prepare(self, organization_id: str) -> None:
-        """Read the organization, once."""
         # Before the operation: a database failure afterwards would lose the response.
         if organization_id in self._organizations:
             return
@@ -45,7 +63,6 @@ class HostedAnswers(Answers):
             self._organizations[found.id] = found
 
     def whole(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of a success, with the organization."""
         tenant = self._organizations.get(organization_id)
         if tenant is None:
             return dict(body)
@@ -61,36 +78,35 @@ class HostedAnswers(Answers):
         # The id is known in advance. Clients store it and read the brand identity when the job is completed.
         return {**super().brand_job(job), "brandIdentityId": made_brand_id(job.run), "workflowRunId": job.run.id}
 
-    def schedule(self, schedule: Schedule) -> dict[str, Any]:
+    def schedule(self, schedule: Schedule) -> ScheduleBody:
         """Return a schedule whose brand identity is called a brand voice."""
-        return {**super().schedule(schedule), "outputConfig": _output_config(schedule.brand_identity_id)}
+        return ScheduleBody.of(schedule, output_config=_output_config(schedule.brand_identity_id))
 
-    def event_trigger(self, trigger: Trigger) -> dict[str, Any]:
+    def event_trigger(self, trigger: Trigger) -> TriggerBody:
         """Return an event trigger with every field that clients require."""
-        body = super().event_trigger(trigger)
-        return {
-            **body,
-            "sourceConfig": {
+        return _HostedTriggerBody.of(
+            trigger,
+            source_config=_HostedSourceBody(
                 # Clients expect at least one. All types mean the same as an empty list.
-                "eventTypes": list(trigger.event_types or EVENT_TYPES),
-                "includePreReleases": True,
-                "ignoreCommitPatterns": [],
-            },
-            "outputConfig": _output_config(trigger.brand_identity_id),
+                event_types=listed(trigger.event_types or EVENT_TYPES),
+                include_pre_releases=trigger.options.pre_releases,
+                ignore_commit_patterns=[],
+            ),
+            output_config=_output_config(trigger.brand_identity_id),
             # The time of the last change is not stored.
-            "updatedAt": body["createdAt"],
-        }
+            updated_at=iso_ms(trigger.created_at),
+        )
 
-    async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> dict[str, Any]:
+    async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> TriggerListBody:
         """Return the event triggers that clients know, and the names of their repositories."""
         # Clients reject the whole list if one trigger has another provider.
         known = [each for each in found if each.source_type == source_type(HOSTED_PROVIDER.slug)]
         integrations = await self._directory.integrations(organization_id)
         mine = [each for each in integrations if each.provider == HOSTED_PROVIDER.slug]
-        return {
+        return _HostedTriggerListBody(
             **await super().event_triggers(organization_id, known),
-            "repositoryMap": repository_map((number for each in known for number in each.repository_ids), mine),
-        }
+            repositoryMap=repository_map((number for each in known for number in each.repository_ids), mine),
+        )
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
         """Return the list of integrations, with empty lists for unsupported kinds."""
@@ -112,17 +128,16 @@ def describe(document: Mapping[str, Any]) -> dict[str, Any]:
         schemas[name] = _with(schemas[name], fields)
     schemas["OutputConfigBody"] = _object({"brandVoiceId": _TEXT})
     for name in _successes(document):
-        schemas[name] = _with(schemas[name], {"organization": _ref("OrganizationBody")})
+        schemas[name] = _with(schemas[name], {"organization": _ref("HostedOrganizationBody")})
     return {**document, "components": {**components, "schemas": schemas}}
 
 
 def _successes(document: Mapping[str, Any]) -> set[str]:
-    """Return the names of the schemas of all answers that show the organization."""
     found: set[str] = set()
     for item in document["paths"].values():
         for operation in item.values():
-            # Public operations have no organization, and getPostGeneration does not show it.
-            if not operation.get("security") or operation["operationId"] == "getPostGeneration":
+            # Public operations have no organization, and two operations show none, or their own.
+            if not operation.get("security") or operation["operationId"] in _PLAIN:
                 continue
             for status, answer in operation["responses"].items():
                 if status.startswith("2"):
@@ -132,7 +147,6 @@ def _successes(document: Mapping[str, Any]) -> set[str]:
 
 
 def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object schema extended by required ``fields``."""
     return {
         **schema,
         "properties": {**schema["properties"], **fields},
@@ -156,7 +170,7 @@ _TEXT: Final[Mapping[str, Any]] = {"type": "string"}
 _TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
 _NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
 _SCHEMAS: Final[Mapping[str, Any]] = {
-    "OrganizationBody": _object({"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}),
+    "HostedOrganizationBody": _object({"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}),
     "DisabledBody": _object({"id": _TEXT, "name": _TEXT}),
 }
 _DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
@@ -166,7 +180,7 @@ _DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
 _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "PostBody": dict.fromkeys(_POST_FIELDS, _TEXT_OR_NULL),
     "BrandJobBody": {"brandIdentityId": _TEXT, "workflowRunId": _TEXT},
-    "event_triggers_SourceConfigBody": {
+    "TriggerSourceBody": {
         "includePreReleases": {"type": "boolean"},
         "ignoreCommitPatterns": _list_of(_TEXT),
     },

@@ -1,5 +1,3 @@
-"""``/v1/house-style``: the formatting rules of an organization's changelogs."""
-
 from typing import Any, Final, TypedDict, final
 
 from litestar import Request, Response, get, put
@@ -8,10 +6,11 @@ from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.house_style import HouseStyle, options_body, options_of, style_body
+from contentsvc_core.content.style_bodies import HouseStyleBody
 from contentsvc_core.ports import Directory
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.shapes_house_style import GivenStyle, HouseStyleBody, read_given_style
+from contentsvc_http.v1.schemas_house_style import GivenStyle, read_given_style
 
 _TAGS: Final = ["house style"]
 
@@ -33,8 +32,6 @@ class HouseStyleAnswer(TypedDict):
 
 
 def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes of the house style."""
-
     @get(
         "/v1/house-style",
         name="get_house_style",

@@ -18,7 +18,7 @@ from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
-from contentsvc_http.v1.shapes_integrations import (
+from contentsvc_http.v1.schemas_integrations import (
     IntegrationBody,
     IntegrationListBody,
     IntegrationRemovedBody,
@@ -51,8 +51,6 @@ class NewNestedIntegration(NewIntegration, forbid_unknown_fields=True, rename="c
 
 
 def integration_routes(gate: Gate, connector: Connector, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes of integrations."""
-
     # The body has a key for each provider: its type is made at start.
     @get(
         "/v1/integrations",
@@ -124,8 +122,6 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
 
 
 def _answers(body: object) -> Callable[[_Handler], _Handler]:
-    """Declare the body of a handler's answer, for the OpenAPI document."""
-
     def declare(handler: _Handler) -> _Handler:
         response: Any = Response
         handler.__annotations__["return"] = response[body]

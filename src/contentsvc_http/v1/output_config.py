@@ -1,12 +1,12 @@
 """``outputConfig``: brand identity and house style of a trigger or schedule."""
 
-from typing import NoReturn, NotRequired, TypedDict, final
+from typing import NoReturn, TypedDict, final
 
 from msgspec import UNSET, Struct, UnsetType
 
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_http.errors import refuse_request
-from contentsvc_http.v1.shapes_house_style import GivenStyle, HouseStyleBody, read_given_style
+from contentsvc_http.v1.schemas_house_style import GivenStyle, read_given_style
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -26,14 +26,6 @@ class HostedOutputConfig(OutputConfig, frozen=True):
 
 
 @final
-class OutputConfigBody(TypedDict):
-    """How posts are written. Fields that are not set are absent."""
-
-    brandIdentityId: NotRequired[str]
-    houseStyle: NotRequired[HouseStyleBody]
-
-
-@final
 class OutputChanges(TypedDict, total=False):
     """Output settings to change. Absent keys stay unchanged."""
 
@@ -42,11 +34,7 @@ class OutputChanges(TypedDict, total=False):
 
 
 def brand_of(output: OutputConfig | None) -> str | None:
-    """Return the id of the brand identity; ``None``: the default brand identity.
-
-    Raises:
-        Refused: 400: the alias differs, or a field asks for an unsupported feature.
-    """
+    """Return the id of the brand identity; ``None``: the default brand identity."""
     if output is None:
         return None
     if isinstance(output, HostedOutputConfig):
@@ -64,13 +52,8 @@ def brand_of(output: OutputConfig | None) -> str | None:
 def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = False) -> OutputChanges:
     """Return the settings that ``outputConfig`` changes.
 
-    Args:
-        output: The field as it was sent.
-        hosted: Null leaves the house style unchanged. Clients of the hosted product read null if only a house style is
-            set, and send it back.
-
-    Raises:
-        Refused: 400: as for :func:`brand_of`, or the house style is invalid.
+    ``hosted``: null leaves the house style unchanged. Clients of the hosted product read null if only a house style is
+    set, and send it back.
     """
     if output is UNSET:
         return OutputChanges()

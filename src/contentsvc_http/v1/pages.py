@@ -30,20 +30,14 @@ class InvalidListBody(TypedDict):
 
 
 def list_errors() -> dict[int, ResponseSpec]:
-    """Return the documentation of the errors of a paginated list."""
     text = "A query parameter is invalid, or the page does not exist."
     return {**errors(), 400: ResponseSpec(InvalidListBody, description=text, generate_examples=False)}
 
 
 def read_parameters(request: Request[Any, Any, Any], *lists: str) -> dict[str, str]:
-    """Return the query parameters.
+    """Return the query parameters, without the framework's checks: a limit that is no number means the default.
 
-    The framework would refuse a limit or page that is not a number; the specification wants the default.
-
-    Args:
-        request: The request.
-        lists: Parameters that are comma-separated lists. The values of a repeated list are joined. Of any other
-            repeated parameter, the last value is used.
+    The values of a repeated list are joined; of any other repeated parameter, the last value is used.
     """
     return {
         name: ",".join(values) if name in lists else str(values[-1])

@@ -1,28 +1,31 @@
 """``/v1/posts`` (specification 4.2)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, Final, TypedDict, final
 
 import msgspec
-from litestar import Request, Response, delete, get, patch
+from litestar import Request, Response, delete, get, patch, post
 from litestar.datastructures import ResponseHeader
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta
 
 from contentsvc_core.access.keys import Scope
+from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.editing import (
     MARKDOWN_LIMIT,
     POST_CHANGED,
-    TITLE_LIMIT,
+    POST_CLEARS,
     UNKNOWN_POST,
+    ChangePost,
+    CreatePost,
+    PostSettings,
     entity_tag,
-    read_post_change,
 )
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import read_post_query, unknown_brand
+from contentsvc_core.content.posts import ContentType, Post, PostBody, PostStatus
+from contentsvc_core.content.queries import read_post_query
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.lists.parameters import listed
@@ -30,11 +33,13 @@ from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted, refused
-from contentsvc_http.responses import PostBody, PostListBody
+from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.conditions import Tags, conditional, if_match, if_none_match
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
+from contentsvc_http.v1.post_versions import version_routes
+from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unknown_brands
 
 #: Maximum size of a PATCH body, in bytes: 100,000 characters of Markdown, each as two escapes of six bytes, and 64 KiB
 #: for the other fields.
@@ -46,24 +51,11 @@ _TAGGED: Final = [
 ]
 
 
-class PostFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """The fields to change. Send at least one."""
-
-    title: Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT)] | UnsetType = UNSET
-    markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LIMIT)] | UnsetType = UNSET
-    status: PostStatus | UnsetType = UNSET
-
-
-class HostedPostFields(PostFields, frozen=True):
-    """The fields to change. Send at least one. `slug` is accepted and ignored."""
+class HostedPostSettings(PostSettings, frozen=True, kw_only=True):
+    """The fields of a post for hosted clients."""
 
     #: Accepted and ignored: posts have no slug here.
-    slug: str | UnsetType | None = UNSET
-
-    @property
-    def has_slug_alone(self) -> bool:
-        """Return whether ``slug`` is the only field that is set."""
-        return self.slug is not UNSET and self == HostedPostFields(slug=self.slug)
+    slug: Annotated[str | None, Meta(description="Accepted and ignored.")] = None
 
 
 @final
@@ -83,8 +75,12 @@ class PostRemovedBody(TypedDict):
 def post_routes(
     gate: Gate, library: PostLibrary, editor: PostEditor, brands: BrandIdentities, shares: Shares
 ) -> list[HTTPRouteHandler]:
-    """Return the routes of posts."""
-    return [*_reading(gate, library, brands, shares), *_changing(gate, library, editor)]
+    return [
+        *_reading(gate, library, brands, shares),
+        *_changing(gate, library, editor),
+        *several_routes(gate, editor, brands),
+        *version_routes(gate, editor),
+    ]
 
 
 def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
@@ -103,16 +99,17 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
                 f"Default: {'`published`' if gate.hosted else 'all'}.",
                 "contentType": "Only these content types, as a comma-separated list.",
                 "brandIdentityId": "Only posts of these brand identities: a comma-separated list of ids.",
+                **FILTERS,
             }
         ),
         responses=list_errors(),
     )
     async def list_posts(request: Request[Any, Any, Any]) -> Response[PostListBody]:
         key = await gate.caller(request, Scope.READ)
-        parameters = read_parameters(request, "status", "contentType", "brandIdentityId")
+        parameters = read_parameters(request, *LISTS)
         found_none = gate.hosted and _narrow_as_hosted(parameters)
         query = accepted(read_post_query(parameters))
-        accepted(await _unknown(brands, key.organization_id, query.brand_identity_ids))
+        accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
         mine = key.organization_id
 
@@ -142,17 +139,37 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.READ)
         wanted, known = if_match(request), if_none_match(request)
-        post = await _seen(library, key.organization_id, post_id, wanted)
-        tag = entity_tag(post)
+        found = await _seen(library, key.organization_id, post_id, wanted)
+        tag = entity_tag(found)
         if known is not None and known.match_weakly(tag):
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
-        return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": tag})
+        return await gate.answer(key, {"post": gate.answers.post(found)}, headers={"ETag": tag})
 
     return [list_posts, get_post]
 
 
 def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTPRouteHandler]:
-    shape = HostedPostFields if gate.hosted else PostFields
+    shape = changes_of(HostedPostSettings, "PostFields", clears=(*POST_CLEARS, "slug")) if gate.hosted else ChangePost
+
+    @post(
+        "/v1/posts",
+        status_code=201,
+        name="create_post",
+        operation_id="createPost",
+        summary="Create a post",
+        description="Creates a post with your own text. Send `publishAt` to publish the draft later.",
+        tags=["posts"],
+        operation_class=takes(CreatePost),
+        request_max_body_size=_MAX_PATCH_BODY,
+        response_headers=_TAGGED,
+        responses=errors(400, 413, 415),
+    )
+    async def create_post(request: Request[Any, Any, Any]) -> Response[OnePostBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        wanted = await read_body(request, CreatePost)
+        made = accepted(await editor.create(key.organization_id, wanted, author=key.prefix))
+        headers = {"ETag": entity_tag(made)}
+        return await gate.answer(key, {"post": gate.answers.post(made)}, status=201, headers=headers)
 
     @patch(
         "/v1/posts/{post_id:str}",
@@ -171,16 +188,16 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         key = await gate.caller(request, Scope.WRITE)
         wanted = if_match(request)
         fields = await read_body(request, shape)
-        if isinstance(fields, HostedPostFields) and fields.has_slug_alone:
+        values = values_of(fields)
+        if "slug" in values and len(values) == 1:
             # Nothing to change: the response shows that the post has no slug.
-            post = await _seen(library, key.organization_id, post_id, wanted)
-            return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": entity_tag(post)})
-        change = read_post_change(
-            title=None if fields.title is UNSET else fields.title,
-            markdown=None if fields.markdown is UNSET else fields.markdown,
-            status=None if fields.status is UNSET else fields.status,
+            found = await _seen(library, key.organization_id, post_id, wanted)
+            return await gate.answer(key, {"post": gate.answers.post(found)}, headers={"ETag": entity_tag(found)})
+        values.pop("slug", None)
+        done = await editor.change(
+            key.organization_id, post_id, ChangePost(**values), if_=_is(wanted), author=key.prefix
         )
-        changed = accepted(await editor.change(key.organization_id, post_id, accepted(change), if_=_is(wanted)))
+        changed = accepted(done)
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers={"ETag": entity_tag(changed)})
 
     @delete(
@@ -199,7 +216,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         accepted(await editor.remove(key.organization_id, post_id, if_=_is(if_match(request))))
         return await gate.answer(key, {"id": post_id})
 
-    return [change_post, delete_post]
+    return [create_post, change_post, delete_post]
 
 
 def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
@@ -227,13 +244,6 @@ async def _seen(library: PostLibrary, organization_id: str, post_id: str, wanted
     if not _is(wanted)(post):
         raise refused(POST_CHANGED)
     return post
-
-
-async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> Refusal | None:
-    for brand_id in asked:
-        if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
-            return unknown_brand(brand_id)
-    return None
 
 
 def _is(wanted: Tags | None) -> Callable[[Post], bool]:

@@ -34,21 +34,16 @@ REPOSITORY_FILTER: Final = (
 @final
 @frozen
 class ChosenRepositories:
-    """The repositories that a request names, by their own ids or by integrations."""
-
-    #: Repositories named by their own ids.
     numbers: tuple[int, ...] = ()
     #: Integrations whose repositories are all included.
     integrations: tuple[Integration, ...] = ()
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Return the ids of all repositories, including those of the integrations."""
         return (*self.numbers, *(each.id for integration in self.integrations for each in integration.repositories))
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """Return provider and name of each repository of the integrations."""
         return [
             (integration.provider, each.full_name)
             for integration in self.integrations
@@ -57,16 +52,11 @@ class ChosenRepositories:
 
     @property
     def providers(self) -> set[str]:
-        """Return the providers of the integrations."""
         return {integration.provider for integration in self.integrations}
 
 
 def read_repository_id(name: str, given: int | str) -> int:
-    """Return the repository id of the field ``name``.
-
-    Raises:
-        Refused: 400: the value is not a repository id.
-    """
+    """Return the repository id of the field ``name``."""
     number = repository_id(str(given))
     if number is None:
         refuse_request(f"{name}: '{one_line(str(given), 64)}' is not a repository id")
@@ -76,11 +66,7 @@ def read_repository_id(name: str, given: int | str) -> int:
 async def read_repositories(
     directory: Directory, organization_id: str, name: str, given: Sequence[int | str]
 ) -> ChosenRepositories:
-    """Return the repositories of the field ``name``: each element is a repository id or an integration's id.
-
-    Raises:
-        Refused: 400: an element is neither.
-    """
+    """Return the repositories of the field ``name``: each element is a repository id or an integration's id."""
     numbers: list[int] = []
     named: dict[str, str] = {}
     for place, each in enumerate(given):
@@ -99,11 +85,7 @@ async def read_repositories(
 async def read_repository_filter(
     directory: Directory, organization_id: str, request: Request[Any, Any, Any]
 ) -> frozenset[int] | None:
-    """Return the repository ids of the query parameter ``repositoryIds``; ``None``: the list is not filtered.
-
-    Raises:
-        Refused: 400: an element is neither a repository id nor an integration's.
-    """
+    """Return the repository ids of the query parameter ``repositoryIds``; ``None``: the list is not filtered."""
     field = "repositoryIds"
     given = listed(read_parameters(request, field).get(field, ""))
     return frozenset((await read_repositories(directory, organization_id, field, given)).ids) if given else None

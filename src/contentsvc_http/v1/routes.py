@@ -1,5 +1,3 @@
-"""All operations of ``/v1``."""
-
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.application import Application
@@ -12,20 +10,16 @@ from contentsvc_http.v1.gate import Gate
 from contentsvc_http.v1.generation import generation_routes
 from contentsvc_http.v1.house_style import house_style_routes
 from contentsvc_http.v1.integrations import integration_routes
+from contentsvc_http.v1.organization import organization_routes
 from contentsvc_http.v1.posts import post_routes
+from contentsvc_http.v1.runs import run_routes
 from contentsvc_http.v1.schedules import schedule_routes
 from contentsvc_http.v1.webhook_endpoints import webhook_endpoint_routes
 from contentsvc_http.v1.webhook_logs import webhook_log_routes
 
 
 def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HTTPRouteHandler]:
-    """Return the routes of all resources, with their rate limits.
-
-    Args:
-        app: The use cases.
-        limits: The rate limits.
-        hosted: Return the response bodies that clients of the hosted product expect.
-    """
+    """Return the routes of all resources, with their rate limits."""
     stores = app.stores
     gate = Gate(app.authenticator, stores.directory, hosted=hosted)
     routes = [
@@ -33,12 +27,14 @@ def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HT
         *generation_routes(gate, app.generator, stores.jobs, stores.directory),
         *brand_routes(gate, stores.brands, app.brand_editor, app.brand_generator, stores.jobs),
         *house_style_routes(gate, stores.directory),
+        *organization_routes(gate, app.operator, stores.directory),
         *integration_routes(gate, app.connector, stores.directory),
         *schedule_routes(gate, app.planner, stores.schedules, stores.directory),
         *event_trigger_routes(gate, app.trigger_editor, stores.directory),
         *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor),
         *public_changelog_routes(gate, app.changelog_editor, stores.directory, app.base_url),
-        *webhook_log_routes(gate, stores.journal, app.replayer, app.shares),
+        *webhook_log_routes(gate, app),
+        *run_routes(gate, stores.read_model, stores.ledger, app.clock),
         *context_routes(gate, stores.search, stores.contexts, app.shares),
     ]
     return limits.on(routes)

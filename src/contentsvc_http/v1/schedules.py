@@ -1,21 +1,25 @@
-"""``/v1/schedules``: runs that start at fixed times."""
-
 from typing import Annotated, Any, Final, Literal
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import UNSET, Meta, Struct, UnsetType, structs
+from msgspec import UNSET, Meta, Struct, structs
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.usecases.plan import Planner, ScheduleChanges
-from contentsvc_core.workflows.schedules import NAME_LIMIT, UNKNOWN_SCHEDULE
+from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.workflows.schedules import (
+    NAME_LIMIT,
+    UNKNOWN_SCHEDULE,
+    ChangeSchedule,
+    CreateSchedule,
+    ScheduleSettings,
+)
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
-from contentsvc_http.errors import Refused, accepted, refuse_request, refused
+from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.answers import repository_map
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
@@ -27,17 +31,19 @@ from contentsvc_http.v1.repository_ids import (
     read_repositories,
     read_repository_filter,
 )
-from contentsvc_http.v1.shapes_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
+from contentsvc_http.v1.schemas_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
 
 #: Maximum number of repositories of one schedule; more would be a mistake.
 _MOST: Final = 100
 _TAGS: Final = ["schedules"]
-_Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 _Id = Annotated[str, Parameter(description="Id of the schedule.")]
 
 
 class CronFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """When a schedule fires, in UTC. `dayOfWeek` 0 is Sunday. `dayOfMonth` 31 is the last day of every month."""
+    """When a schedule fires, in the organization's time zone.
+
+    `dayOfWeek` 0 is Sunday. `dayOfMonth` 31 is the last day of every month.
+    """
 
     frequency: Frequency
     hour: Annotated[int, Meta(ge=0, le=23)]
@@ -58,49 +64,26 @@ class TargetFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tr
     repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
 
 
-class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+class NewSchedule(ScheduleSettings, rename="camel", frozen=True, kw_only=True):
     """A new schedule."""
 
-    name: _Name
+    name: Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
     source_config: SourceConfigFields
     targets: TargetFields
-    output_type: ContentType
+    output_type: ContentType  # pyright: ignore[reportGeneralTypeIssues]  # no default, unlike elsewhere
     source_type: Literal["cron"] = "cron"
     output_config: OutputConfig | None = None
-    enabled: bool = True
-    auto_publish: bool = False
-    lookback_window: Lookback = DEFAULT_LOOKBACK
 
 
-class HostedNewSchedule(NewSchedule, frozen=True):
+class HostedNewSchedule(NewSchedule, rename="camel", frozen=True, kw_only=True):
     """A new schedule."""
 
     output_config: HostedOutputConfig | None = None
 
 
-class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """The fields to change. Send at least one."""
-
-    name: _Name | UnsetType = UNSET
-    source_type: Literal["cron"] | UnsetType = UNSET
-    source_config: SourceConfigFields | UnsetType = UNSET
-    targets: TargetFields | UnsetType = UNSET
-    output_type: ContentType | UnsetType = UNSET
-    output_config: OutputConfig | UnsetType | None = UNSET
-    enabled: bool | UnsetType = UNSET
-    auto_publish: bool | UnsetType = UNSET
-    lookback_window: Lookback | UnsetType = UNSET
-
-
-class HostedScheduleFields(ScheduleFields, frozen=True):
-    """The fields to change. Send at least one."""
-
-    output_config: HostedOutputConfig | UnsetType | None = UNSET
-
-
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes of schedules."""
-    new, fields = (HostedNewSchedule, HostedScheduleFields) if gate.hosted else (NewSchedule, ScheduleFields)
+    new = HostedNewSchedule if gate.hosted else NewSchedule
+    fields = changes_of(new, "ScheduleFields", clears=("output_config",))
 
     @get(
         "/v1/schedules",
@@ -136,18 +119,8 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     )
     async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
-        body = await read_body(request, new)
-        made = await planner.create(
-            key.organization_id,
-            name=body.name,
-            cron=_cron(body.source_config),
-            repository_ids=await _repository_ids(directory, key, body.targets),
-            output_type=body.output_type,
-            **output_changes(body.output_config),
-            enabled=body.enabled,
-            auto_publish=body.auto_publish,
-            lookback=body.lookback_window,
-        )
+        values = await _values(directory, key, await read_body(request, new), hosted=False)
+        made = await planner.create(key.organization_id, CreateSchedule(**values))
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(made))}, status=201)
 
     @patch(
@@ -161,8 +134,11 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     )
     async def change_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
-        changes = await _changes(directory, key, await read_body(request, fields))
-        made = await planner.change(key.organization_id, schedule_id, **changes)
+        body = await read_body(request, fields)
+        if not values_of(body):
+            refuse_request("there is nothing to change")
+        changes = await _values(directory, key, body, hosted=gate.hosted)
+        made = await planner.change(key.organization_id, schedule_id, ChangeSchedule(**changes))
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(made))})
 
     @delete(
@@ -191,27 +167,17 @@ def _cron(fields: SourceConfigFields) -> Cron:
     return Cron(**given)
 
 
-async def _repository_ids(directory: Directory, key: ApiKey, fields: TargetFields) -> tuple[int, ...]:
-    chosen = await read_repositories(directory, key.organization_id, "targets.repositoryIds", fields.repository_ids)
-    return chosen.ids
-
-
-async def _changes(directory: Directory, key: ApiKey, fields: ScheduleFields) -> ScheduleChanges:
-    changes = ScheduleChanges(**output_changes(fields.output_config, hosted=isinstance(fields, HostedScheduleFields)))
-    if fields.name is not UNSET:
-        changes["name"] = fields.name
-    if fields.source_config is not UNSET:
-        changes["cron"] = _cron(fields.source_config)
-    if fields.targets is not UNSET:
-        changes["repository_ids"] = await _repository_ids(directory, key, fields.targets)
-    if fields.output_type is not UNSET:
-        changes["output_type"] = fields.output_type
-    if fields.enabled is not UNSET:
-        changes["enabled"] = fields.enabled
-    if fields.auto_publish is not UNSET:
-        changes["auto_publish"] = fields.auto_publish
-    if fields.lookback_window is not UNSET:
-        changes["lookback"] = fields.lookback_window
-    if not changes and fields.source_type is UNSET:
-        raise Refused(400, {"error": "Invalid request: there is nothing to change"})
-    return changes
+async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bool) -> dict[str, Any]:
+    values = values_of(body)
+    values.pop("source_type", None)
+    source: SourceConfigFields | None = values.pop("source_config", None)
+    targets: TargetFields | None = values.pop("targets", None)
+    values |= output_changes(values.pop("output_config", UNSET), hosted=hosted)
+    if source is not None:
+        values["cron"] = _cron(source)
+    if targets is not None:
+        field = "targets.repositoryIds"
+        values["repository_ids"] = (
+            await read_repositories(directory, key.organization_id, field, targets.repository_ids)
+        ).ids
+    return values

@@ -1,71 +1,39 @@
 """``/v1/webhook-endpoints``: targets of outgoing webhooks (decision 0024)."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.brand import TEXT_LIMIT
+from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, MAX_OVERLAP, OVERLAP, UNKNOWN_ENDPOINT, endpoint_body
-from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.endpoints import (
+    MAX_OVERLAP,
+    OVERLAP,
+    UNKNOWN_ENDPOINT,
+    ChangeEndpoint,
+    CreateEndpoint,
+    EndpointBody,
+)
 from contentsvc_core.ports import WebhookEndpoints
-from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, EndpointEditor, NewSecret
-from contentsvc_http.errors import Refused, accepted, refused
+from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
+from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 
 _TAGS: Final = ["webhook endpoints"]
 _HOUR: Final = timedelta(hours=1)
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
-_Url = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
-_Description = Annotated[str, Meta(max_length=DESCRIPTION_LIMIT)]
-
-
-class NewEndpoint(Struct, forbid_unknown_fields=True, rename="camel"):
-    """A new webhook endpoint. If you choose no event types, the endpoint receives all of them."""
-
-    url: _Url
-    description: _Description = ""
-    event_types: list[EventType] = []
-    enabled: bool = True
-
-
-class EndpointFields(Struct, forbid_unknown_fields=True, rename="camel"):
-    """The fields to change. Send at least one."""
-
-    url: _Url | UnsetType = UNSET
-    description: _Description | UnsetType = UNSET
-    event_types: list[EventType] | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
 
 
 class SecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
     """How long messages are also signed with the previous secret, in hours."""
 
     overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP // _HOUR)] = OVERLAP // _HOUR
-
-
-@final
-class EndpointBody(TypedDict):
-    """A webhook endpoint."""
-
-    id: str
-    url: str
-    description: str
-    #: Empty: all event types.
-    eventTypes: list[Literal["post.created", "post.published", "run.failed"]]
-    enabled: bool
-    #: Why the service disabled the endpoint; null if it did not.
-    disabledReason: str | None
-    consecutiveFailures: int
-    #: Until when messages are also signed with the previous secret.
-    previousSecretUntil: str | None
-    createdAt: str
 
 
 @final
@@ -87,7 +55,8 @@ class NewSecretBody(TypedDict):
     """A webhook endpoint and its new secret, which is shown only once."""
 
     webhookEndpoint: EndpointBody
-    secret: str
+    #: Null: the format has no signatures.
+    secret: str | None
 
 
 @final
@@ -105,8 +74,6 @@ class TestSentBody(TypedDict):
 
 
 def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor) -> list[HTTPRouteHandler]:
-    """Return the routes of webhook endpoints."""
-
     @get(
         "/v1/webhook-endpoints",
         name="list_webhook_endpoints",
@@ -118,7 +85,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
         key = await gate.caller(request, Scope.READ)
         found = await endpoints.endpoints(key.organization_id)
-        return await gate.answer(key, {"webhookEndpoints": [endpoint_body(each) for each in found]})
+        return await gate.answer(key, {"webhookEndpoints": [EndpointBody.of(each) for each in found]})
 
     @get(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -131,7 +98,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.READ)
         found = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        return await gate.answer(key, {"webhookEndpoint": endpoint_body(accepted(found or UNKNOWN_ENDPOINT))})
+        return await gate.answer(key, {"webhookEndpoint": EndpointBody.of(accepted(found or UNKNOWN_ENDPOINT))})
 
     @post(
         "/v1/webhook-endpoints",
@@ -139,21 +106,16 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         name="create_webhook_endpoint",
         operation_id="createWebhookEndpoint",
         summary="Create a webhook endpoint",
-        description="The response contains the signing secret. Store it: it is not shown again.",
+        description="`url` is the URL of a webhook, or `mailto:` and up to ten e-mail addresses. Unless you name a "
+        "format, the host decides: URLs of Slack, Discord and Microsoft Teams are recognized. For the format "
+        "`standard`, the response contains the signing secret. Store it: it is not shown again.",
         tags=_TAGS,
-        operation_class=takes(NewEndpoint),
+        operation_class=takes(CreateEndpoint),
         responses=errors(400, 409, 413, 415),
     )
     async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
-        body = await read_body(request, NewEndpoint)
-        made = await editor.create(
-            key.organization_id,
-            url=body.url,
-            description=body.description,
-            event_types=body.event_types,
-            enabled=body.enabled,
-        )
+        made = await editor.create(key.organization_id, await read_body(request, CreateEndpoint))
         return await gate.answer(key, _with_secret(accepted(made)), status=201)
 
     @patch(
@@ -164,14 +126,16 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         description="A disabled endpoint receives no new messages. Messages that are already waiting are sent when you "
         "enable it again.",
         tags=_TAGS,
-        operation_class=takes(EndpointFields),
+        operation_class=takes(ChangeEndpoint),
         responses=errors(400, 404, 413, 415),
     )
     async def change_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.WRITE)
-        changes = _changes(await read_body(request, EndpointFields))
-        changed = accepted(await editor.change(key.organization_id, endpoint_id, **changes))
-        return await gate.answer(key, {"webhookEndpoint": endpoint_body(changed)})
+        change = await read_body(request, ChangeEndpoint)
+        if not values_of(change):
+            refuse_request("there is nothing to change")
+        changed = accepted(await editor.change(key.organization_id, endpoint_id, change))
+        return await gate.answer(key, {"webhookEndpoint": EndpointBody.of(changed)})
 
     @delete(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -198,7 +162,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         "previous secret.",
         tags=_TAGS,
         operation_class=takes(SecretRotation, required=False),
-        responses=errors(400, 404, 413, 415),
+        responses=errors(400, 404, 409, 413, 415),
     )
     async def rotate_secret(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[NewSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
@@ -231,20 +195,6 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     ]
 
 
-def _changes(fields: EndpointFields) -> EndpointChanges:
-    changes = EndpointChanges()
-    if fields.url is not UNSET:
-        changes["url"] = fields.url
-    if fields.description is not UNSET:
-        changes["description"] = fields.description
-    if fields.event_types is not UNSET:
-        changes["event_types"] = fields.event_types
-    if fields.enabled is not UNSET:
-        changes["enabled"] = fields.enabled
-    if not changes:
-        raise Refused(400, {"error": "Invalid request: there is nothing to change"})
-    return changes
-
-
 def _with_secret(made: NewSecret) -> dict[str, Any]:
-    return {"webhookEndpoint": endpoint_body(made.endpoint), "secret": made.secret}
+    secret = made.secret if made.endpoint.is_signed else None
+    return {"webhookEndpoint": EndpointBody.of(made.endpoint), "secret": secret}

@@ -7,16 +7,20 @@ import msgspec
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
+from msgspec import to_builtins
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.journal import log_body, read_log_query
+from contentsvc_core.application import Application
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.journal import UNKNOWN_LOG, log_body, read_log_query
 from contentsvc_core.lists.pagination import PageRequest
-from contentsvc_core.ports import Journal, Shares
-from contentsvc_core.usecases.replay import Replayer
+from contentsvc_core.usecases.replay_many import ReplayDeliveries
 from contentsvc_http.errors import accepted
 from contentsvc_http.responses import PaginationBody
+from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
+from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayedBatchShape
 
 #: Maximum size of all payloads of a page, in stored bytes. A hundred usual pushes have 2 MB. Building a response of
 #: 8 MiB takes less than 100 MiB of memory.
@@ -24,6 +28,12 @@ MAX_BYTES: Final = 8 * 1024 * 1024
 _PAYLOADS: Final = (
     "The payloads of a page have at most 8 MiB in total. The smallest ones are included, the others are null. To get a "
     "payload that is null, request its entry with `limit=1`: a page of one entry always includes the payload."
+)
+
+_BULK: Final = (
+    "Replays up to 25 entries and names the cursor of the next batch: repeat the request with it until `next` is null. "
+    "Processed deliveries are replayed once for a `requestId`, and failed messages are sent again. Entries that cannot "
+    "be replayed are named with the reason: the body of a refused delivery is not stored."
 )
 
 
@@ -58,8 +68,8 @@ class ReplayBody(TypedDict):
     deliveryId: str
 
 
-def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares: Shares) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
+    journal, shares, replayer = app.stores.journal, app.shares, app.replayer
 
     @get(
         "/v1/webhook-logs",
@@ -109,4 +119,45 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
         replayed = accepted(await replayer.replay(key.organization_id, log_id))
         return await gate.answer(key, {"deliveryId": replayed.delivery_id}, status=202)
 
-    return [list_webhook_logs, replay_webhook_log]
+    @get(
+        "/v1/webhook-logs/{log_id:str}",
+        name="get_webhook_log",
+        operation_id="getWebhookLog",
+        summary="Get a log entry, the cause of its outcome, and the remedy",
+        tags=["webhook logs"],
+        responses=errors(404),
+    )
+    async def get_webhook_log(
+        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
+    ) -> Response[OneLogShape]:
+        key = await gate.caller(request, Scope.READ)
+        owner = key.organization_id
+
+        async def shown() -> OneLogShape | None:
+            entry = await journal.entry(owner, log_id, max_bytes=MAX_BYTES) if is_own_id(log_id) else None
+            if entry is None:
+                return None
+            explained = await app.diagnoses.explain(entry)
+            return await asyncio.to_thread(lambda: OneLogShape.of(entry, explained))
+
+        shape = accepted(await shares.heavy(owner, shown) or UNKNOWN_LOG)
+        return await gate.answer(key, to_builtins(shape))
+
+    @post(
+        "/v1/webhook-logs/replay",
+        status_code=202,
+        name="replay_webhook_logs",
+        operation_id="replayWebhookLogs",
+        summary="Replay the log entries of a filter, one batch a request",
+        description=_BULK,
+        tags=["webhook logs"],
+        operation_class=takes(ReplayDeliveries),
+        responses=errors(400, 413, 415),
+    )
+    async def replay_webhook_logs(request: Request[Any, Any, Any]) -> Response[ReplayedBatchShape]:
+        key = await gate.caller(request, Scope.WRITE)
+        command = await read_body(request, ReplayDeliveries)
+        batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
+        return await gate.answer(key, to_builtins(ReplayedBatchShape.of(batch)), status=202)
+
+    return [list_webhook_logs, get_webhook_log, replay_webhook_logs, replay_webhook_log]

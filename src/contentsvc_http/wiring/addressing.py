@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from contentsvc_core.ports import Changelogs
-from contentsvc_http.wiring.turns import turning
+from contentsvc_http.wiring.periodic import every
 
 #: The interval of the query for published posts without a path, in seconds: one index lookup.
 _LOOK_EVERY_S: Final = 60.0
@@ -18,13 +18,11 @@ _PAUSE_S: Final = 0.1
 
 @contextlib.asynccontextmanager
 async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
-    """Set the missing paths of published posts, at start and once a minute."""
-
     async def look() -> None:
         addressed = _TOGETHER
         while addressed == _TOGETHER:
             addressed = await changelogs.address(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
-    async with turning(look, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+    async with every(look, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
         yield

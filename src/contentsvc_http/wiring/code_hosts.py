@@ -1,5 +1,3 @@
-"""The code hosts whose APIs are configured."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
@@ -18,12 +16,10 @@ class CodeHosts:
     """Returns the code host of a provider; the first call loads the HTTP client."""
 
     def __init__(self, api_urls: Mapping[str, str]) -> None:
-        """Create the code hosts from API URLs by provider slug; an empty URL means none."""
         self._api_urls = api_urls
         self._opened: dict[str, HostClient] = {}
 
     async def __call__(self, provider: str) -> "HostClient | None":
-        """Return a provider's code host; ``None``: its API is not configured."""
         api_url = self._api_urls.get(provider)
         if not api_url:
             return None
@@ -32,14 +28,12 @@ class CodeHosts:
         return self._opened.get(provider) or self._opened.setdefault(provider, module.client_of(provider)(api_url))
 
     async def close(self) -> None:
-        """Close the connections."""
         for host in self._opened.values():
             await host.close()
 
 
 @contextlib.asynccontextmanager
 async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
-    """Open the configured code hosts; close their connections at the end."""
     hosts = CodeHosts(settings.api_urls)
     try:
         yield hosts

@@ -1,5 +1,3 @@
-"""The background task that sends webhooks."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -14,12 +12,15 @@ from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.dispatch import Dispatcher
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.mailing import sender as mail_sender
 
 if TYPE_CHECKING:
     from contentsvc_core.ports import WebhookSender
 
 #: The time for which a stop waits for answers, in seconds.
 _GRACE_S: Final = 1.0
+#: How long a mail server may take for each answer, in seconds: a mail should end before its lease of 60 s.
+_MAIL_S: Final = 10.0
 _SENDER: Final = "contentsvc_adapters.outgoing.sender"
 
 
@@ -28,12 +29,10 @@ class SenderOnDemand:
     """Loads the HTTP client with the first message: most processes send none."""
 
     def __init__(self, opened: frozenset[SiteHost]) -> None:
-        """Create the sender; ``opened`` are the non-public hosts that the operator allows."""
         self._opened = opened
         self._sender: WebhookSender | None = None
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        """Send a message."""
         if self._sender is None:
             # In a thread, so that deliveries do not wait for the import.
             module: Any = await asyncio.to_thread(import_module, _SENDER)
@@ -54,7 +53,9 @@ async def dispatching(
 ) -> AsyncGenerator[None]:
     """Send the messages of the outbox; at the end, release the unanswered ones."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
-    worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=log_fault, on_sent=on_sent)
+    mails = mail_sender(settings, timeout_s=_MAIL_S) if settings.smtp_url else None
+    dispatcher = Dispatcher(stores.outbox, sender, clock, ids, base_url=settings.base_url, mails=mails)
+    worker = DispatchWorker(dispatcher, on_fault=log_fault, on_sent=on_sent)
     writes.listen(worker.expect)
     worker.launch()
     try:

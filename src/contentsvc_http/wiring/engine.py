@@ -1,5 +1,3 @@
-"""The engine and its workflow."""
-
 import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Final
@@ -12,8 +10,8 @@ from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.pull_requests import PullRequestReader
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.instrumentation import Instrumentation
 from contentsvc_http.settings import Settings
-from contentsvc_http.watching import Watch
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.sites import ReaderOnDemand
 from contentsvc_http.wiring.writers import open_writer
@@ -31,11 +29,13 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @contextlib.asynccontextmanager
-async def open_engine(settings: Settings, app: Application, watch: Watch) -> "AsyncGenerator[Worker]":
+async def open_engine(
+    settings: Settings, app: Application, instrumentation: Instrumentation
+) -> "AsyncGenerator[Worker]":
     """Perform runs; at the end, finish the runs in progress or give them back."""
     stores, clock, ids = app.stores, app.clock, app.ids
     # Imported here: a process that only receives deliveries does not need the engine.
-    from contentsvc_adapters.engine.execution import Pace  # noqa: PLC0415
+    from contentsvc_adapters.engine.execution import WorkerConfig  # noqa: PLC0415
     from contentsvc_adapters.engine.membership import Membership  # noqa: PLC0415
     from contentsvc_adapters.engine.worker import Worker  # noqa: PLC0415
 
@@ -43,14 +43,14 @@ async def open_engine(settings: Settings, app: Application, watch: Watch) -> "As
         # Runs that fail with their process cannot report it themselves.
         failed = details.get("failed")
         for _ in range(failed if isinstance(failed, int) else 0):
-            watch.ended(RunStatus.FAILED)
+            instrumentation.ended(RunStatus.FAILED)
         _LOG.warning(event, **details)
 
     stack = contextlib.AsyncExitStack()
     writer = await stack.enter_async_context(open_writer(settings))
     worker = Worker(
         _execution(settings, app),
-        watch.workflow(
+        instrumentation.workflow(
             Performer(
                 ledger=stores.ledger,
                 jobs=stores.jobs,
@@ -63,15 +63,15 @@ async def open_engine(settings: Settings, app: Application, watch: Watch) -> "As
                     ledger=stores.ledger,
                     jobs=stores.jobs,
                     clock=clock,
-                    aside=asyncio.to_thread,
+                    offload=asyncio.to_thread,
                 ),
-                pull_requests=PullRequestReader(stores.directory, app.host_calls, clock),
+                pull_requests=PullRequestReader(stores.directory, app.code_host_service, clock),
                 writer=writer,
                 fallback=DeterministicWriter(),
                 renderer=app.renderer,
                 clock=clock,
                 ids=ids,
-                ended=watch.ended,
+                ended=instrumentation.ended,
             )
         ),
         Membership(stores.executors, ids, alone=settings.is_sqlite),
@@ -79,7 +79,7 @@ async def open_engine(settings: Settings, app: Application, watch: Watch) -> "As
         clock=clock,
         on_fault=log_fault,
         on_note=note,
-        pace=Pace(
+        pace=WorkerConfig(
             concurrency=settings.run_concurrency,
             per_organization=min(settings.run_concurrency_per_organization, settings.run_concurrency),
         ),
@@ -96,10 +96,10 @@ def _execution(settings: Settings, app: Application) -> "Execution":
     if settings.engine_in_force == "inline":
         from contentsvc_adapters.engine.inline import InlineExecution  # noqa: PLC0415  # as above
 
-        return InlineExecution(app.stores.ledger, app.stores.run_memory)
+        return InlineExecution(app.stores.ledger, app.stores.run_state)
     from contentsvc_adapters.engine.dbos_on_demand import DbosOnDemand  # noqa: PLC0415  # as above
 
-    executor = app.ids.mint("dbos_")
+    executor = app.ids.new_id("dbos_")
 
     def create() -> "DbosExecution":
         from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # takes longer than the rest

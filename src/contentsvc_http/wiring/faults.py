@@ -1,5 +1,3 @@
-"""Logging of faults in background tasks."""
-
 from time import monotonic
 from typing import Final, final
 

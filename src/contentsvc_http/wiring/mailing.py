@@ -1,5 +1,3 @@
-"""The background task that sends mails."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
@@ -10,7 +8,7 @@ from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
 from contentsvc_adapters.pacing import Notifier, Pacer
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource, Stores
-from contentsvc_core.usecases.mail import AT_ONCE, Mailer
+from contentsvc_core.usecases.mail import BATCH_SIZE, Mailer
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.faults import log_fault
 
@@ -22,7 +20,6 @@ _GRACE_S: Final = 3.0
 
 
 def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
-    """Create the mail sender; the settings must name an SMTP server."""
     return SmtpSender(SmtpServer.read(settings.smtp_url), settings.mail_from, timeout_s=timeout_s)
 
 
@@ -37,6 +34,7 @@ async def mailing(
     mailer = Mailer(
         stores.mailbox,
         stores.changelogs,
+        stores.directory,
         sender(settings),
         clock,
         ids,
@@ -52,7 +50,7 @@ async def mailing(
             pacer.begin()
             sent = 0
             try:
-                if (sent := await mailer.turn()) == AT_ONCE:
+                if (sent := await mailer.turn()) == BATCH_SIZE:
                     continue
             except Exception as exc:  # noqa: BLE001  # the next turn tries again
                 log_fault(exc)

@@ -1,11 +1,10 @@
-"""The parts of a process, by its role."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 
-from contentsvc_adapters.aside import OneAtATime, shares
+from contentsvc_adapters.offload import SingleThreadExecutor, shares
 from contentsvc_adapters.pacing import Notifier
+from contentsvc_core.usecases.edit import Publisher
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_http.app import Services, create_application
 from contentsvc_http.asgi import ASGIApp
@@ -13,6 +12,7 @@ from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.addressing import addressing
+from contentsvc_http.wiring.alerting import alerting
 from contentsvc_http.wiring.application import compose
 from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.dispatching import dispatching
@@ -37,7 +37,7 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
 @contextlib.asynccontextmanager
 async def open_services(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[Services]:
     """Open the services of a role; close them in the end."""
-    stores, watch, clock, ids = reception.stores, reception.watch, reception.clock, reception.ids
+    stores, instrumentation, clock, ids = reception.stores, reception.instrumentation, reception.clock, reception.ids
     async with contextlib.AsyncExitStack() as stack:
         stores.search.looker.on_given_up = log_given_up
         hosts = await stack.enter_async_context(open_code_hosts(settings))
@@ -47,34 +47,37 @@ async def open_services(settings: Settings, role: Role, reception: Reception) ->
             clock=clock,
             ids=ids,
             hosts=hosts,
-            nudge=reception.nudge,
+            notify=reception.notify,
             shares=shares(connections=stores.database.dialect.readers),
         )
-        # In a thread, as above: this imports the use cases.
         await asyncio.to_thread(app.load)
-        engine = await stack.enter_async_context(open_engine(settings, app, watch)) if role.works else None
+        engine = await stack.enter_async_context(open_engine(settings, app, instrumentation)) if role.works else None
         if engine is not None:
-            reception.nudge.to = engine.nudge
+            reception.notify.to = engine.notify
             writes = Notifier()
             stores.database.on_written = writes.notify
             await stack.enter_async_context(sweeping(stores, clock))
             await stack.enter_async_context(searching(stores.search, writes))
             await stack.enter_async_context(addressing(stores.changelogs))
-            await stack.enter_async_context(dispatching(settings, stores, clock, ids, writes, on_sent=watch.sent))
+            await stack.enter_async_context(alerting(stores, clock, writes))
+            await stack.enter_async_context(
+                dispatching(settings, stores, clock, ids, writes, on_sent=instrumentation.sent)
+            )
             await stack.enter_async_context(mailing(settings, stores, clock, ids, writes))
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
-            await stack.enter_async_context(scheduling(scheduler, clock, nudge=engine.nudge))
+            publisher = Publisher(stores.posts, clock, on_fault=log_fault)
+            await stack.enter_async_context(scheduling(scheduler, publisher, clock, notify=engine.notify))
 
         async def why_not_ready() -> str | None:
             if engine is not None and not engine.is_running:
                 return "the engine has stopped"
             return await reception.why_not_ready()
 
-        rendering = OneAtATime("public pages")
+        rendering = SingleThreadExecutor("public pages")
         stack.callback(rendering.close)
-        front = front_of(settings, app, reception.receiver, RenderedPages(rendering), settled=watch.settled)
+        front = front_of(settings, app, reception.receiver, RenderedPages(rendering))
         yield Services(
             front=front if role.receives else None,
             why_not_ready=why_not_ready,
-            for_operators=watch.routes(),
+            for_operators=instrumentation.routes(),
         )

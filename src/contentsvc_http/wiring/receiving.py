@@ -3,23 +3,26 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from typing import Final, final
 
 from attrs import define, frozen
 
-from contentsvc_adapters.aside import OneAtATime, threads
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.offload import SingleThreadExecutor, threads
 from contentsvc_adapters.sql import HEAD, SqlStores, is_older, revision, serving_alone
 from contentsvc_adapters.sql.backlog import backlog, connections
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_http.asgi import ASGIApp
+from contentsvc_http.body_budget import BodyBudget
+from contentsvc_http.client_address import Proxies
 from contentsvc_http.deliveries import Deliveries
-from contentsvc_http.intake import Intake
+from contentsvc_http.instrumentation import Instrumentation, watching
 from contentsvc_http.logs import Requests
 from contentsvc_http.settings import Settings
-from contentsvc_http.watching import Watch, watching
 from contentsvc_http.webhooks import Webhooks
 from contentsvc_http.wiring.stores import open_stores
 
@@ -30,36 +33,37 @@ def _nothing() -> None:
     pass
 
 
+def _source(proxies: Proxies, delivery: Delivery) -> str | None:
+    return None if delivery.peer is None else proxies.client(delivery.peer, delivery.headers)
+
+
 @final
 @define
-class Nudge:
+class EngineNotifier:
     """Notifies the engine of this process of a new run, once the engine is open. Other processes poll."""
 
     to: Callable[[], None] = _nothing
 
     def __call__(self) -> None:
-        """Notify the engine."""
         self.to()
 
 
 @final
 @frozen(kw_only=True)
 class Reception:
-    """The open stores and the receiver."""
-
     stores: SqlStores
-    watch: Watch
+    instrumentation: Instrumentation
     clock: SystemClock
     ids: RandomIds
     receiver: Deliveries
-    nudge: Nudge
+    notify: EngineNotifier
     requests: Requests
-    aside: OneAtATime
-    intake: Intake
+    offload: SingleThreadExecutor
+    budget: BodyBudget
 
     def before(self, application: ASGIApp) -> Webhooks:
         """Return the ASGI application that receives deliveries and passes all other requests to ``application``."""
-        return Webhooks(self.receiver, application, aside=self.aside, intake=self.intake, requests=self.requests)
+        return Webhooks(self.receiver, application, offload=self.offload, budget=self.budget, requests=self.requests)
 
     async def why_not_ready(self) -> str | None:
         """Return the reason why deliveries cannot be settled now, or ``None``."""
@@ -86,18 +90,18 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
         clock = SystemClock()
         ids = RandomIds()
         # Around the engine, so that the ends of the last runs are counted.
-        watch = await stack.enter_async_context(
+        instrumentation = await stack.enter_async_context(
             watching(
                 settings,
                 backlog=lambda: backlog(stores.database, clock.now()),
                 connections=lambda: connections(stores.database),
             )
         )
-        if watch.batch is not None:
-            stores.queue.on_batch = watch.batch
-        aside = OneAtATime()
-        stack.callback(aside.close)
-        nudge = Nudge()
+        if instrumentation.batch is not None:
+            stores.queue.on_batch = instrumentation.batch
+        offload = SingleThreadExecutor()
+        stack.callback(offload.close)
+        notify = EngineNotifier()
         receiver = Deliveries(
             Receiver(
                 stores.deliveries,
@@ -105,20 +109,21 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
                 clock,
                 ids,
                 failed_rows_per_minute=settings.failed_log_rows_per_minute,
-                nudge=nudge,
-                aside=aside,
+                notify=notify,
+                offload=offload,
+                source=partial(_source, Proxies.read(settings.trusted_proxies)),
             ),
             queue=stores.deliveries,
-            observers=watch.deliveries,
+            observers=instrumentation.deliveries,
         )
         yield Reception(
             stores=stores,
-            watch=watch,
+            instrumentation=instrumentation,
             clock=clock,
             ids=ids,
             receiver=receiver,
-            nudge=nudge,
-            requests=Requests(watch.answered),
-            aside=aside,
-            intake=Intake(settings.max_large_bodies_mib * _MIB),
+            notify=notify,
+            requests=Requests(instrumentation.answered),
+            offload=offload,
+            budget=BodyBudget(settings.max_large_bodies_mib * _MIB),
         )

@@ -1,5 +1,3 @@
-"""The background task that indexes documents for search."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
@@ -8,9 +6,9 @@ from typing import Final
 import structlog
 
 from contentsvc_adapters.pacing import Notifier
-from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
+from contentsvc_adapters.sql.searching.indexing import TRIES, GivenUp
 from contentsvc_core.ports import Search
-from contentsvc_http.wiring.turns import turning
+from contentsvc_http.wiring.periodic import every
 
 #: The interval of indexing after a write of this process, and in an idle process, in seconds. Searches find what
 #: another process has written all the same: a search indexes the remaining documents of its organization first.
@@ -26,7 +24,6 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 
 def log_given_up(document: GivenUp) -> None:
-    """Log that a document is not searchable, because its indexing never finished."""
     _LOG.error(
         "search document given up",
         organization_id=document.organization_id,
@@ -38,15 +35,13 @@ def log_given_up(document: GivenUp) -> None:
 
 @contextlib.asynccontextmanager
 async def searching(search: Search, writes: Notifier) -> AsyncGenerator[None]:
-    """Index waiting documents periodically."""
-
     async def look() -> None:
         looked = _TOGETHER
         while looked == _TOGETHER:
             looked = await search.catch_up(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
-    async with turning(
+    async with every(
         look, "search", every_s=_LOOK_EVERY_S, rarely_s=_RARELY_S, after_fault_s=_AGAIN_AFTER_S, writes=writes
     ):
         yield

@@ -1,5 +1,3 @@
-"""The reader of websites."""
-
 import asyncio
 from collections.abc import Collection
 from importlib import import_module
@@ -19,12 +17,10 @@ class ReaderOnDemand:
     """Loads the HTTP client with the first site: most processes read none."""
 
     def __init__(self, opened: Collection[SiteHost]) -> None:
-        """Create the reader; ``opened`` are the non-public hosts that the operator allows."""
         self._opened = opened
         self._reader: SiteReader | None = None
 
     async def read(self, url: str) -> "SitePage | NotRead":
-        """Read a page."""
         if self._reader is None:
             # In a thread, so that deliveries do not wait for the import.
             module: Any = await asyncio.to_thread(import_module, _READER)

@@ -1,5 +1,3 @@
-"""Opening and closing the stores."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -43,14 +41,13 @@ class _OnDemand:
 async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGenerator[SqlStores]:
     """Open the database with a current schema, and close it at the end.
 
-    ``checks_key`` checks the key now, not with the first secret. A command without secrets then does not load the
-    cryptography library.
+    ``checks_key`` checks the key now, not with the first secret.
 
     Raises:
-        StoreUnavailable: The database cannot be opened.
-        SchemaMismatch: The schema differs, and this process must not migrate it.
-        UnusableKey: No usable key is configured.
-        SecretUnreadable: The key does not open the stored secrets.
+            StoreUnavailable: The database cannot be opened.
+            SchemaMismatch: The schema differs, and this process must not migrate it.
+            UnusableKey: No usable key is configured.
+            SecretUnreadable: The key does not open the stored secrets.
     """
     if not settings.is_sqlite and not settings.secret_key:
         from contentsvc_adapters.sealing import UnusableKey  # noqa: PLC0415  # see below
@@ -94,12 +91,7 @@ async def _in_time(closing: Coroutine[None, None, None]) -> None:
 
 
 async def migrate(settings: Settings) -> str:
-    """Migrate the database's schema, and create a missing SQLite file; return the revision.
-
-    Raises:
-        StoreUnavailable: The database cannot be opened.
-        SchemaMismatch: A newer version has migrated the schema.
-    """
+    """Migrate the database's schema, and create a missing SQLite file; return the revision."""
     database = Database(settings.database_url)
     try:
         await upgrade(database)

@@ -1,5 +1,3 @@
-"""The background task of the sweeper."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
@@ -11,7 +9,7 @@ from attrs import asdict
 from contentsvc_core.ports import Clock, Stores
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_http.wiring.faults import log_fault
-from contentsvc_http.wiring.turns import turning
+from contentsvc_http.wiring.periodic import every
 
 #: The interval of deleting expired data, in seconds.
 _SWEEP_EVERY_S: Final = 3600.0
@@ -24,7 +22,6 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 @contextlib.asynccontextmanager
 async def sweeping(stores: Stores, clock: Clock) -> AsyncGenerator[None]:
-    """Delete expired data periodically."""
     sweeper = Sweeper(
         stores.journal,
         stores.directory,
@@ -43,7 +40,7 @@ async def sweeping(stores: Stores, clock: Clock) -> AsyncGenerator[None]:
     async def sweep() -> None:
         _LOG.debug("swept", **asdict(await sweeper.sweep()))
 
-    async with turning(sweep, "sweep", every_s=_SWEEP_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+    async with every(sweep, "sweep", every_s=_SWEEP_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
         yield
 
 

@@ -1,5 +1,3 @@
-"""The choice of the content writer."""
-
 import contextlib
 from collections.abc import AsyncGenerator
 

@@ -76,6 +76,10 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Rename the test module", "tests/test_lamp.py", _S.INTERNAL),
         ("Address review comments", _CODE, _S.INTERNAL),
         ("Prepare release 25.1.0", "CHANGELOG.md", None),
+        ("Add new section to changes.rst. Raise the version", "CHANGES.rst pyproject.toml uv.lock", _S.DOCUMENTATION),
+        ("Add the beam to news.md and README", "NEWS.md Cargo.toml", _S.DOCUMENTATION),
+        ("Add a note to CHANGES.rst about #32", "CHANGES.rst", _S.DOCUMENTATION),
+        ("Add a change of history for ships", _CODE, _S.ADDED),
     ),
     "past tense": (
         ("Fixed #345 -- Made the lamp blink at noon.", _CODE, _S.CHANGED),

@@ -6,14 +6,14 @@ import pytest
 from changelog_samples import HOST, announced, commit, draft_of, push, release
 
 from contentsvc_core.content.changelog import write_changelog
-from contentsvc_core.content.changelog.page import Page, bounded, entry, joined, named, references
+from contentsvc_core.content.changelog.lines import bounded, entry, joined, named, references, voice_of
+from contentsvc_core.content.changelog.markdown import cut_at_word, masked_line, sentence, with_period, without_period
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import Part, report_of
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.changelog.titles import plain_title, releases_named
-from contentsvc_core.content.changelog.voice import voice_of
-from contentsvc_core.content.changelog.wording import cut_at_word, masked_line, sentence, with_period, without_period
+from contentsvc_core.content.changelog.writer import blocks_of, page_of
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH
 from contentsvc_core.content.writing import Brief, Chapter
@@ -117,7 +117,7 @@ class TestNotes:
     @pytest.mark.parametrize(
         ("body", "shown"),
         [
-            ("a <!-- b -->c<!-- d\ne --> f <!-- g -->", "a c\n f"),
+            ("a <!-- b -->c<!-- d\ne --> f <!-- g -->", "a c f"),
             ("a\n<!-- b -->\nc", "a\nc"),
             ("a\n  <!-- b\n-->\nc", "a\nc"),
             ("`a` <!-- b --> `c <!-- d --> e` <!-- f -->", "`a`  `c <!-- d --> e`"),
@@ -126,7 +126,7 @@ class TestNotes:
             ("```\n<!-- b -->\n``` x\n```\nc", "```\n<!-- b -->\n``` x\n```\nc"),
             ("```a`b\n<!-- c -->d", "```a`b\nd"),
             ("~~~a`b\n<!-- c -->d", "~~~a`b\n<!-- c -->d\n~~~"),
-            ("    ```\n<!-- a -->b", "```\nb"),
+            ("    ```\n<!-- a -->b", "```\nb\n```"),
             ("a<!---->b", "ab"),
             ("a -->b<!-- c", "a -->b<!-- c"),
         ],
@@ -158,7 +158,7 @@ class TestTitles:
             f"{project} v1.0.0-with-a-long…, v1.0.1-with-a-long… and v2"
         )
         assert releases_named([release(tag) for tag in (*tags, "v2.0.0-rc")], project, ENGLISH) == (
-            f"{project}, 3 releases up to v2.0.0-rc"
+            f"{project} v1.0.0-with-a-long… to v2.0.0-rc"
         )
 
     @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ class TestTitles:
             (["kettles-v1"], "kettle kettles-v1"),
             (["v1", ""], "kettle v1"),
             (["v1", "v2", "v3"], "kettle v1, v2 and v3"),
-            (["v1", "v2", "v3", "v4"], "kettle, 4 releases up to v4"),
+            (["v1", "v2", "v3", "v4"], "kettle v1 to v4"),
         ],
     )
     def test_releases_are_named_up_to_three(self, tags: list[str], named: str) -> None:
@@ -306,10 +306,10 @@ class TestReports:
         assert (part.releases, part.pushes, part.base) == ((v1, v2), (first, second, third), HOST)
         assert [change.text for change in part.changes] == ["Ring", "Drip", "Run"]
 
-    def test_the_announced_release_is_no_part_of_the_others(self) -> None:
+    def test_the_announced_release_is_the_last_one(self) -> None:
         v1, v2 = release("v1"), release("v2")
         (part,) = _parts(v1, push("feat: ring"), v2, release=v2)
-        assert part.releases == (v1,)
+        assert part.releases == (v1, v2)
         assert [stage.release for stage in part.stages] == [v1, v2]
 
     def test_a_commit_that_two_repositories_share_is_told_where_it_came_first(self) -> None:
@@ -357,17 +357,16 @@ class TestReports:
 
 class TestPages:
     def _page(self, limit: int, *events: Any, several: bool = False) -> str:
-        page = Page(voice_of(None), ChangelogOptions(longest=limit), [], ["The end."])
-        for part in _parts(*events):
-            page.write(part, several=several)
-        return page.markdown()
+        voice = voice_of(None)
+        (part,) = _parts(*events)
+        return page_of([], blocks_of(part, voice, _OPTIONS, several=several), ["The end."], voice, limit)
 
     def test_entries_that_find_no_room_are_counted(self) -> None:
         commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(5)]
         whole = "## Fixed\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
         assert self._page(1_000, push(*commits)) == whole
-        # 100 and the end with its two line feeds are kept, a heading takes five more than its length, an entry one.
-        room = 100 + len("The end.") + 2 + len("## Fixed") + 5 + 5 * len("- Drip 0\n")
+        # 100 and the end with its two line feeds are kept, a heading takes two more than its length, an entry one.
+        room = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
         assert self._page(room, push(*commits)) == whole
         assert self._page(room - 1, push(*commits)) == whole.replace(
             "- Drip 4\n", "\n1 more change is not shown here.\n"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.changelog import ChangelogOptions
-from contentsvc_core.content.changelog.wording import mask_addresses
+from contentsvc_core.content.changelog.markdown import mask_addresses
 from contentsvc_core.events.normalized import Author
 
 

@@ -66,10 +66,11 @@ def test_a_replayed_push_and_release_are_told_once() -> None:
     assert _of(kettle=(*events, *events)) == _of(kettle=events)
 
 
-def test_many_releases_of_several_repositories_are_counted_in_the_title() -> None:
+def test_releases_of_several_repositories_are_named_in_the_title() -> None:
     draft = _of(kettle=(release("v1"), release("v2")), lid=(release("v3"), release("v4"), push("feat: ring")))
-    assert draft.title == "4 releases; not released yet: ring"
+    assert draft.title == "kettle v1 to v2 and lid v3 to v4; not released yet: ring"
     assert _of(kettle=(release("v1"),), lid=(release("v3"),)).title == "kettle v1 and lid v3 released"
+    assert _of(**{f"lid{n}": (release("v1"),) for n in range(4)}).title == "4 releases (4 repositories) released"
     assert _of(kettle=(push("feat: ring"),), lid=(push("feat: sing"),)).title == ("kettle and lid: ring, sing")
 
 
@@ -80,10 +81,10 @@ def test_a_title_counts_only_what_the_releases_in_it_contain() -> None:
     beta = release("v2b1", prerelease=True)
     assert _of(kettle=(ring, beta), lid=(release("v3"),)).title == ("kettle v2b1 (pre-release) and lid v3: ring, drip")
     many = tuple(release(f"v{n}") for n in range(4))
-    assert _of(kettle=(ring, *many, beta), lid=()).title == (
-        "kettle, 4 releases and 1 pre-release up to v2b1 (pre-release): ring, drip"
+    assert _of(kettle=(ring, *many, beta), lid=()).title == ("kettle v0 to v2b1 (pre-release): ring, drip")
+    assert (
+        _of(kettle=(*many, beta), lid=(release("v9"),)).title == "kettle v0 to v2b1 (pre-release) and lid v9 released"
     )
-    assert _of(kettle=(*many, beta), lid=(release("v9"),)).title == "5 releases and 1 pre-release released"
 
 
 def test_names_of_repositories_are_escaped() -> None:

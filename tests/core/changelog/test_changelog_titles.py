@@ -19,7 +19,7 @@ from hypothesis import strategies as st
         ("security: close the spout", "Security: close the spout"),
         ("perf: heat faster", "Heat faster"),
         ("feat: `lid_open` *and* [more]", "lid_open *and* [more]"),
-        ("sTOP the drip", "Fix: sTOP the drip"),
+        ("sTOP the drip", "sTOP the drip"),
         ("zinc", "1 other change"),
         ('Revert "feat: ring"', "Revert “ring”"),
     ],
@@ -47,6 +47,7 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
     [
         (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], "support for zinc, Ring at noon"),
         (["fix: stop the drip", "feat!: remove the handle"], "Breaking: remove the handle, stop the drip"),
+        (["feat!: remove one handle", "feat!: drop the plug"], "Breaking: remove one handle, drop the plug"),
         (["feat: " + "boil " * 60], "boil " + "boil " * 19 + "boil…"),
         (["docs: spell", "ci: x", "ci: y"], "1 documentation change and 2 internal changes"),
         (["zinc", "copper"], "2 other changes"),
@@ -63,7 +64,7 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: Ring at noon"
     # The first section is new: the title need not say so.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
-    assert announced(release("v2", body=notes)).title == "kettle v2: a lid, Security: no spills, louder"
+    assert announced(release("v2", body=notes)).title == "kettle v2: Security: no spills, a lid, louder"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"
 
 
@@ -113,7 +114,7 @@ def test_a_window_names_its_releases_before_its_changes() -> None:
         ("v1.0",): "kettle v1.0: ring, drip",
         ("v1.0", "v1.1"): "kettle v1.0 and v1.1: ring, drip",
         ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: ring, drip",
-        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle, 4 releases up to v1.3: ring, drip",
+        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle v1.0 to v1.3: ring, drip",
     }
     for tags, title in cases.items():
         draft = written(ring, *(release(tag) for tag in tags))

@@ -44,15 +44,15 @@ def test_what_came_after_the_last_release_is_not_credited_to_it() -> None:
 def test_news_beside_a_release_of_upkeep_is_not_the_releases(content_type: ContentType) -> None:
     quiet: tuple[Event, ...] = (push("chore: wipe"), release())
     draft = of_several(content_type, {"acme/kettle": quiet, "acme/lid": _LID})
-    assert draft.title == "kettle v1.2.0; lid: Sing at noon"
+    assert draft.title == "kettle v1.2.0; lid: sing at noon, ring at noon, close the lid again"
     assert (
         draft.markdown.startswith("kettle v1.2.0 is available. In lid: 2 features and 1 fix.") or "•" in draft.markdown
     )
     after = written(content_type, *quiet, "feat: sing at noon")
     before = written(content_type, push("chore: wipe"), release(), push("feat: sing at noon"))
     assert (after.title, before.title) == (
-        "kettle v1.2.0: Sing at noon",
-        "kettle v1.2.0; not released yet: Sing at noon",
+        "kettle v1.2.0: sing at noon",
+        "kettle v1.2.0; not released yet: sing at noon",
     )
 
 

@@ -57,11 +57,6 @@ def test_the_change_with_the_longest_explanation_comes_first_and_small_ones_last
     assert places == sorted(places)
 
 
-def test_a_title_takes_the_first_important_change_that_fits() -> None:
-    long = "feat: " + "boil " * 30 + "\n\n" + "x " * 300
-    assert written(_BLOG, long, "feat: ring at noon").title == "What's new in kettle: Ring at noon"
-
-
 def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
     assert "Ring at every sharp…" in written(_BLOG, "feat: ring at every sharp ho…").markdown
     assert "Ring at every …" in written(_BLOG, "feat: ring at every …").markdown
@@ -69,8 +64,8 @@ def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
 
 def test_releases_are_named_and_compared() -> None:
     draft = written(_BLOG, "feat: ring at noon", *(release(f"v1.{n}") for n in range(3)))
-    assert draft.title == "kettle v1.0 to v1.2: Ring at noon"
-    assert draft.markdown.startswith("kettle v1.0 to v1.2 are available. ")
+    assert draft.title == "kettle v1.0, v1.1 and v1.2: ring at noon"
+    assert draft.markdown.startswith("kettle v1.0, v1.1 and v1.2 are available. ")
     assert "All commits: [v1.0...v1.2](" in draft.markdown
     assert "All commits" not in written(_BLOG, "feat: ring at noon", release()).markdown
 

@@ -11,7 +11,7 @@ from writing_samples import Seen, brand, brief, commit, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.forms import write_content
-from contentsvc_core.content.forms.plain_text import inactive, inert, plain_url
+from contentsvc_core.content.forms.social_posts import inactive, inert, plain_url
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Chapter, Silence

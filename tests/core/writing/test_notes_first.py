@@ -5,8 +5,8 @@ from typing import Final
 import pytest
 from writing_samples import HOST, brand, brief, push, release, written
 
+from contentsvc_core.content.changelog.release_notes import notes_of, plain_line
 from contentsvc_core.content.forms import silence, write_content
-from contentsvc_core.content.forms.notes import notes_of, plain_line
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft, Silence
@@ -46,7 +46,7 @@ PyPI: https://pypi.example/kettle
 
 
 def test_notes_are_read_as_a_lead_and_entries_below_headings() -> None:
-    notes = notes_of(release(body=_NOTES), "acme/kettle")
+    notes = notes_of(release(body=_NOTES))
     assert notes.lead == "The lid closes by itself now. Nobody burns their fingers any more."
     assert [(change.section, change.text, change.numbers) for change in notes.changes] == [
         (Section.ADDED, "Add a `spring` to the lid", ("12",)),
@@ -62,7 +62,7 @@ def test_notes_are_read_as_a_lead_and_entries_below_headings() -> None:
     "body", [None, "", "https://x.example", "| a |\n|---|", "<b>x</b>", "```\n- x\n```", "Sponsors:"]
 )
 def test_notes_may_say_nothing(body: str | None) -> None:
-    notes = notes_of(release(body=body), "acme/kettle")
+    notes = notes_of(release(body=body))
     assert (notes.lead, notes.changes) == ("", ())
 
 
@@ -85,7 +85,8 @@ def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentT
     assert "The lid closes by itself now." in draft.markdown
     assert "sponsor" not in draft.title + draft.markdown
     assert ("dded a" in draft.markdown) is (content_type is not ContentType.TWITTER_POST)
-    assert draft.title == "kettle v1.2.0: Added a spring to the lid" or content_type is ContentType.INVESTOR_UPDATE
+    title = "kettle v1.2.0: add a spring to the lid, Whistle at noon, change the pitch at noon"
+    assert draft.title == title or content_type is ContentType.INVESTOR_UPDATE
 
 
 def test_notes_of_releases_in_a_window_are_entries_and_commits_after_them_are_their_own() -> None:

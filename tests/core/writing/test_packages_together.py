@@ -151,6 +151,7 @@ def test_every_language_and_tone_names_the_packages(content_type: ContentType) -
         assert not_yet not in draft.markdown
 
 
+@pytest.mark.slow("writes or reads very large texts")
 def test_a_post_about_very_many_packages_stays_within_its_limit() -> None:
     packages = [package(release(f"@acme/part-{number}@1.1.0", body="- Add a bell\n" * 20)) for number in range(250)]
     for longest in (1_000, 20_000, 100_000):

@@ -6,14 +6,13 @@ from pathlib import Path
 from string import Formatter
 from typing import Final, cast
 
-import attrs
 import msgspec
 import pytest
 from attrs import evolve
 from writing_samples import MONTH, brand, written
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.changelog.voice import voice_of
+from contentsvc_core.content.changelog.lines import voice_of
 from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, Count, Phrasebook, Toned, phrasebook, phrases_in
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
@@ -29,8 +28,8 @@ def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
         case str():
             yield name, value
         case Count() | Toned():
-            for field in attrs.fields(type(value)):
-                yield from _texts(getattr(value, field.name), f"{name}.{field.name}")
+            for field in value.__struct_fields__:
+                yield from _texts(getattr(value, field), f"{name}.{field}")
         case Mapping():
             for key, inner in cast("Mapping[object, object]", value).items():
                 yield from _texts(inner, f"{name}[{key}]")
@@ -39,7 +38,7 @@ def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _phrases(book: Phrasebook) -> dict[str, str]:
-    names = [field.name for field in attrs.fields(Phrasebook) if field.name not in _FORMS]
+    names = [name for name in Phrasebook.__struct_fields__ if name not in _FORMS]
     return dict(pair for name in names for pair in _texts(getattr(book, name), name))
 
 

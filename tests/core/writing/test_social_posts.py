@@ -9,9 +9,14 @@ from writing_samples import MONTH, Seen, brand, commit, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.forms import write_content
-from contentsvc_core.content.forms.linkedin_post import HOOK_LIMIT, LINKEDIN_LIMIT
-from contentsvc_core.content.forms.plain_text import URL_WEIGHT, hashtag, weight
-from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT
+from contentsvc_core.content.forms.social_posts import (
+    HOOK_LIMIT,
+    LINKEDIN_LIMIT,
+    TWEET_LIMIT,
+    URL_WEIGHT,
+    hashtag,
+    weight,
+)
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.events.normalized import Author, Event

@@ -1,13 +1,12 @@
 """Checkpoints of SQLite's write-ahead log, in a thread beside the writer.
 
-SQLite's own checkpoints run inside a commit and delay it. Here another thread copies most of the log while the writer
-continues. After a commit that is already answered, the writer copies the few new pages. Only then can the log restart
-from its beginning; without a restart it would grow without bound.
+SQLite's own checkpoints delay a commit. Here another thread copies most of the log while the writer continues; after a
+commit that is already answered, the writer copies the few new pages. Only then can the log restart from its beginning,
+which keeps it bounded.
 
 SQLite before 3.51.3 can lose committed data if a checkpoint begins on a completely copied log while a commit restarts
-that log (https://www.sqlite.org/wal.html#walresetbug). The threads of this process cannot cause this. Only one
-checkpoint runs at a time, and it begins only after a commit that followed the last checkpoint. A completely copied log
-stays untouched until the next commit.
+that log (https://www.sqlite.org/wal.html#walresetbug). So only one checkpoint runs at a time, it begins only after a
+commit that followed the last one, and a completely copied log stays untouched until the next commit.
 """
 
 import sqlite3
@@ -33,9 +32,7 @@ _READERS_MS: Final = 100
 class _State(Enum):
     """The state of the checkpoint: which thread acts next."""
 
-    #: Nothing is copied.
     IDLE = auto()
-    #: The thread copies.
     COPYING = auto()
     #: The thread has copied the pages that it found, perhaps including those of the current transaction.
     COPIED = auto()
@@ -45,13 +42,9 @@ class _State(Enum):
 
 @final
 class Checkpointer:
-    """Keeps the log of one database file bounded.
-
-    The file has one writer in this process, which reports each commit.
-    """
+    """Keeps the log of one database file bounded. One writer in this process reports each commit."""
 
     def __init__(self, path: Path, open_: Callable[[], sqlite3.Connection]) -> None:
-        """Create the checkpointer; ``open_`` opens a connection to the file."""
         self._log = path.with_name(f"{path.name}-wal")
         self._open = open_
         self._thread: Thread | None = None

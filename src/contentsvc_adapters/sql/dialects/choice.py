@@ -1,5 +1,3 @@
-"""The choice of the dialect, by the database's URL."""
-
 from typing import Final
 
 from sqlalchemy.engine import make_url
@@ -12,12 +10,7 @@ _EXAMPLES: Final = "sqlite+aiosqlite:///contentsvc.db or postgresql+asyncpg://US
 
 
 def dialect_of(url: str, *, busy_timeout_ms: int, readers: int, pool_size: int) -> Dialect:
-    """Return the dialect for a database URL.
-
-    Raises:
-        ValueError: The URL does not name a supported database. The message does not repeat the URL, which may hold a
-            password.
-    """
+    """Return the dialect for a database URL; the message of its ``ValueError`` does not repeat the URL's password."""
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):

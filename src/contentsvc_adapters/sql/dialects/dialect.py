@@ -1,5 +1,3 @@
-"""The interface that each database dialect implements."""
-
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
@@ -42,17 +40,11 @@ class Dialect(Protocol):
     lanes: ClassVar[int]
 
     @property
-    def readers(self) -> int:
-        """Return the number of transactions that may read at once."""
-        ...
+    def readers(self) -> int: ...
 
-    def connections(self) -> Connections:
-        """Create the connections; each opens on first use."""
-        ...
+    def connections(self) -> Connections: ...
 
-    def insert(self, table: Table) -> "PostgresqlInsert | SqliteInsert":
-        """Begin an ``INSERT`` that supports ``ON CONFLICT``."""
-        ...
+    def insert(self, table: Table) -> "PostgresqlInsert | SqliteInsert": ...
 
     def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
         """Return the rows of ``inner``, correlated to ``outer`` and with columns of ``of``, per row of ``outer``."""

@@ -72,11 +72,8 @@ class _Unreachable(Exception):
 class Postgresql:
     """PostgreSQL through asyncpg: one pool; READ COMMITTED for writing, a snapshot for reading."""
 
-    #: The arguments of the driver, including the password.
     arguments: Mapping[str, Any] = field(repr=False)
-    #: The name of the database in messages.
     name: str
-    #: The maximum number of connections of one process.
     pool_size: int
 
     #: Older nodes may be running, so the operator decides when to migrate.
@@ -90,11 +87,7 @@ class Postgresql:
 
     @classmethod
     def of(cls, url: URL, *, pool_size: int) -> Self:
-        """Create the dialect from a URL.
-
-        Raises:
-            ValueError: The URL names no database, or has invalid options. No message repeats the URL.
-        """
+        """Create the dialect from a URL; no message of its ``ValueError`` repeats the URL."""
         if not url.database:
             message = f"the database's URL names no database: use {_EXAMPLE}"
             raise ValueError(message)
@@ -149,14 +142,13 @@ class Postgresql:
 
     def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
         _ = of
-        each = inner.lateral()
-        return select(each).select_from(outer.join(each, true())).subquery()
+        lateral = inner.lateral()
+        return select(lateral).select_from(outer.join(lateral, true())).subquery()
 
     def size_of(self, column: Column[str]) -> ColumnElement[int]:
         return func.octet_length(column)
 
     def now_ms(self) -> ColumnElement[int]:
-        """Return the current time, not the start of the transaction."""
         return literal_column("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", BigInteger)
 
     def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
@@ -176,10 +168,7 @@ class Postgresql:
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
 
     def hold(self, connection: Connection, name: str) -> None:
-        """Acquire an advisory lock of the name's hash.
-
-        A collision of hashes only makes two names wait for each other.
-        """
+        """Acquire an advisory lock of the name's hash; a collision only makes two names wait for each other."""
         # Locks of two numbers have a key space of their own, apart from the lock for migrations.
         connection.execute(
             text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))"), {"space": _NAMES, "name": name}
@@ -248,8 +237,8 @@ def _hide(error: BaseException, told: BaseException | None = None) -> bool:
     """
     cause = _cause(error)
     if isinstance(cause, asyncpg.exceptions.DataError):
-        for each in filter(None, (cause, error, told)):
-            each.args = ("a value cannot be encoded",)
+        for exception in filter(None, (cause, error, told)):
+            exception.args = ("a value cannot be encoded",)
     elif isinstance(cause, asyncpg.PostgresError):
         setattr(cause, "detail", None)  # noqa: B010  # the driver's own attribute, which its types do not know
     return _fault_of(cause) is DatabaseFault.LOST

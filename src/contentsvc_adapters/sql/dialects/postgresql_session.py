@@ -21,9 +21,7 @@ _LIMITS: Final = {
 #: not count that transaction as idle, and only PostgreSQL 17 or newer has a limit for it.
 _TRANSACTION: Final = "SET transaction_timeout = 10000"
 _KNOWS_TRANSACTION_TIMEOUT: Final = (17,)
-#: The names of all limits; an older server lacks some.
 LIMITS: Final = (*_LIMITS, "transaction_timeout")
-#: The settings for transactions.
 SESSION: Final = {
     **_LIMITS,
     "application_name": "contentsvc",
@@ -32,7 +30,6 @@ SESSION: Final = {
     # Statements are short and frequent: compiling them does not pay.
     "jit": "off",
 }
-#: The settings for a lane. Each of its statements is a transaction.
 SETTLING: Final = {
     **SESSION,
     # A lane's statements begin no explicit transaction that could set these.
@@ -50,19 +47,11 @@ class _Opened(DriverConnection, Protocol):
     async def execute(self, query: str) -> str: ...
 
 
-#: The driver has no complete types.
 _CONNECT: Final = cast("Callable[..., Awaitable[_Opened]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
 
 
 async def opened(arguments: Mapping[str, Any], session: Mapping[str, str]) -> DriverConnection:
-    """Open a connection.
-
-    The driver's ``arguments`` include the password.
-
-    Raises:
-        OSError: The server cannot be reached, or does not answer in time.
-        asyncpg.PostgresError: The server refuses the connection.
-    """
+    """Open a connection. The driver's ``arguments`` include the password."""
     connection = await _CONNECT(**arguments, timeout=CONNECT_S, server_settings=dict(session))
     if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:
         try:

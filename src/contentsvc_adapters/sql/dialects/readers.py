@@ -19,7 +19,6 @@ class ReaderConnection(aiosqlite.Connection):
     """
 
     def __init__(self, connector: "Callable[[], Any]") -> None:
-        """Create the connection; ``connector`` opens the file."""
         super().__init__(connector, iter_chunk_size=64)
         # As in SQLAlchemy's own dialect: a connection that is never closed must not keep the process alive.
         self._thread.daemon = True
@@ -47,14 +46,10 @@ def _finished(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
 
 @final
 class Readers:
-    """A pool of connections that only read."""
-
     def __init__(self, engine: Engine) -> None:
-        """Create the pool over an engine whose driver's connections are :class:`ReaderConnection`."""
         self.sync_engine = engine
 
     async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
-        """Run ``work`` in a transaction, as soon as a connection is free."""
         _ = alone
         connection = await greenlet_spawn(self.sync_engine.connect)
         try:
@@ -69,5 +64,4 @@ class Readers:
             await greenlet_spawn(connection.close)
 
     async def dispose(self) -> None:
-        """Close the connections."""
         await greenlet_spawn(self.sync_engine.dispose)

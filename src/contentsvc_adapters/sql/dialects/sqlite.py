@@ -52,7 +52,6 @@ class Sqlite:
     path: Path
     #: The time limit for waiting for another process's write lock, in milliseconds.
     busy_timeout_ms: int
-    #: The number of transactions that may read at once.
     readers: int
 
     #: One process serves the file, so no older process can meet a newer schema.
@@ -62,11 +61,6 @@ class Sqlite:
 
     @classmethod
     def of(cls, url: URL, *, busy_timeout_ms: int, readers: int) -> Self:
-        """Create the dialect from a URL.
-
-        Raises:
-            ValueError: The URL names no file, or has options.
-        """
         if not url.database or url.database == ":memory:" or url.query:
             message = (
                 "SQLite needs a file and nothing else: sqlite+aiosqlite:///contentsvc.db; a full path has four slashes"
@@ -75,7 +69,6 @@ class Sqlite:
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def connections(self) -> Connections:
-        """Create the writer thread and the pool of reading connections."""
         writer = WriterThread(
             create_engine(
                 "sqlite://",
@@ -95,7 +88,6 @@ class Sqlite:
             URL.create("sqlite+aiosqlite", database=str(self.path)),
             partial(self._connect, (*_PRAGMAS, "query_only=ON")),
             pool_size=self.readers,
-            # Each transaction ends in its own hop: there is nothing to roll back.
             pool_reset_on_return=None,
             # The connection that was used last has the warmest cache of pages.
             pool_use_lifo=True,

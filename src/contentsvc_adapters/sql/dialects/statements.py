@@ -7,28 +7,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
-#: A row, by column name.
 Record: TypeAlias = Mapping[str, Any]
 
 
 class DriverConnection(Protocol):
-    """The methods of a driver's connection that :class:`Statements` uses."""
-
     async def fetch(self, query: str, *arguments: object) -> Sequence[Record]:
         """Execute a statement and return all of its rows. The connection prepares each statement once."""
         ...
 
-    def is_closed(self) -> bool:
-        """Return whether the connection is known to be closed."""
-        ...
+    def is_closed(self) -> bool: ...
 
-    def terminate(self) -> None:
-        """Close the connection at once, even during a statement."""
-        ...
+    def terminate(self) -> None: ...
 
-    async def close(self) -> None:
-        """Close the connection in order."""
-        ...
+    async def close(self) -> None: ...
 
 
 @final
@@ -59,7 +50,7 @@ class Statements:
         async with self._free:
             connection = self._idle.pop() if self._idle else await self._connect()
             try:
-                found = await connection.fetch(statement, *arguments)
+                records = await connection.fetch(statement, *arguments)
             except Exception as exc:
                 if self._is_lost(exc) or connection.is_closed():
                     connection.terminate()
@@ -72,10 +63,9 @@ class Statements:
                 connection.terminate()
                 raise
             self._idle.append(connection)
-            return found
+            return records
 
     async def dispose(self) -> None:
-        """Close the connections, none of which may be in use."""
         while self._idle:
             await self._idle.pop().close()
 

@@ -15,33 +15,22 @@ Result = TypeVar("Result")
 
 
 class Transactions(Protocol):
-    """Connections of one kind."""
-
     @property
-    def sync_engine(self) -> Engine:
-        """Return the engine, with its pool."""
-        ...
+    def sync_engine(self) -> Engine: ...
 
     async def run(self, work: Callable[[Connection], Result], *, alone: bool = False) -> Result:
-        """Run ``work`` in a transaction and commit; an exception rolls all of it back.
+        """Run ``work``, a plain function, in a transaction and commit; an exception rolls all of it back.
 
-        Args:
-            work: A plain function, which knows nothing of the event loop.
-            alone: The transaction waits for other processes without a time limit, even if earlier transactions gave up.
+        ``alone``: the transaction waits for other processes without a time limit.
         """
         ...
 
-    async def dispose(self) -> None:
-        """Close the connections."""
-        ...
+    async def dispose(self) -> None: ...
 
 
 @final
 @frozen(kw_only=True)
 class Connections:
-    """All connections to one database."""
-
-    #: For transactions that write.
     writing: Transactions
     #: For transactions that only read, each in one snapshot.
     reading: Transactions
@@ -71,7 +60,6 @@ class Pooled:
     """A pool of asynchronous connections."""
 
     def __init__(self, engine: Engine) -> None:
-        """Create the pool over an :func:`asynchronous_engine`, which opens connections when needed and keeps them."""
         self.sync_engine = engine
 
     async def run(self, work: Callable[[Connection], Result], *, alone: bool = False) -> Result:

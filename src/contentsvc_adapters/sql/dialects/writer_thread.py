@@ -21,20 +21,13 @@ _Result = TypeVar("_Result")
 
 @final
 class WriterThread:
-    """Runs transactions one after the other, in the order of the calls.
+    """Runs transactions one after the other, in the order of the calls; each costs one hop to the thread and one back.
 
-    Each costs one hop to the thread and one back, however many statements it has. Inside this process nothing waits for
-    the write lock: only another process can hold it. A transaction runs to its end even if its caller is cancelled.
+    A transaction runs to its end even if its caller is cancelled. Only another process can hold the write lock.
     """
 
     def __init__(self, engine: Engine, checkpointer: Checkpointer, *, is_lockout: Callable[[Exception], bool]) -> None:
-        """Create the writer; the thread opens the connection for the first transaction.
-
-        Args:
-            engine: Has one connection, and begins each transaction with the write lock.
-            checkpointer: Receives the number of rows of each commit.
-            is_lockout: Returns whether an error means that another process holds the lock.
-        """
+        """Create the writer; the thread opens the connection for the first transaction."""
         self.sync_engine: Final = engine
         self._checkpointer = checkpointer
         self._is_lockout = is_lockout
@@ -42,16 +35,13 @@ class WriterThread:
         self._lockouts = 0
         self._jobs: Final[SimpleQueue[Callable[[], bool]]] = SimpleQueue()
         self._thread: Thread | None = None
-        #: The number of rows that the last transaction committed, and its connection.
         self._rows = 0
         self._driver: sqlite3.Connection | None = None
 
     async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
         """Run ``work`` in a transaction in the thread, and commit; an exception rolls all of it back.
 
-        Args:
-            work: Runs in the thread.
-            alone: Try even if an earlier transaction in the queue has waited for another process in vain.
+        ``alone``: try even if an earlier transaction in the queue has waited for another process in vain.
         """
         return await self._ask(partial(self._transaction, work), patient=alone)
 
@@ -65,9 +55,7 @@ class WriterThread:
     ) -> "asyncio.Future[_Result]":
         """Run ``work`` on the driver's connection; it begins and ends exactly one transaction.
 
-        Args:
-            work: Runs in the thread, without SQLAlchemy, whose overhead equals the cost of a short statement.
-            translate: Maps an exception to the one that is raised.
+        ``translate`` maps an exception to the one that is raised.
         """
         return self._ask(partial(self._past, work), patient=False, translate=translate)
 
@@ -91,14 +79,14 @@ class WriterThread:
                     # the queue.
                     message = "the database was locked by another process"
                     raise StoreUnavailable(message)  # noqa: TRY301  # told like any other
-                told = partial(_tell, answer, work())
+                callback = partial(_tell, answer, work())
             except BaseException as exc:  # noqa: BLE001  # whoever asked is told, whatever it is
                 if isinstance(exc, Exception) and self._is_lockout(exc):
                     self._lockouts += 1
-                told = partial(_refuse, answer, translate(exc) if isinstance(exc, Exception) else exc)
+                callback = partial(_refuse, answer, translate(exc) if isinstance(exc, Exception) else exc)
             # The loop may be closed, and then the result has no receiver.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(told)
+                loop.call_soon_threadsafe(callback)
             if self._rows and self._driver is not None:
                 self._checkpointer.written(self._driver, self._rows)
             return self._thread is not None
@@ -151,8 +139,6 @@ class WriterThread:
 
 @final
 class Bare:
-    """Access to the writer's thread for lanes that begin and end their transactions themselves."""
-
     def __init__(self, writer: WriterThread) -> None:
         self._writer = writer
 

@@ -1,5 +1,3 @@
-"""Migrating a database to the schema of this version."""
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +10,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
-HEAD: Final = "0015"
+HEAD: Final = "0020"
 
 _TABLE: Final = "alembic_version"
 
@@ -40,11 +38,7 @@ async def upgrade(database: Database) -> bool:
 
 
 async def make_ready(database: Database) -> None:
-    """Migrate the schema to :data:`HEAD` if the dialect allows that, else only check it.
-
-    Raises:
-        SchemaMismatch: The schema differs; the message says what to do.
-    """
+    """Migrate the schema to :data:`HEAD` if the dialect allows that, else check it (:class:`SchemaMismatch`)."""
     # Read without a lock first, so that a command that only reads never waits for a writer.
     found = await revision(database)
     if found == HEAD:

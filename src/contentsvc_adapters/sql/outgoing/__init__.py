@@ -1,1 +1,0 @@
-"""Outgoing webhooks in SQL: endpoints, the outbox, and the writing of messages."""

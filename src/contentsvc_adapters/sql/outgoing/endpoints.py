@@ -1,5 +1,3 @@
-"""The webhook endpoints."""
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, final
@@ -32,8 +30,6 @@ _CUT_OFF: Final = (
 
 @final
 class SqlWebhookEndpoints:
-    """The webhook endpoints."""
-
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
         self._database = database
         self._sealer = sealer
@@ -63,8 +59,8 @@ class SqlWebhookEndpoints:
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
         query = select(webhook_endpoints).where(_is(organization_id, endpoint_id))
-        found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else endpoint_of(found)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else endpoint_of(row)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
         query = (
@@ -72,8 +68,8 @@ class SqlWebhookEndpoints:
             .where(webhook_endpoints.c.organization_id == organization_id)
             .order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [endpoint_of(row) for row in found]
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [endpoint_of(row) for row in rows]
 
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
@@ -101,7 +97,6 @@ class SqlWebhookEndpoints:
             if standing is None:
                 return None
             if self._sealer.open(standing.sealed_secret) == secret:
-                # Called again after an unknown outcome.
                 return endpoint_of(standing)
             values: dict[str, Any] = {
                 "sealed_secret": sealed,

@@ -1,5 +1,3 @@
-"""Mapping between rows and values of endpoints and messages."""
-
 from typing import Any
 
 import msgspec
@@ -7,6 +5,7 @@ import msgspec
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import Message, MessageStatus
 from contentsvc_core.timestamps import from_ms, to_ms
 
@@ -19,6 +18,7 @@ def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:
         "organization_id": endpoint.organization_id,
         "url": endpoint.url,
         "description": endpoint.description,
+        "format": endpoint.format.value,
         "event_types": json_of([kind.value for kind in endpoint.event_types]),
         "enabled": endpoint.enabled,
         "disabled_reason": endpoint.disabled_reason,
@@ -29,12 +29,12 @@ def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:
 
 
 def endpoint_of(row: AnyRow) -> WebhookEndpoint:
-    """Return the endpoint of a row."""
     return WebhookEndpoint(
         id=row.id,
         organization_id=row.organization_id,
         url=row.url,
         description=row.description,
+        format=EndpointFormat(row.format),
         event_types=event_types_of(row.event_types),
         enabled=row.enabled,
         disabled_reason=row.disabled_reason,
@@ -46,12 +46,11 @@ def endpoint_of(row: AnyRow) -> WebhookEndpoint:
 
 def event_types_of(text: str) -> list[EventType]:
     """Return the event types of a JSON text; unknown types of a newer version are left out."""
-    known = {kind.value: kind for kind in EventType}
-    return [known[name] for name in msgspec.json.decode(text) if name in known]
+    by_name = {kind.value: kind for kind in EventType}
+    return [by_name[name] for name in msgspec.json.decode(text) if name in by_name]
 
 
 def message_row(message: Message) -> dict[str, Any]:
-    """Return the row of a message."""
     return {
         "id": message.id,
         "organization_id": message.organization_id,
@@ -70,7 +69,6 @@ def message_row(message: Message) -> dict[str, Any]:
 
 
 def message_of(row: AnyRow) -> Message:
-    """Return the message of a row."""
     return Message(
         id=row.id,
         organization_id=row.organization_id,

@@ -1,5 +1,3 @@
-"""The outbox."""
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
@@ -24,8 +22,10 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
 from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
@@ -40,19 +40,18 @@ from contentsvc_core.timestamps import to_ms
 
 #: A literal: the planner cannot match a partial index against a parameter.
 _PENDING: Final = webhook_messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
+#: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
+_DELAYED: Final = 500
 
 
 @final
 class SqlOutbox:
-    """The outbox."""
-
     def __init__(self, database: Database, sealer: SecretSealer) -> None:
         self._database = database
         self._sealer = sealer
 
     @cached_property
     def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
-        # Built on first use: a command that sends nothing does not pay for it.
         return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}
 
     async def add(self, message: Message) -> None:
@@ -73,7 +72,7 @@ class SqlOutbox:
     ) -> Sequence[DueMessage]:
         if limit <= 0 or per_endpoint <= 0:
             return ()
-        asked = {
+        parameters = {
             "now": to_ms(now),
             "share": per_endpoint,
             "turns": per_organization,
@@ -82,22 +81,22 @@ class SqlOutbox:
         }
 
         def read(connection: Connection) -> list[DueMessage]:
-            found: list[DueMessage] = []
+            messages: list[DueMessage] = []
             for is_failing, most in ((False, limit), (True, failing)):
-                left = min(most, limit - len(found))
+                left = min(most, limit - len(messages))
                 if left > 0:
-                    found += [
+                    messages += [
                         DueMessage(
                             id=row.id,
                             organization_id=row.organization_id,
                             endpoint_id=row.endpoint_id,
                             is_failing=is_failing,
                         )
-                        for row in connection.execute(self._due[is_failing], {**asked, "most": left})
+                        for row in connection.execute(self._due[is_failing], {**parameters, "most": left})
                     ]
             # The statement knows which organizations are full, but not how much of its share each other one has left.
             # The first message of each such organization is in the result, so the cut always leaves some.
-            return within_shares(found, per_organization=per_organization, sending=sending)
+            return within_shares(messages, per_organization=per_organization, sending=sending)
 
         return await self._database.read(read)
 
@@ -134,6 +133,8 @@ class SqlOutbox:
             select(
                 webhook_messages,
                 webhook_endpoints.c.url,
+                webhook_endpoints.c.format,
+                webhook_endpoints.c.description,
                 webhook_endpoints.c.sealed_secret,
                 webhook_endpoints.c.sealed_previous,
                 webhook_endpoints.c.previous_until,
@@ -142,15 +143,22 @@ class SqlOutbox:
             .join(webhook_endpoints, webhook_endpoints.c.id == webhook_messages.c.endpoint_id)
             .where(webhook_messages.c.id.in_(ours))
         )
-        found = {row.id: row for row in connection.execute(reading)}
-        return [self._taken(found[id_], to_ms(now)) for id_ in ids if id_ in found]
+        by_id = {row.id: row for row in connection.execute(reading)}
+        return [self._taken(by_id[id_], to_ms(now)) for id_ in ids if id_ in by_id]
 
     def _taken(self, row: rows.AnyRow, now_ms: int) -> LeasedMessage:
         sealed = [row.sealed_secret]
         if row.sealed_previous is not None and row.previous_until > now_ms:
             sealed.append(row.sealed_previous)
         secrets = opened(self._sealer, sealed)
-        return LeasedMessage(message=message_of(row), url=row.url, secrets=secrets, is_failing=row.failures > 0)
+        return LeasedMessage(
+            message=message_of(row),
+            url=row.url,
+            format=EndpointFormat(row.format),
+            description=row.description,
+            secrets=secrets,
+            is_failing=row.failures > 0,
+        )
 
     async def record(self, attempted: Attempted) -> None:
         message, log = attempted.taken.message, attempted.log
@@ -180,7 +188,12 @@ class SqlOutbox:
                 return
             connection.execute(noting)
             if attempted.disables is not None:
-                connection.execute(endpoint.values(enabled=False, disabled_reason=attempted.disables))
+                off = endpoint.where(webhook_endpoints.c.enabled)
+                switched = connection.execute(off.values(enabled=False, disabled_reason=attempted.disables)).rowcount
+                if switched and attempted.event is not None:
+                    enqueue(connection, self._database.dialect, [attempted.event])
+            if attempted.busy_until is not None:
+                connection.execute(self._delaying(message, to_ms(attempted.busy_until)), {"now": to_ms(attempted.at)})
             if message.log_id is None:
                 connection.execute(logging, rows.log_row(log))
             else:
@@ -188,14 +201,23 @@ class SqlOutbox:
 
         await self._database.write(record)
 
+    def _delaying(self, message: Message, until_ms: int) -> Update:
+        waiting = select(webhook_messages.c.id).where(
+            webhook_messages.c.endpoint_id == message.endpoint_id,
+            _PENDING,
+            webhook_messages.c.due_at <= bindparam("now"),
+        )
+        free = self._database.dialect.locking(waiting.order_by(webhook_messages.c.id).limit(_DELAYED))
+        return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(due_at=until_ms)
+
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         back = _changing(taken).values(attempts=webhook_messages.c.attempts - 1, due_at=to_ms(due_at))
         await self._database.write(lambda connection: connection.execute(back))
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
         query = select(webhook_messages).where(_is(organization_id, message_id))
-        found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else message_of(found)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else message_of(row)
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
         mine = _is(organization_id, message_id)
@@ -217,7 +239,6 @@ class SqlOutbox:
             .order_by(webhook_messages.c.created_at, webhook_messages.c.id)
             .limit(limit)
         )
-        # As with sessions: a CTE, so that the rows are selected once, and locked.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(webhook_messages).where(webhook_messages.c.id.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
@@ -228,7 +249,6 @@ def _is(organization_id: str, message_id: str) -> ColumnElement[bool]:
 
 
 def _changing(taken: LeasedMessage) -> Update:
-    """Return an update of a message that applies only while its take is the last one and it is pending."""
     message = taken.message
     return update(webhook_messages).where(
         _is(message.organization_id, message.id),
@@ -239,14 +259,12 @@ def _changing(taken: LeasedMessage) -> Update:
 
 
 def _finishing(row: dict[str, Any]) -> Update:
-    """Return the update of an existing log entry; an entry that was swept is not written again."""
     ending = {name: row[name] for name in ("status", "status_code", "error_message", "reason")}
     place = ("organization_id", "created_at", "id")
     return update(log_entries).where(*(log_entries.c[name] == row[name] for name in place)).values(ending)
 
 
 def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
-    """Create the query for the first messages of each enabled endpoint, in turns between organizations."""
     messages = webhook_messages.alias("mine")
     failures = webhook_endpoints.c.failures
     waiting = _endpoints_with_pending_messages()
@@ -271,9 +289,9 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
         .limit(bindparam("share", type_=Integer))
         .correlate(on)
     )
-    found = dialect.for_each(on, inner, of=webhook_messages)
-    turn = func.row_number().over(partition_by=found.c.organization_id, order_by=(found.c.due_at, found.c.id))
-    ranked = select(found, turn.label("turn")).subquery("ranked")
+    heads = dialect.for_each(on, inner, of=webhook_messages)
+    turn = func.row_number().over(partition_by=heads.c.organization_id, order_by=(heads.c.due_at, heads.c.id))
+    ranked = select(heads, turn.label("turn")).subquery("ranked")
     return (
         select(ranked.c.id, ranked.c.organization_id, ranked.c.endpoint_id)
         .where(ranked.c.turn <= bindparam("turns", type_=Integer))
@@ -285,9 +303,9 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
 def _endpoints_with_pending_messages() -> CTE:
     """Jump from one endpoint to the next in the index: the cost grows with the endpoints, not with the messages."""
     endpoint = webhook_messages.c.endpoint_id
-    wanted = _PENDING & endpoint.not_in(bindparam("without", expanding=True))
-    waiting = select(func.min(endpoint).label("endpoint_id")).where(wanted).cte("waiting", recursive=True)
-    after = select(func.min(endpoint)).where(wanted, endpoint > waiting.c.endpoint_id)
+    condition = _PENDING & endpoint.not_in(bindparam("without", expanding=True))
+    waiting = select(func.min(endpoint).label("endpoint_id")).where(condition).cte("waiting", recursive=True)
+    after = select(func.min(endpoint)).where(condition, endpoint > waiting.c.endpoint_id)
     return waiting.union_all(
         select(after.correlate(waiting).scalar_subquery()).where(waiting.c.endpoint_id.is_not(None))
     )

@@ -5,6 +5,7 @@ from contentsvc_adapters.sql.schema.content import (
     changelog_images,
     changelog_slugs,
     post_paths,
+    post_versions,
     posts,
     public_changelogs,
     released_pushes,
@@ -25,7 +26,7 @@ from contentsvc_adapters.sql.schema.directory import (
 )
 from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
 from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
@@ -39,6 +40,7 @@ __all__ = [
     "context_records",
     "events",
     "executors",
+    "integration_alerts",
     "integrations",
     "job_events",
     "jobs",
@@ -49,6 +51,7 @@ __all__ = [
     "organizations",
     "post_counts",
     "post_paths",
+    "post_versions",
     "posts",
     "public_changelogs",
     "rate_windows",

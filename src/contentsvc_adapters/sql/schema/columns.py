@@ -1,5 +1,3 @@
-"""Columns and options that tables share."""
-
 from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, ForeignKey, Index, MetaData, Table, Text, event
@@ -18,12 +16,10 @@ KEY: Final = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def organization(*, index: bool = False) -> Column[str]:
-    """Return the column of a row's organization."""
     return Column("organization_id", KEY, ForeignKey("organizations.id"), nullable=False, index=index)
 
 
 def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool], unique: bool = False) -> None:
-    """Add an index that holds only some of a table's rows."""
     for_postgresql(Index(name, *columns, unique=unique, sqlite_where=where), "where", where)
 
 

@@ -1,5 +1,3 @@
-"""The tables of posts and public changelogs."""
-
 from typing import Final
 
 from sqlalchemy import (
@@ -8,6 +6,7 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
     PrimaryKeyConstraint,
     Table,
@@ -60,6 +59,11 @@ posts: Final = Table(
     # feed at both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
     Column("path", KEY),
     Column("facets", KEY),
+    # The fields of editors. The labels are separated by spaces; NULL: none are chosen.
+    Column("summary", Text),
+    Column("labels", Text),
+    # The time at which the draft is published; NULL: the draft is not scheduled.
+    Column("publish_at", BigInteger),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),
     # With the filters of the list, so that posts which do not match are not read.
@@ -98,6 +102,27 @@ partial_index(
     where=posts.c.published_at.is_not(None),
 )
 
+partial_index(
+    "ix_posts_scheduled",
+    *(posts.c.organization_id, posts.c.publish_at, posts.c.id),
+    where=posts.c.publish_at.is_not(None),
+)
+partial_index("ix_posts_unfaceted", posts.c.organization_id, posts.c.id, where=posts.c.facets.is_(None))
+
+post_versions: Final = Table(
+    "post_versions",
+    metadata,
+    Column("post_id", KEY, ForeignKey("posts.id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("markdown", Text, nullable=False),
+    Column("summary", Text),
+    Column("labels", Text),
+    Column("saved_at", BigInteger, nullable=False),
+    Column("author", Text),
+    PrimaryKeyConstraint("post_id", "number"),
+)
+
 # The pushes that the posts of releases were written from, by the custom ids of their context records.
 released_pushes: Final = Table(
     "released_pushes",
@@ -131,7 +156,6 @@ public_changelogs: Final = Table(
     Column("title", Text, nullable=False),
     Column("description", Text, nullable=False),
     Column("product_url", Text),
-    # A JSON list.
     Column("content_types", Text, nullable=False),
     Column("is_public", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),

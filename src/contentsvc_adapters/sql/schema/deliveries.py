@@ -1,5 +1,3 @@
-"""The tables that deliveries are written to."""
-
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, Text
@@ -56,6 +54,8 @@ log_entries: Final = Table(
     Column("event_id", KEY, ForeignKey("events.id")),
     Column("payload", Text),
     Column("reason", Text),
+    # The facts of a refused delivery as JSON, at most 1 KiB. NULL: accepted, not stored, or of an older version.
+    Column("received", Text),
     PrimaryKeyConstraint("organization_id", "created_at", "id"),
     sqlite_with_rowid=False,
 )

@@ -1,5 +1,3 @@
-"""The tables of organizations, their connections and their configuration."""
-
 from typing import Final
 
 from sqlalchemy import (
@@ -29,6 +27,8 @@ organizations: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     # A JSON object of the fields that are set; the same in triggers and schedules.
     Column("house_style", Text),
+    # The IANA name of a time zone.
+    Column("time_zone", Text, nullable=False, server_default="UTC"),
 )
 
 integrations: Final = Table(
@@ -90,7 +90,13 @@ triggers: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("brand_identity_id", KEY),
     Column("house_style", Text),
+    # A JSON object of the filters and settings that are set.
+    Column("options", Text),
+    # Of a trigger that batches: the end of its present window, and its beginning.
+    Column("due_at", BigInteger),
+    Column("since", BigInteger),
 )
+partial_index("ix_triggers_due_at", triggers.c.due_at, triggers.c.id, where=triggers.c.due_at.is_not(None))
 
 schedules: Final = Table(
     "schedules",
@@ -99,7 +105,6 @@ schedules: Final = Table(
     organization(index=True),
     Column("name", Text, nullable=False),
     Column("enabled", Boolean, nullable=False),
-    # JSON, as in triggers.
     Column("cron", Text, nullable=False),
     Column("repository_ids", Text, nullable=False),
     Column("output_type", Text, nullable=False),
@@ -108,7 +113,6 @@ schedules: Final = Table(
     Column("lookback", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # The next slot; NULL for a disabled schedule.
     Column("due_at", BigInteger, index=True),
     # The last slot that it fired for: it never fires for this or an earlier slot again, whatever the clock says.
     Column("last_slot", BigInteger),

@@ -38,7 +38,6 @@ post_counts: Final = Table(
     Column("starts_at", BigInteger, nullable=False),
     Column("status", KEY, nullable=False),
     Column("content_type", KEY, nullable=False),
-    # Empty if the post has none.
     Column("brand_identity_id", KEY, nullable=False),
     Column("shard", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),

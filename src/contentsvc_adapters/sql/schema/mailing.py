@@ -1,5 +1,3 @@
-"""The tables of e-mail subscribers and their mails."""
-
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
@@ -35,7 +33,6 @@ announced_posts: Final = Table(
     metadata,
     Column("post_id", KEY, primary_key=True),
     organization(),
-    # The time of the publication.
     Column("created_at", BigInteger, nullable=False),
     # The batch of mails with the post; NULL: none yet.
     Column("batch_id", KEY, index=True),

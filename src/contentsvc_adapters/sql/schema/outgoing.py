@@ -1,8 +1,6 @@
-"""The tables of outgoing webhooks: endpoints and messages."""
-
 from typing import Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
@@ -13,6 +11,8 @@ webhook_endpoints: Final = Table(
     organization(index=True),
     Column("url", Text, nullable=False),
     Column("description", Text, nullable=False),
+    # The previous version writes rows without a format.
+    Column("format", KEY, nullable=False, server_default="standard"),
     # A JSON list: it is always read whole, and the core matches it.
     Column("event_types", Text, nullable=False),
     Column("enabled", Boolean, nullable=False),
@@ -24,6 +24,16 @@ webhook_endpoints: Final = Table(
     # The number of failed attempts in a row.
     Column("failures", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+)
+
+# The last failure period of an integration.
+integration_alerts: Final = Table(
+    "integration_alerts",
+    metadata,
+    Column("integration_id", KEY, ForeignKey("integrations.id", ondelete="CASCADE"), primary_key=True),
+    Column("failing_since", BigInteger, nullable=False),
+    # NULL: the period lasts.
+    Column("recovered_at", BigInteger),
 )
 
 # No foreign key to the endpoint: writing a message must not wait for, or fail because of, a concurrent deletion of the
@@ -45,7 +55,6 @@ webhook_messages: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     # For a message that was taken: the end of the lease.
     Column("due_at", BigInteger, nullable=False),
-    # The key of its log entry.
     Column("log_id", KEY),
     Column("logged_at", BigInteger),
     Index(None, "organization_id", "created_at", "id"),

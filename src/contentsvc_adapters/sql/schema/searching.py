@@ -26,7 +26,6 @@ search_documents: Final = Table(
     Column("place_id", KEY, nullable=False),
     # ASCII capitals are lowered; NULL: no repository.
     Column("repository", KEY),
-    # The type of the event or of the content.
     Column("type", KEY, nullable=False),
     UniqueConstraint("organization_id", "kind", "document_id"),
     Index("ix_search_documents_place", "organization_id", "kind", "created_at", "place_id"),

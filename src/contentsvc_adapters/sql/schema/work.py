@@ -1,5 +1,3 @@
-"""The tables of runs, executors and jobs."""
-
 from typing import Final
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text, false

@@ -9,13 +9,13 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
-from contentsvc_adapters.sql.searching.looking import WAITS, Looker
+from contentsvc_adapters.sql.searching.indexing import WAITS, SearchIndexer
 from contentsvc_adapters.sql.searching.words import scope_word, word_index
 from contentsvc_core.content.posts import Post
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
-from contentsvc_core.search.terms import Term
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -35,18 +35,14 @@ _OF_POST: Final = and_(
 
 @final
 class SqlSearch:
-    """The search. It indexes waiting documents before it answers."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._words = word_index(database)
-        #: Indexes waiting documents, and reports documents that it gives up.
-        self.looker: Final = Looker(database, self._words)
+        self.looker: Final = SearchIndexer(database, self._words)
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
-        """Find context records. The sizes of their events are read first, because an event can have 25 MiB."""
         conditions = self._conditions(organization_id, DocumentKind.CONTEXT, search.terms, before)
         if search.repository:
             conditions.append(search_documents.c.repository == search.repository)
@@ -84,15 +80,20 @@ class SqlSearch:
             conditions.append(search_documents.c.type.in_([kind.value for kind in search.content_types]))
         if search.since is not None:
             conditions.append(search_documents.c.created_at >= to_ms(search.since))
-        asked = _listed(select(posts), search_documents.join(posts, _OF_POST), conditions, limit + 1)
+        query = _listed(select(posts), search_documents.join(posts, _OF_POST), conditions, limit + 1)
 
         def read(connection: Connection) -> _Found:
-            found = connection.execute(asked).all()
-            return found[:limit], len(found) > limit, _pending(connection, organization_id, DocumentKind.POST)
+            post_rows = connection.execute(query).all()
+            return post_rows[:limit], len(post_rows) > limit, _pending(connection, organization_id, DocumentKind.POST)
 
         await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
         return Hits(found=[rows.post_of(row) for row in listed], has_more=has_more, behind=behind)
+
+    async def matching(self, organization_id: str, terms: Sequence[Term]) -> Select[str]:
+        await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        conditions = self._conditions(organization_id, DocumentKind.POST, terms, None)
+        return select(search_documents.c.document_id).where(*conditions)
 
     async def catch_up(self, *, limit: int) -> int:
         return await self.looker.look(limit=limit)

@@ -13,27 +13,20 @@ from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Text, bindp
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.schema import search_documents
+from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
-from contentsvc_core.search.terms import Term
 
 #: The prefix of the word that names organization and kind of a document: a private-use character, which no text
 #: contains.
 _OURS: Final = "\ue000"
 
-#: A document's number in the index, and its words.
 Indexed: TypeAlias = tuple[int, Sequence[str]]
 
 
 class WordIndex(Protocol):
-    """The words of each document."""
+    def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None: ...
 
-    def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None:
-        """Replace the words of documents."""
-        ...
-
-    def drop(self, connection: Connection, documents: Sequence[int]) -> None:
-        """Delete documents."""
-        ...
+    def drop(self, connection: Connection, documents: Sequence[int]) -> None: ...
 
     def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
         """Return the condition that a document of ``scope`` matches all terms."""
@@ -46,7 +39,6 @@ def scope_word(organization_id: str, kind: DocumentKind) -> str:
 
 
 def word_index(database: Database) -> WordIndex:
-    """Return the index of a database."""
     return _Fts5() if isinstance(database.dialect, Sqlite) else _Tsvector()
 
 
@@ -73,9 +65,9 @@ class _Fts5:
     def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
         wanted = " AND ".join([f'"{scope}"', *(_fts5(term) for term in terms if not term.is_excluded)])
         unwanted = " OR ".join(_fts5(term) for term in terms if term.is_excluded)
-        asked = f"({wanted}) NOT ({unwanted})" if unwanted else wanted
-        found = text("SELECT rowid FROM search_words WHERE search_words MATCH :asked").bindparams(asked=asked)
-        return search_documents.c.id.in_(found.columns(literal_column("rowid")))
+        expression = f"({wanted}) NOT ({unwanted})" if unwanted else wanted
+        matches = text("SELECT rowid FROM search_words WHERE search_words MATCH :asked").bindparams(asked=expression)
+        return search_documents.c.id.in_(matches.columns(literal_column("rowid")))
 
 
 @final
@@ -102,9 +94,11 @@ class _Tsvector:
             connection.execute(self._DROP, {"ids": list(documents)})
 
     def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
-        asked = " & ".join([f"'{scope}'", *(_tsquery(term) for term in terms)])
-        found = text("SELECT id FROM search_words WHERE words @@ CAST(:asked AS tsquery)").bindparams(asked=asked)
-        return search_documents.c.id.in_(found.columns(literal_column("id")))
+        expression = " & ".join([f"'{scope}'", *(_tsquery(term) for term in terms)])
+        matches = text("SELECT id FROM search_words WHERE words @@ CAST(:asked AS tsquery)").bindparams(
+            asked=expression
+        )
+        return search_documents.c.id.in_(matches.columns(literal_column("id")))
 
 
 def _fts5(term: Term) -> str:

@@ -1,13 +1,11 @@
-"""The choice of the lanes that write a database's settlements."""
-
 from typing import Final
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Sqlite
-from contentsvc_adapters.sql.settling import parts
-from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
+from contentsvc_adapters.sql.settling import settlement_rows
+from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
-from contentsvc_adapters.sql.settling.sqlite import SqliteLane
+from contentsvc_adapters.sql.settling.sqlite import SqliteBatchWriter
 
 #: The maximum number of settlements in a batch. With larger ones, PostgreSQL idles while this process prepares the
 #: next.
@@ -16,10 +14,9 @@ _SQLITE_BATCH: Final = 128
 
 
 def settlement_queue(database: Database) -> SettlementQueue:
-    """Create the queue of a database, with its lanes."""
     if isinstance(database.dialect, Sqlite):
-        lane, batch_items = SqliteLane, _SQLITE_BATCH
+        lane, batch_items = SqliteBatchWriter, _SQLITE_BATCH
     else:
-        lane, batch_items = PostgresqlLane, _POSTGRESQL_BATCH
+        lane, batch_items = PostgresqlBatchWriter, _POSTGRESQL_BATCH
     lanes = [lane(database) for _ in range(database.dialect.lanes)]
-    return SettlementQueue(lanes, size_of=parts.size_of, batch_items=batch_items)
+    return SettlementQueue(lanes, size_of=settlement_rows.size_of, batch_items=batch_items)

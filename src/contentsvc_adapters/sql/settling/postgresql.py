@@ -12,8 +12,8 @@ from attrs import evolve
 
 from contentsvc_adapters.sql.database import Database, Fetch
 from contentsvc_adapters.sql.dialects import DatabaseFault, Record
-from contentsvc_adapters.sql.settling import parts
-from contentsvc_adapters.sql.settling.lane import BatchItem
+from contentsvc_adapters.sql.settling import settlement_rows
+from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement
@@ -24,9 +24,7 @@ from contentsvc_core.workflows.runs import RunStatus
 _LOOKS: Final = 5
 _WINDOW_MS: Final = DEDUPE_WINDOW // timedelta(milliseconds=1)
 
-#: Column names and their types.
 _Types: TypeAlias = Mapping[str, str]
-#: The values of a row, in the order of its columns.
 _Values: TypeAlias = tuple[Any, ...]
 
 #: Columns of ``log_entries`` with equal values for deliveries of one hook with one outcome.
@@ -41,6 +39,7 @@ _LOG: Final[_Types] = {
     "error_message": "text",
     "payload": "text",
     "reason": "text",
+    "received": "text",
 }
 #: Columns of ``events`` with equal values for these deliveries. All are NULL if there is no event.
 _ORIGIN: Final[_Types] = {"provider": "text", "origin_id": "bigint", "repository": "text", "type": "text"}
@@ -77,14 +76,13 @@ _STARTED: Final[_Types] = {"number": "bigint", **_RUN}
 
 
 def _statement() -> str:
-    """Return the statement that writes a batch. It returns the items that it did not write as decided.
+    """Return the statement that writes a batch and returns the items that it did not write as decided.
 
     The statement sees the database as of its start. Later writes of other transactions show at the unique keys, where
     it waits for those transactions to end: then a claim is not taken, or the whole statement fails.
 
-    Several of these statements run at once. All of them write in the same order, so that they cannot deadlock: all
-    claims by key, then all events, then all context records by key, and so on. Each stage counts the rows of the stage
-    before. The count is not used; it only makes the stage wait for the previous one.
+    Several of these statements run at once. To avoid deadlocks, all write in the same order: all claims by key, then
+    all events, and so on. Each stage counts the rows of the stage before, only to wait for it.
 
     An item that was written before is found by its claim or its log entry. The log entry is looked up if the claim is
     not sufficient, and for every item once a key was already taken (the last parameter).
@@ -115,7 +113,7 @@ def _statement() -> str:
         ), standing AS MATERIALIZED (
             SELECT asked.*, CASE
                 WHEN takes AND owner = id THEN title
-                WHEN is_held OR NOT takes OR @any THEN (
+                WHEN is_held OR NOT takes OR NOT is_current OR @any THEN (
                     SELECT log_entries.title FROM log_entries
                     WHERE log_entries.organization_id = asked.organization_id
                     AND log_entries.created_at = asked.created_at AND log_entries.id = asked.id
@@ -172,11 +170,11 @@ _log_values: Final = itemgetter(*_LOG)
 _origin_values: Final = itemgetter("provider", "repository_id", "repository", "type")
 _text_values: Final = itemgetter(*_TEXTS)
 _run_values: Final = itemgetter(*_RUN)
-_NO_EVENT: Final[parts.Row] = dict.fromkeys(("provider", "repository_id", "repository", "type", *_TEXTS))
+_NO_EVENT: Final[settlement_rows.Row] = dict.fromkeys(("provider", "repository_id", "repository", "type", *_TEXTS))
 
 
 @final
-class PostgresqlLane:
+class PostgresqlBatchWriter:
     """Writes batches. Lanes can run at the same time, in one process and in several, whatever they write."""
 
     def __init__(self, database: Database) -> None:
@@ -186,13 +184,12 @@ class PostgresqlLane:
         return await self._database.execute(partial(self.settled, batch))
 
     async def settled(self, batch: Sequence[BatchItem], fetch: Fetch) -> Sequence[Settled]:
-        """Write a batch in one statement, and one more for items that it does not write as decided."""
         answers: dict[int, Settled] = {}
         left = dict(enumerate(batch))
         refused = False
         for _ in range(_LOOKS):
             try:
-                found = {
+                by_place = {
                     row["number"]: row for row in await fetch(STATEMENT, _arguments(left.values(), any_known=refused))
                 }
             except Exception as exc:
@@ -204,7 +201,7 @@ class PostgresqlLane:
                 continue
             again: dict[int, BatchItem] = {}
             for place, (number, item) in enumerate(left.items(), start=1):
-                told = found.get(place)
+                told = by_place.get(place)
                 answer = _answer(item, told)
                 if answer is not None:
                     answers[number] = answer
@@ -217,16 +214,16 @@ class PostgresqlLane:
         raise StoreUnavailable(message)
 
 
-def _answer(item: BatchItem, told: Record | None) -> Settled | None:
+def _answer(item: BatchItem, row: Record | None) -> Settled | None:
     """Return the answer for an item from its row of the result; ``None``: the item needs another statement."""
     # The statement returns only items that it did not write as decided.
-    if told is None:
+    if row is None:
         return Settled.ALREADY_CLAIMED if item.is_duplicate else Settled.AS_DECIDED
-    if told["known"] is not None:
+    if row["known"] is not None:
         # The settlement was sent again after an unknown outcome. Its stored log entry shows the first answer, even if
         # the configuration or the claim has changed since.
-        return Settled.AS_DECIDED if told["known"] == item.settlement.log.title else Settled.ALREADY_CLAIMED
-    return None if told["is_current"] else Settled.STALE
+        return Settled.AS_DECIDED if row["known"] == item.settlement.log.title else Settled.ALREADY_CLAIMED
+    return None if row["is_current"] else Settled.STALE
 
 
 def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[object]:
@@ -235,15 +232,15 @@ def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[objec
     for number, item in enumerate(items, start=1):
         settlement = item.settlement
         if item.is_duplicate:
-            log, looked_at, event, context = parts.duplicate_row(settlement), None, _NO_EVENT, None
+            log, looked_at, event, context = settlement_rows.duplicate_row(settlement), None, _NO_EVENT, None
         else:
-            log, looked_at = parts.log_row(settlement), parts.looked_at(settlement)
-            event, context = parts.event_row(settlement) or _NO_EVENT, parts.context_row(settlement)
+            log, looked_at = settlement_rows.log_row(settlement), settlement_rows.claim_key(settlement)
+            event, context = settlement_rows.event_row(settlement) or _NO_EVENT, settlement_rows.context_row(settlement)
             started += _started(number, settlement)
         takes = looked_at is not None and settlement.claim is Claim.TAKE
         shared = (settlement.organization_id, settlement.version, takes, *_log_values(log), *_origin_values(event))
-        kept = (None, None) if context is None else (context["id"], context["created_at"])
-        own = (log["created_at"], log["id"], log["reference_id"], *kept)
+        context_key = (None, None) if context is None else (context["id"], context["created_at"])
+        own = (log["created_at"], log["id"], log["reference_id"], *context_key)
         given.append((places.setdefault(shared, len(places)), looked_at, to_ms(settlement.at), *own))
         texts.append(_text_values(event))
     shared_rows = [{"place": place, **dict(zip(_SHARED, values, strict=True))} for values, place in places.items()]
@@ -258,7 +255,7 @@ def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[objec
 
 
 def _started(number: int, settlement: Settlement) -> Iterable[_Values]:
-    for run, row in zip(settlement.runs, parts.run_rows(settlement), strict=True):
+    for run, row in zip(settlement.runs, settlement_rows.run_rows(settlement), strict=True):
         if run.takes or run.attempts or run.kills or run.status is not RunStatus.PENDING:
             message = "a delivery starts runs, and has none that were taken already"
             raise Unstorable(message)

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, final
 
 from attrs import define
 
-from contentsvc_adapters.sql.settling.lane import BatchItem, Lane
+from contentsvc_adapters.sql.settling.batch_writer import BatchItem, BatchWriter
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
@@ -21,7 +21,6 @@ _GATHERED_TURNS: Final = 16
 _WAITED_S: Final = 2.0
 _MIB: Final = 1024 * 1024
 
-#: Called once with the result of a settlement.
 Told: TypeAlias = Callable[[Settled | Exception], object]
 
 
@@ -34,7 +33,6 @@ class _Entry:
     #: ``None``: it was called already.
     told: Told | None
     size: int
-    #: The time of acceptance, on a monotonic clock.
     accepted_s: float
     is_duplicate: bool = False
 
@@ -57,20 +55,18 @@ class SettlementQueue:
     """Writes settlements in batches, and calls each callback once its batch is durable.
 
     There is no timer: when a lane is free, a batch is made of the waiting entries. While each turn of the event loop
-    adds entries, the batch is gathered for a few more turns, so that deliveries that arrive together are written
-    together.
+    adds entries, the batch is gathered for a few more turns.
 
-    Of the settlements that check one claim, only one that takes it is in a lane at a time. The others wait for its
-    result. Two entries with the same log entry are one settlement, delivered twice, and are handled alike. So no lane
-    waits for another, and no batch holds a key twice.
+    Of the settlements that check one claim, only one that takes it is in a lane at a time; the others wait for its
+    result. Two entries with the same log entry are one settlement, delivered twice. So no lane waits for another, and
+    no batch holds a key twice.
 
-    An accepted settlement is written even if its caller has gone. It counts against the limits until its write has
-    ended.
+    An accepted settlement is written even if its caller has gone, and counts against the limits until then.
     """
 
     def __init__(
         self,
-        lanes: Iterable[Lane],
+        lanes: Iterable[BatchWriter],
         *,
         size_of: Callable[[Settlement], int],
         batch_items: int,
@@ -78,15 +74,10 @@ class SettlementQueue:
         max_items: int = 2048,
         max_size: int = 32 * _MIB,
     ) -> None:
-        """Create the queue over the lanes of one database.
+        """Create the queue over the lanes of one database, each of which writes one batch at a time.
 
-        Args:
-            lanes: Each writes one batch at a time.
-            size_of: Returns the size of a settlement, in the unit of the other sizes.
-            batch_items: The maximum number of settlements in a batch.
-            batch_size: The maximum size of a batch of several settlements.
-            max_items: The maximum number of settlements that wait or are being written.
-            max_size: The maximum total size. A larger settlement is accepted if it is alone.
+        ``size_of`` returns the size of a settlement, in the unit of the other sizes. A settlement larger than
+        ``max_size`` is accepted if it is alone.
         """
         self._idle: Final = deque(lanes)
         self._size_of = size_of
@@ -111,7 +102,7 @@ class SettlementQueue:
         """Accept a settlement; call ``told`` once it is durable, or with the exception that :meth:`settle` would raise.
 
         Raises:
-            StoreUnavailable: The queue is full or closed; ``told`` is not called.
+                StoreUnavailable: The queue is full or closed; ``told`` is not called.
         """
         if self._closed:
             message = "the service is stopping"
@@ -183,14 +174,13 @@ class SettlementQueue:
         self._cut()
 
     def _cut(self) -> None:
-        """Pass the next batch to a free lane."""
         limits, batch, size = self._limits, list[_Entry](), 0
         while self._waiting and len(batch) < limits.batch_items:
             entry = self._waiting[0]
             if batch and size + entry.size > limits.batch_size:
                 break
             self._waiting.popleft()
-            if self._follows(entry):
+            if self._waits_for_conflict(entry):
                 continue
             for name in _held(entry):
                 self._followers[name] = None
@@ -205,7 +195,7 @@ class SettlementQueue:
         # Another lane may be free, and more entries may wait than one batch holds.
         self._wake()
 
-    def _follows(self, entry: _Entry) -> bool:
+    def _waits_for_conflict(self, entry: _Entry) -> bool:
         """Park an entry that has to wait for an entry in a lane; return whether it was parked."""
         for name in _looked_at(entry):
             if name in self._followers:
@@ -220,8 +210,7 @@ class SettlementQueue:
     def _parked(self) -> Iterable[_Entry]:
         return [entry for followers in self._followers.values() for entry in followers or ()]
 
-    def _write(self, lane: Lane, parts: list[list[_Entry]], began_s: float | None) -> None:
-        """Write the last of the parts of a batch."""
+    def _write(self, lane: BatchWriter, parts: list[list[_Entry]], began_s: float | None) -> None:
         began_s = monotonic() if began_s is None else began_s
         part = parts.pop()
         writing = asyncio.ensure_future(lane.write([entry.item for entry in part]))
@@ -231,7 +220,7 @@ class SettlementQueue:
 
     def _written(
         self,
-        lane: Lane,
+        lane: BatchWriter,
         part: list[_Entry],
         parts: list[list[_Entry]],
         began_s: float,
@@ -252,7 +241,7 @@ class SettlementQueue:
                 half = len(part) // 2
                 parts += [part[half:], part[:half]]
             case Exception() as exc:
-                self._lead_on(part[0], None)
+                self._requeue_waiters(part[0], None)
                 self._fail(part[0], exc)
             case exc:
                 raise exc
@@ -267,17 +256,16 @@ class SettlementQueue:
     def _tell_all(self, part: Sequence[_Entry], answers: Sequence[Settled]) -> None:
         for entry, answer in zip(part, answers, strict=True):
             self._release(entry)
-            self._lead_on(entry, answer)
+            self._requeue_waiters(entry, answer)
             if answer is Settled.STALE:
                 self.on_stale(entry.settlement)
         for entry, answer in zip(part, answers, strict=True):
             _tell(entry, answer)
 
     def _give_up(self, batch: Sequence[_Entry], exc: StoreUnavailable, began_s: float) -> None:
-        """Fail a batch, and all entries that have waited for long: timeouts must not add up along the queue."""
         for entry in batch:
             self._fail(entry, exc)
-            self._lead_on(entry, None)
+            self._requeue_waiters(entry, None)
         waiting = [*self._waiting]
         self._waiting.clear()
         for entry in waiting:
@@ -286,7 +274,7 @@ class SettlementQueue:
             else:
                 self._waiting.append(entry)
 
-    def _lead_on(self, leader: _Entry, answer: Settled | None) -> None:
+    def _requeue_waiters(self, leader: _Entry, answer: Settled | None) -> None:
         """Requeue the entries that waited for ``leader``, ahead of new ones; ``answer`` is ``None`` if it failed."""
         settlement = leader.settlement
         copies = self._followers.pop(settlement.log.id, None) or []
@@ -316,8 +304,8 @@ def _miscounted(part: Sequence[_Entry], answers: Sequence[Settled]) -> Exception
 
 
 def _tell(entry: _Entry, answer: Settled | Exception) -> None:
-    told, entry.told = entry.told, None
-    if told is None:
+    callback, entry.told = entry.told, None
+    if callback is None:
         return
     if isinstance(answer, StoreUnavailable):
         # A new exception for each caller: raising an exception again extends its traceback.
@@ -325,7 +313,7 @@ def _tell(entry: _Entry, answer: Settled | Exception) -> None:
         own.__cause__ = answer
         answer = own
     try:
-        told(answer)
+        callback(answer)
     except Exception as exc:  # noqa: BLE001  # a fault of one callback must not keep the others waiting
         asyncio.get_running_loop().call_exception_handler(
             {"message": "a settlement's callback failed", "exception": exc}
@@ -341,13 +329,11 @@ def _takes(entry: _Entry) -> bool:
 
 
 def _held(entry: _Entry) -> Sequence[Hashable]:
-    """Return the names that this entry locks while it is in a lane."""
     settlement = entry.settlement
     return (settlement.log.id, settlement.key) if _takes(entry) else (settlement.log.id,)
 
 
 def _looked_at(entry: _Entry) -> Sequence[Hashable]:
-    """Return the names for which an entry may have to wait."""
     settlement = entry.settlement
     if entry.is_duplicate or settlement.claim is Claim.NONE:
         return (settlement.log.id,)

@@ -14,8 +14,8 @@ from sqlalchemy.dialects.sqlite import Insert, insert
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import claims, context_records, events, log_entries, organizations, workflow_runs
-from contentsvc_adapters.sql.settling import parts
-from contentsvc_adapters.sql.settling.lane import BatchItem
+from contentsvc_adapters.sql.settling import settlement_rows
+from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
@@ -35,15 +35,14 @@ class _Insertion:
 
     sql: str
     #: Returns a row's values in the order of the statement's parameters.
-    in_order: Callable[[parts.Row], tuple[Any, ...]]
+    in_order: Callable[[settlement_rows.Row], tuple[Any, ...]]
 
     @classmethod
     def of(cls, statement: Insert) -> Self:
-        """Compile a statement of SQLAlchemy."""
         compiled = statement.compile(dialect=_DIALECT)
         return cls(sql=str(compiled), in_order=itemgetter(*(compiled.positiontup or ())))
 
-    def add(self, rows: Iterable[parts.Row], cursor: sqlite3.Cursor) -> None:
+    def add(self, rows: Iterable[settlement_rows.Row], cursor: sqlite3.Cursor) -> None:
         cursor.executemany(self.sql, map(self.in_order, rows))
 
 
@@ -66,9 +65,7 @@ _KNOWN: Final = str(
 
 
 @final
-class SqliteLane:
-    """Writes batches in the writer's thread."""
-
+class SqliteBatchWriter:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -102,14 +99,14 @@ def _committed(batch: Sequence[BatchItem], driver: sqlite3.Connection, *, known:
 
 def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool) -> Sequence[Settled]:
     # The transaction holds the write lock: these reads stay valid until the commit.
-    asked = [parts.looked_at(item.settlement) for item in batch]
+    claim_keys = [settlement_rows.claim_key(item.settlement) for item in batch]
     versions = _found(
         organizations.c.id, organizations.c.version, {e.settlement.organization_id for e in batch}, cursor
     )
-    claimed = _found(claims.c.key, claims.c.claimed_at, {key for key in asked if key is not None}, cursor)
+    claimed = _found(claims.c.key, claims.c.claimed_at, {key for key in claim_keys if key is not None}, cursor)
     left = _Left()
     answers: list[Settled] = []
-    for item, key in zip(batch, asked, strict=True):
+    for item, key in zip(batch, claim_keys, strict=True):
         settlement = item.settlement
         version = versions.get(settlement.organization_id)
         # An item that was written before shows at the key of its log entry. A stale one is not written, so it is
@@ -122,7 +119,7 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
         elif version != settlement.version:
             answers.append(Settled.STALE)
         elif item.is_duplicate or (key in claimed and claim_is_held(from_ms(claimed[key]), settlement.at)):
-            left.log.append(parts.duplicate_row(settlement))
+            left.log.append(settlement_rows.duplicate_row(settlement))
             answers.append(Settled.ALREADY_CLAIMED)
         else:
             left.add(settlement, key)
@@ -136,25 +133,23 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
 class _Left:
     """The rows of a batch, by table."""
 
-    claims: list[parts.Row] = field(factory=list[parts.Row])
-    events: list[parts.Row] = field(factory=list[parts.Row])
-    contexts: list[parts.Row] = field(factory=list[parts.Row])
-    runs: list[parts.Row] = field(factory=list[parts.Row])
-    log: list[parts.Row] = field(factory=list[parts.Row])
+    claims: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
+    events: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
+    contexts: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
+    runs: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
+    log: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
 
     def add(self, settlement: Settlement, key: bytes | None) -> None:
-        """Add the rows of a settlement that is written as decided."""
         if settlement.claim is Claim.TAKE:
             self.claims.append({"key": key, "claimed_at": to_ms(settlement.at), "log_id": settlement.log.id})
-        if (event := parts.event_row(settlement)) is not None:
+        if (event := settlement_rows.event_row(settlement)) is not None:
             self.events.append(event)
-        if (context := parts.context_row(settlement)) is not None:
+        if (context := settlement_rows.context_row(settlement)) is not None:
             self.contexts.append(context)
-        self.runs += parts.run_rows(settlement)
-        self.log.append(parts.log_row(settlement))
+        self.runs += settlement_rows.run_rows(settlement)
+        self.log.append(settlement_rows.log_row(settlement))
 
     def write(self, cursor: sqlite3.Cursor) -> None:
-        """Write the rows in the order of their foreign keys."""
         _TAKE.add(self.claims, cursor)
         _ADD_EVENTS.add(self.events, cursor)
         _KEEP.add(self.contexts, cursor)
@@ -163,7 +158,6 @@ class _Left:
 
 
 def _found(key: Column[Any], value: Column[Any], keys: Collection[Any], cursor: sqlite3.Cursor) -> Mapping[Any, Any]:
-    """Return the values of the existing keys."""
     if not keys:
         return {}
     size = 1 << (len(keys) - 1).bit_length()
@@ -174,11 +168,11 @@ def _found(key: Column[Any], value: Column[Any], keys: Collection[Any], cursor: 
 
 @cache
 def _question(key: Column[Any], value: Column[Any], size: int) -> str:
-    asked: list[BindParameter[Any]] = [bindparam(f"key_{number}", type_=key.type) for number in range(size)]
-    return str(select(key, value).where(key.in_(asked)).compile(dialect=_DIALECT))
+    parameters: list[BindParameter[Any]] = [bindparam(f"key_{number}", type_=key.type) for number in range(size)]
+    return str(select(key, value).where(key.in_(parameters)).compile(dialect=_DIALECT))
 
 
 def _title(settlement: Settlement, cursor: sqlite3.Cursor) -> str | None:
     log = settlement.log
-    found = cursor.execute(_KNOWN, (settlement.organization_id, to_ms(log.created_at), log.id)).fetchone()
-    return None if found is None else found[0]
+    row = cursor.execute(_KNOWN, (settlement.organization_id, to_ms(log.created_at), log.id)).fetchone()
+    return None if row is None else row[0]

@@ -8,7 +8,7 @@ from typing import Any, Final, cast, final
 import httpx
 from attrs import field, frozen
 
-from contentsvc_cli.operate.doctor.findings import aside
+from contentsvc_cli.operate.doctor.findings import in_thread
 
 _STEP_S: Final = 3.0
 _LONGEST: Final = 64 * 1024
@@ -17,12 +17,9 @@ _LONGEST: Final = 64 * 1024
 @final
 @frozen(kw_only=True)
 class Asked:
-    """An HTTP response."""
-
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
-    #: Arrival by this machine's clock, in seconds since the epoch.
     at: float
 
     @property
@@ -46,8 +43,6 @@ class Asked:
 @final
 @frozen(kw_only=True)
 class Unanswered:
-    """The reason why there is no response."""
-
     reason: str
     #: Whether the connection was refused.
     refused: bool = False
@@ -55,7 +50,7 @@ class Unanswered:
 
 async def ask(url: str) -> Asked | Unanswered:
     """Request a page, without redirects and proxies."""
-    return await aside(lambda: _ask(url))
+    return await in_thread(lambda: _ask(url))
 
 
 def _ask(url: str) -> Asked | Unanswered:

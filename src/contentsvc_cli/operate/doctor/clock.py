@@ -1,5 +1,3 @@
-"""Doctor checks of the clocks: this machine, the database, the code hosts."""
-
 import asyncio
 import time
 from collections.abc import Sequence
@@ -9,7 +7,7 @@ from contentsvc_cli.operate.doctor.findings import Finding, fault, ok, warning
 from contentsvc_cli.operate.doctor.network import HostLook
 from contentsvc_cli.operate.doctor.work import duration
 from contentsvc_core.timestamps import to_ms
-from contentsvc_http.wiring.looking import LookedAt
+from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
 #: Fault limit, in seconds: schedules fire in whole minutes.
 _FAR_S: Final = 60.0
@@ -25,7 +23,6 @@ _ADVICE: Final = "synchronize the clocks of all machines by NTP (docs/operations
 
 
 async def steadiness() -> Finding:
-    """Compare the wall clock with the monotonic clock."""
     wall, steady = time.time(), time.monotonic()
     await asyncio.sleep(_LOOKED_AT_S)
     passed = time.monotonic() - steady
@@ -35,8 +32,7 @@ async def steadiness() -> Finding:
     return ok(_NAME, "runs steadily")
 
 
-async def beside_database(database: LookedAt) -> Finding | None:
-    """Compare the clock with the database's; ``None`` if the database has no own clock."""
+async def beside_database(database: DatabaseInspector) -> Finding | None:
     before = time.time()
     server = await database.server()
     after = time.time()
@@ -48,7 +44,6 @@ async def beside_database(database: LookedAt) -> Finding | None:
 
 
 def beside_hosts(looks: Sequence[HostLook]) -> list[Finding]:
-    """Compare the clock with those of the code hosts."""
     return [
         compared(look.ahead_s, f"that of {look.name}", near_s=_NEAR_HOST_S)
         for look in looks

@@ -1,5 +1,3 @@
-"""The command ``doctor``."""
-
 import asyncio
 import sys
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Doctor checks of the database, and of its SQLite file."""
-
 import errno
 import os
 import shlex
@@ -11,13 +9,13 @@ from typing import Final
 from rich.filesize import decimal
 from sqlalchemy.engine import make_url
 
-from contentsvc_cli.operate.doctor.findings import Finding, Findings, aside, fault, ok, skipped, warning
+from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_thread, ok, skipped, warning
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.looking import (
+from contentsvc_http.wiring.diagnostics import (
     HEAD,
+    DatabaseInspector,
     FileState,
     Keys,
-    LookedAt,
     Server,
     file_of,
     files_open_to_others,
@@ -27,7 +25,6 @@ from contentsvc_http.wiring.looking import (
 
 #: Oldest supported version (docs/operations.md).
 _OLDEST_POSTGRESQL: Final = (15,)
-#: The first version that releases the locks of a suspended process (docs/operations.md).
 _ENDS_WHAT_STANDS: Final = (17,)
 #: Warning size of the write-ahead log, in bytes; long readers keep it from being checkpointed (`checkpoints.py`).
 _LARGE_LOG: Final = 64 * 1024 * 1024
@@ -35,7 +32,7 @@ _LITTLE_SPACE: Final = 1024**3
 _NO_SPACE: Final = 100 * 1024**2
 
 
-async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
+async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findings, str | None]:
     """Check the connection; also return why further checks are impossible, or ``None``."""
     name = "database"
     if settings.is_sqlite:
@@ -76,13 +73,12 @@ def _missing(settings: Settings) -> Finding:
 
 
 async def _unresolved(settings: Settings) -> str | None:
-    """Return why the name of the database host does not resolve. Runs in a thread: the lookup cannot be cancelled."""
     url = make_url(settings.database_url)
     host = str(url.query.get("host") or url.host or "")
     if not host or host.startswith("/"):
         return None
     try:
-        await aside(lambda: socket.getaddrinfo(host, None))
+        await in_thread(lambda: socket.getaddrinfo(host, None))
     except OSError as exc:
         return f"the name '{host}' has no address: {exc.strerror or exc}"
     return None
@@ -93,7 +89,7 @@ def _durable(server: Server) -> str:
     return f"{word} is {server.synchronous}"
 
 
-async def schema(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
+async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findings, str | None]:
     """Check the schema revision; also return why the database cannot be read, or ``None``."""
     name = "schema"
     found = await database.revision()
@@ -111,19 +107,18 @@ async def schema(settings: Settings, database: LookedAt) -> tuple[Findings, str 
 
 
 async def file(settings: Settings) -> Findings:
-    """Check that the SQLite file is writable, its journal mode, and that other users cannot read it."""
     name = "file"
     if not settings.is_sqlite:
         return []
     if not settings.database_file.exists():
         return [skipped(name, "there is no database yet")]
-    return [_usable(await aside(lambda: file_of(settings))), *await _closed_to_others(settings)]
+    return [_usable(await in_thread(lambda: file_of(settings))), *await _closed_to_others(settings)]
 
 
 async def _closed_to_others(settings: Settings) -> Findings:
     database = settings.database_file.absolute()
     databases = (database, database.with_name("engine.db"))
-    found = {each: await aside(partial(files_open_to_others, each)) for each in databases}
+    found = {each: await in_thread(partial(files_open_to_others, each)) for each in databases}
     names = [file.name for files in found.values() for file in files]
     if not names:
         return []
@@ -156,12 +151,11 @@ def _why_not_writable(said: str) -> str:
 
 
 async def disk(settings: Settings) -> Findings:
-    """Check the free disk space."""
     name = "disk"
     if not settings.is_sqlite:
         return []
     try:
-        free, total = await aside(lambda: space_for(settings))
+        free, total = await in_thread(lambda: space_for(settings))
     except OSError as exc:
         return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
     said = f"{decimal(free)} of {decimal(total)} are free"
@@ -171,8 +165,7 @@ async def disk(settings: Settings) -> Findings:
     return [warning(name, said, advice)] if free < _LITTLE_SPACE else [ok(name, said)]
 
 
-async def key(database: LookedAt) -> Findings:
-    """Check that the key decrypts the stored secrets."""
+async def key(database: DatabaseInspector) -> Findings:
     name = "key"
     keys = await database.keys()
     if keys.source is None:

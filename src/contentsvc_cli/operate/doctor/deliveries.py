@@ -1,7 +1,4 @@
-"""Doctor checks of deliveries: they arrive, are accepted, and start runs."""
-
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, final
 
@@ -9,13 +6,14 @@ from attrs import frozen
 
 from contentsvc_cli.operate.doctor.findings import Finding, Findings, FindingState, fault, ok, skipped, warning
 from contentsvc_cli.operate.doctor.work import duration
-from contentsvc_core.insights import LogCount, LogSearch, stretch_at
-from contentsvc_core.journal import Direction, ListedEntry, LogStatus
+from contentsvc_core.journal import Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.organizations import Integration, Organization
-from contentsvc_core.webhooks.outcomes import Fault
+from contentsvc_core.read_model import LogCount, LogSearch, stretch_at
+from contentsvc_core.usecases.diagnoses import Diagnoses
+from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, command_of, health_of
 from contentsvc_core.workflows.triggers import source_type
-from contentsvc_http.wiring.looking import LookedAt
+from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
 _NAME: Final = "deliveries"
 _HOUR: Final = timedelta(hours=1)
@@ -24,34 +22,12 @@ _DAY: Final = timedelta(days=1)
 _LOOKED_AT: Final = 100
 #: Maximum number of findings to print, worst first.
 _SHOWN: Final = 20
-#: Number of refused entries of one hour that are sampled for the most frequent cause.
-_SAMPLED: Final = 100
 #: Number of entries to read before an outgoing call, to find the last delivery.
 _BEHIND: Final = 50
 #: Warn if more than one delivery in this many is refused; anyone can send a forged one.
 _SELDOM: Final = 10
 _GRAVITY: Final = (FindingState.FAULT, FindingState.WARNING, FindingState.OK, FindingState.SKIPPED)
 
-#: Fix for each cause of a refusal, by the title of its log entry; also in docs/repository.md.
-REMEDIES: Final[Mapping[str | None, str]] = {
-    Fault.INVALID_SIGNATURE.log_title: "enter the webhook's secret at the code host again, or create a new one: "
-    "contentsvc integration rotate-secret {integration}",
-    Fault.INTEGRATION_DISABLED.log_title: "contentsvc integration enable {integration}",
-    Fault.REPOSITORY_NOT_FOUND.log_title: "enter the URL at the code host that this command prints: "
-    "contentsvc integration list --organization {organization}",
-    Fault.REPOSITORY_MISMATCH.log_title: "enter the URL at the code host that this command prints: "
-    "contentsvc integration list --organization {organization}",
-    Fault.INVALID_HEADER.log_title: "check whether a proxy drops headers, and whether the integration's provider is "
-    "correct",
-    Fault.INVALID_PAYLOAD.log_title: "set the webhook's content type to application/json at the code host",
-    Fault.BODY_TOO_LARGE.log_title: "the limit is 25 MiB: push fewer commits at a time",
-    Fault.ENCODED_BODY.log_title: "check whether a proxy compresses bodies",
-    Fault.BODY_LATE.log_title: "check whether a proxy or the network delays bodies",
-    Fault.UNAVAILABLE.log_title: "see the server's log: the database was unavailable, or the server was overloaded; "
-    "then request the missed deliveries: contentsvc integration reconcile {integration} --dry-run",
-    Fault.FAILED.log_title: "see the fault in the server's log, fix it, then request the missed deliveries: contentsvc "
-    "integration reconcile {integration} --dry-run",
-}
 _NEVER: Final = (
     "look at the webhook's page at the code host (docs/repository.md, When nothing arrives); then request the missed "
     "deliveries: "
@@ -90,7 +66,7 @@ class ArrivedDeliveries:
         return self.refused * _SELDOM > self.number
 
 
-async def deliveries(database: LookedAt, now: datetime | None = None) -> Findings:
+async def deliveries(database: DatabaseInspector, now: datetime | None = None) -> Findings:
     """Check for each integration that deliveries arrive, are accepted, and start something."""
     now = now or datetime.now(UTC)
     found: list[Finding] = []
@@ -110,14 +86,13 @@ async def deliveries(database: LookedAt, now: datetime | None = None) -> Finding
 
 
 async def _of_organization(
-    database: LookedAt, organization: Organization, integrations: Sequence[Integration], now: datetime
+    database: DatabaseInspector, organization: Organization, integrations: Sequence[Integration], now: datetime
 ) -> list[Finding]:
-    newest = await database.stores.insights.newest_entries(organization.id)
+    newest = await database.stores.read_model.newest_entries(organization.id)
     since = stretch_at(now - _DAY, _HOUR)
-    counts = await database.stores.insights.log_counts(organization.id, since=since, span=_HOUR)
+    counts = await database.stores.read_model.log_counts(organization.id, since=since, span=_HOUR)
     triggers = await database.stores.directory.triggers(organization.id)
     schedules = await database.stores.schedules.schedules(organization.id)
-    written = {(each.source_type, id_) for each in triggers if each.enabled for id_ in each.repository_ids}
     reported = {id_ for each in schedules if each.enabled for id_ in each.repository_ids}
     found: list[Finding] = []
     for integration in integrations:
@@ -126,7 +101,8 @@ async def _of_organization(
         starts = {
             repository.id
             for repository in integration.repositories
-            if (source_type(integration.provider), repository.id) in written or repository.id in reported
+            if repository.id in reported
+            or any(each.enabled and each.watches(source_type(integration.provider), repository.id) for each in triggers)
         }
         found.append(await one.finding(newest.get(integration.id), mine, starts=bool(starts)))
     return found
@@ -134,9 +110,9 @@ async def _of_organization(
 
 @final
 class _One:
-    """The check of one integration."""
-
-    def __init__(self, database: LookedAt, organization: Organization, integration: Integration, now: datetime) -> None:
+    def __init__(
+        self, database: DatabaseInspector, organization: Organization, integration: Integration, now: datetime
+    ) -> None:
         self._database = database
         self._organization = organization
         self._integration = integration
@@ -151,13 +127,6 @@ class _One:
         }
 
     async def finding(self, newest: ListedEntry | None, counts: Collection[LogCount], *, starts: bool) -> Finding:
-        """Return the finding.
-
-        Args:
-            newest: Newest log entry of the integration, possibly a call to the code host.
-            counts: Number of its entries in the last hours.
-            starts: Whether a trigger or schedule uses its repositories.
-        """
         last = await self._last_delivery(newest)
         if last is None:
             age = self._ago(self._integration.created_at)
@@ -174,45 +143,52 @@ class _One:
             )
         failing = last.status is LogStatus.FAILED
         if day.refused and (failing or day.is_often_refused):
-            cause = await self._cause(counts) or (last if failing else None)
-            if cause is not None:
-                return self._refused(said, cause, is_fault=failing and (hour if hour.number else day).is_mostly_refused)
+            is_fault = failing and (hour if hour.number else day).is_mostly_refused
+            refused = await self._refused_entries(counts)
+            health = await self._health(refused or [last])
+            if health.diagnosis is not None:
+                return self._refused(said, health, is_fault=is_fault or health.is_failing)
         if self._integration.enabled and not starts and not failing:
             said += "; deliveries arrive, but no trigger or schedule uses them"
             return warning(_NAME, said, _NO_TRIGGER.format(**self._names))
         return ok(_NAME, said)
 
-    def _refused(self, said: str, cause: ListedEntry, *, is_fault: bool) -> Finding:
-        said += f"; mostly: {cause.status_code} {cause.title}"
-        remedy = REMEDIES.get(cause.title, "contentsvc log list --organization {organization}").format(**self._names)
-        return fault(_NAME, said, remedy) if is_fault else warning(_NAME, said, remedy)
+    def _refused(self, said: str, health: Health, *, is_fault: bool) -> Finding:
+        found = health.diagnosis
+        assert found is not None  # the caller has checked it
+        said += f"; {health.summary}. {found.sentence}"
+        command = command_of(found, self._integration.id)
+        advice = found.advice if command is None else f"{found.advice} Run: {command}"
+        return fault(_NAME, said, advice) if is_fault else warning(_NAME, said, advice)
+
+    async def _health(self, refused: Sequence[ListedEntry]) -> Health:
+        """Judge the newest deliveries; without a refused one among them, the refused ones of the last bad hour."""
+        diagnoses = Diagnoses(
+            self._database.stores.read_model, self._database.stores.directory, self._database.stores.hooks
+        )
+        health = await diagnoses.health(self._integration)
+        return health if health.diagnosis is not None else health_of(refused, await diagnoses.known(self._integration))
 
     async def _last_delivery(self, newest: ListedEntry | None) -> ListedEntry | None:
         if newest is None or newest.direction is Direction.INCOMING:
             return newest
         search = LogSearch(integration_ids=[self._integration.id])
-        before = await self._database.stores.insights.log(
+        before = await self._database.stores.read_model.log(
             self._organization.id, search, limit=_BEHIND, before=Cursor.of(newest)
         )
         return next((entry for entry in before if entry.direction is Direction.INCOMING), None)
 
-    async def _cause(self, counts: Collection[LogCount]) -> ListedEntry | None:
-        """Return an entry with the most frequent cause in the last hour that had refusals."""
+    async def _refused_entries(self, counts: Collection[LogCount]) -> Sequence[ListedEntry]:
         hours = [count.starts_at for count in counts if count.status is LogStatus.FAILED]
         if not hours:
-            return None
-        search = LogSearch(integration_ids=[self._integration.id], statuses=[LogStatus.FAILED])
-        found = await self._database.stores.insights.log(
+            return ()
+        search = LogSearch(integration_ids=[self._integration.id], outcomes=[LogOutcome.REFUSED])
+        return await self._database.stores.read_model.log(
             self._organization.id,
             search,
-            limit=_SAMPLED,
+            limit=CONSIDERED,
             after=Cursor(created_at=max(hours), id=""),
             before=Cursor(created_at=max(hours) + _HOUR, id=""),
-        )
-        refused = [entry for entry in found if entry.direction is Direction.INCOMING]
-        causes = Counter((entry.status_code, entry.title) for entry in refused)
-        return next(
-            (entry for entry in refused if (entry.status_code, entry.title) == causes.most_common(1)[0][0]), None
         )
 
     def _ago(self, at: datetime) -> str:

@@ -13,7 +13,7 @@ from contentsvc_cli.operate.doctor.findings import LIMIT_S, Check, Finding, Find
 from contentsvc_cli.operate.doctor.mail import mail
 from contentsvc_cli.operate.doctor.settings import settings_found
 from contentsvc_http.settings import Examined, variable
-from contentsvc_http.wiring.looking import LookedAt, open_as_it_is
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 
 _T = TypeVar("_T")
 
@@ -39,23 +39,15 @@ class _Gate:
 
 
 async def examine(examined: Examined, place: network.BindAddress, told: Callable[[str], None]) -> list[Finding]:
-    """Run all checks; return the findings in display order.
-
-    Args:
-        examined: The settings.
-        place: Address of the server to check.
-        told: Called with the progress text when it changes.
-    """
+    """Run all checks; return the findings in display order."""
     async with open_as_it_is(examined.settings, patience_s=_CLOSE_S) as opened:
         return await _Examination(examined, place, opened, told).run()
 
 
 @final
 class _Examination:
-    """One run of all checks."""
-
     def __init__(
-        self, examined: Examined, place: network.BindAddress, opened: LookedAt, told: Callable[[str], None]
+        self, examined: Examined, place: network.BindAddress, opened: DatabaseInspector, told: Callable[[str], None]
     ) -> None:
         self._examined = examined
         self._settings = examined.settings

@@ -1,5 +1,3 @@
-"""Findings of checks, and their timeout."""
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,9 +17,6 @@ _SAID: Final = 400
 
 
 class FindingState(Enum):
-    """Result of a check."""
-
-    #: No problem.
     OK = "ok"
     #: It works, but needs attention.
     WARNING = "warning"
@@ -34,9 +29,6 @@ class FindingState(Enum):
 @final
 @frozen(kw_only=True)
 class Finding:
-    """The finding of a check."""
-
-    #: Name of the check.
     check: str
     state: FindingState
     #: The finding, in a sentence without secrets.
@@ -46,27 +38,22 @@ class Finding:
 
 
 Findings: TypeAlias = Sequence[Finding]
-#: A check.
 Check: TypeAlias = Callable[[], Awaitable[Findings]]
 
 
 def ok(check: str, found: str) -> Finding:
-    """Return a finding without a problem."""
     return Finding(check=check, state=FindingState.OK, found=one_line(found, _SAID))
 
 
 def warning(check: str, found: str, advice: str | None = None) -> Finding:
-    """Return a warning."""
     return Finding(check=check, state=FindingState.WARNING, found=one_line(found, _SAID), advice=advice)
 
 
 def fault(check: str, found: str, advice: str | None = None) -> Finding:
-    """Return a fault."""
     return Finding(check=check, state=FindingState.FAULT, found=one_line(found, _SAID), advice=advice)
 
 
 def skipped(check: str, found: str) -> Finding:
-    """Return a skipped check with its reason."""
     return Finding(check=check, state=FindingState.SKIPPED, found=one_line(found, _SAID))
 
 
@@ -83,7 +70,7 @@ async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: s
         return [fault(name, f"the check failed: {type(exc).__name__}: {exc}", advice)]
 
 
-async def aside(work: Callable[[], _T]) -> _T:
+async def in_thread(work: Callable[[], _T]) -> _T:
     """Run a blocking function in a daemon thread, which does not delay the end of the process."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_T] = loop.create_future()

@@ -1,5 +1,3 @@
-"""Doctor check of the SMTP server."""
-
 from typing import Final
 
 from contentsvc_cli.operate.doctor.findings import LIMIT_S, Findings, fault, ok, warning

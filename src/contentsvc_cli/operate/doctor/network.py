@@ -1,5 +1,3 @@
-"""Doctor checks of the network: server, dashboard, public URL, code host APIs."""
-
 from collections.abc import Collection
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
@@ -10,7 +8,7 @@ from urllib.parse import urlsplit
 from attrs import field, frozen
 
 from contentsvc_cli.operate.doctor.asking import Asked, Unanswered, ask
-from contentsvc_cli.operate.doctor.findings import Finding, aside, fault, ok, skipped, warning
+from contentsvc_cli.operate.doctor.findings import Finding, fault, in_thread, ok, skipped, warning
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
@@ -30,14 +28,11 @@ _TO_SET: Final = (
 @final
 @frozen(kw_only=True)
 class BindAddress:
-    """Address of the server to check."""
-
     host: str
     port: int
 
     @property
     def url(self) -> str:
-        """Return the URL for a client on this machine."""
         host = _ANYWHERE.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
@@ -45,8 +40,6 @@ class BindAddress:
 @final
 @frozen(kw_only=True)
 class HostLook:
-    """The finding of a code host check."""
-
     finding: Finding
     #: How far its clock is ahead of this machine's, in seconds, to about a second; ``None``: unknown.
     ahead_s: float | None = None
@@ -56,8 +49,6 @@ class HostLook:
 @final
 @frozen(kw_only=True)
 class ServerLook:
-    """The findings of the server check."""
-
     findings: tuple[Finding, ...] = field(converter=tuple)
     #: Whether contentsvc answers there.
     answers: bool = False
@@ -102,16 +93,15 @@ async def _unanswered(place: BindAddress, at: str, status: Unanswered) -> Findin
         listen(place.host, place.port).close()
 
     try:
-        await aside(try_)
+        await in_thread(try_)
     except CannotListen as exc:
         return fault("server", str(exc), "serve on another address ('contentsvc serve --host --port')")
     return ok("server", f"no server runs on {at}; the port is free for 'contentsvc serve'")
 
 
 async def dashboard(place: BindAddress, look: ServerLook) -> Finding:
-    """Check that the dashboard answers."""
     # Imported on demand: the module is slow to import.
-    from contentsvc_http.dashboard.visits import ROOT  # noqa: PLC0415  # Litestar comes with it
+    from contentsvc_http.dashboard.session import ROOT  # noqa: PLC0415  # Litestar comes with it
 
     name, url = "dashboard", f"{place.url}{ROOT}"
     if not look.answers:
@@ -124,7 +114,6 @@ async def dashboard(place: BindAddress, look: ServerLook) -> Finding:
 
 
 async def base_url(settings: Settings) -> Finding:
-    """Check that the public URL of this service answers."""
     name = "base_url"
     url = str(settings.masked()[variable("base_url")])
     host = urlsplit(settings.base_url).hostname or ""
@@ -146,7 +135,6 @@ async def base_url(settings: Settings) -> Finding:
 
 
 async def code_host(provider: str, api_url: str) -> HostLook:
-    """Check that a code host's API answers, without a token."""
     name = f"code host {provider}"
     set_ = api_variable(provider)
     answered = await ask(probe_url(provider, api_url))

@@ -1,5 +1,3 @@
-"""Doctor check of the settings."""
-
 import difflib
 from typing import Final
 
@@ -7,13 +5,14 @@ from contentsvc_cli.operate.doctor.findings import Finding, fault, ok, warning
 from contentsvc_http.settings import Examined
 
 #: Variables of single commands, not settings.
-_OF_COMMANDS: Final = frozenset({"CONTENTSVC_WEBHOOK_SECRET", "CONTENTSVC_CODEHOST_TOKEN", "CONTENTSVC_API_KEY"})
+_OF_COMMANDS: Final = frozenset(
+    f"CONTENTSVC_{name}" for name in ("WEBHOOK_SECRET", "CODEHOST_TOKEN", "API_KEY", "ORGANIZATION", "SERVER")
+)
 _OF_TESTS: Final = "CONTENTSVC_TEST_"
 _NAME: Final = "settings"
 
 
 def settings_found(examined: Examined) -> list[Finding]:
-    """Return the invalid settings and the unknown variables."""
     shown = examined.settings.masked()
     found = [
         fault(_NAME, said if said.startswith(name) else f"{name}: {said}", f"correct {name}, or unset it")

@@ -1,13 +1,11 @@
-"""Doctor checks of workflow runs: engine, waiting runs, search index, executors."""
-
 import asyncio
 import time
 from typing import Final
 
-from contentsvc_cli.operate.doctor.findings import Findings, aside, fault, ok, warning
+from contentsvc_cli.operate.doctor.findings import Findings, fault, in_thread, ok, warning
 from contentsvc_core.timestamps import from_ms
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.looking import LookedAt, engine_tables
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, engine_tables
 
 #: Warning limit for the age of a due run, in seconds: no executor takes it.
 _LONG_S: Final = 60.0
@@ -18,11 +16,10 @@ _MS: Final = 1000
 
 
 async def engine(settings: Settings) -> Findings:
-    """Check the engine."""
     name = "engine"
     if settings.engine_in_force == "inline":
         return [ok(name, "inline: run steps are stored in the database")]
-    version = await aside(lambda: engine_tables(settings))
+    version = await in_thread(lambda: engine_tables(settings))
     if version is not None:
         return [ok(name, f"dbos: the database answers; its tables have version {version}")]
     if settings.is_sqlite:
@@ -30,8 +27,7 @@ async def engine(settings: Settings) -> Findings:
     return [fault(name, "dbos: its tables are missing", "run 'contentsvc migrate' with the settings of the server")]
 
 
-async def runs(database: LookedAt) -> Findings:
-    """Check the waiting runs."""
+async def runs(database: DatabaseInspector) -> Findings:
     name = "runs"
     left = await database.backlog(from_ms(time.time_ns() // _MS // _MS))
     said = f"{left.pending} pending, {left.running} running"
@@ -43,8 +39,7 @@ async def runs(database: LookedAt) -> Findings:
     return [ok(name, said)]
 
 
-async def search(database: LookedAt) -> Findings:
-    """Check for documents that are not searchable."""
+async def search(database: DatabaseInspector) -> Findings:
     name = "search"
     documents = await database.given_up()
     if not documents:
@@ -54,10 +49,10 @@ async def search(database: LookedAt) -> Findings:
     return [warning(name, said, advice)]
 
 
-async def executors(settings: Settings, database: LookedAt) -> Findings:
+async def executors(settings: Settings, database: DatabaseInspector) -> Findings:
     """Watch the heartbeats of the executors for some seconds."""
     name = "executors"
-    first = await database.beats()
+    first = await database.heartbeats()
     if not first:
         advice = "start 'contentsvc serve', or a node with '--role worker'"
         return [warning(name, "there are no executors: runs are not performed", advice)]
@@ -65,7 +60,7 @@ async def executors(settings: Settings, database: LookedAt) -> Findings:
     silent, gone = set(first), set[str]()
     while silent and time.monotonic() - began < WATCHED_S:
         await asyncio.sleep(_LOOK_EVERY_S)
-        now = await database.beats()
+        now = await database.heartbeats()
         gone = first.keys() - now.keys()
         silent = {executor for executor in silent if now.get(executor) == first[executor]}
     alive = len(first) - len(silent) - len(gone)
@@ -79,7 +74,6 @@ async def executors(settings: Settings, database: LookedAt) -> Findings:
 
 
 def duration(seconds: float) -> str:
-    """Return a readable duration."""
     for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {word}".replace(".0 ", " ")

@@ -1,9 +1,11 @@
-"""The author's own prose: one or two whole sentences of a commit's body, or nothing."""
+"""The body of a commit message: the author's own prose, breaking changes, and trailers."""
 
 import re
-from typing import Final
+from typing import Final, final
 
-from contentsvc_core.content.changelog.wording import HIDDEN_ADDRESS, masked_line, sentence, with_period
+from msgspec import Struct
+
+from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_line, sentence, with_period
 
 _READ: Final = 4_000
 _SENTENCE_LIMIT: Final = 220
@@ -12,7 +14,7 @@ _SHORT: Final = 40
 #: An explanation that has fewer words of its own says what the subject says.
 _NEW_WORDS: Final = 4
 
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*)")
 #: Headings of asides: the problem before the change, its tests, the procedure.
 _ASIDE: Final = re.compile(
@@ -21,12 +23,13 @@ _ASIDE: Final = re.compile(
     re.IGNORECASE,
 )
 _FENCED: Final = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-_ITEM: Final = re.compile(r"[-*+][ \t]+")
+_ITEM: Final = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")
 _NEXT_ITEM: Final = re.compile(r"\n[ \t]*[-*+][ \t]+")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"“])")
-_ABBREVIATED: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|incl)\.\Z", re.IGNORECASE)
-#: The longest abbreviation and the sign before it, in characters.
-_ABBREVIATION: Final = 8
+#: Abbreviations end no sentence.
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[.!?])(?i:(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.))"
+    r"[ \t]+(?=[A-Z`\"“])"
+)
 # No explanations: trailers, references, orders to the code host, links, markup, talk about the work itself.
 _NO_EXPLANATION: Final = re.compile(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
@@ -68,8 +71,8 @@ def explanation(text: str, said: str = "") -> str:
         if heading := _HEADING.match(paragraph):
             aside = _ASIDE.search(heading[1]) is not None
             paragraph = paragraph.partition("\n")[2].strip()
-        if not aside and (found := _sentences(paragraph)) and _adds(found, said):
-            return found
+        if not aside and (sentences := _sentences(paragraph)) and _adds(sentences, said):
+            return sentences
     return ""
 
 
@@ -79,27 +82,14 @@ def _sentences(paragraph: str) -> str:
     elif _NEXT_ITEM.search(paragraph):
         # The text before a list introduces the list, and says little alone.
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
-    line = masked_line(paragraph, _READ)
-    found = ""
-    for part in _parts(line):
-        if not (found or _DOES.match(part)) or not _is_printable(part):
+    sentences = ""
+    for part in _SENTENCE_END.split(masked_line(paragraph, _READ)):
+        if not (sentences or _DOES.match(part)) or not _is_printable(part):
             break
-        found = f"{found} {part}" if found else part
-        if len(found) >= _SHORT:
+        sentences = f"{sentences} {part}" if sentences else part
+        if len(sentences) >= _SHORT:
             break
-    if not found:
-        return ""
-    return sentence(with_period(found))
-
-
-def _parts(line: str) -> list[str]:
-    parts: list[list[str]] = []
-    for piece in _SENTENCE_END.split(line):
-        if parts and _ABBREVIATED.search(parts[-1][-1][-_ABBREVIATION:]):
-            parts[-1].append(piece)
-        else:
-            parts.append([piece])
-    return [" ".join(pieces) for pieces in parts]
+    return sentence(with_period(sentences)) if sentences else ""
 
 
 def _is_printable(part: str) -> bool:
@@ -114,9 +104,130 @@ def _is_printable(part: str) -> bool:
     )
 
 
-def _adds(found: str, said: str) -> bool:
-    words = {word.casefold() for word in _WORD.findall(found)}
+def _adds(sentences: str, said: str) -> bool:
     # A plural or another form of a word that was said is no new one.
-    known = {word.casefold()[:5] for word in _WORD.findall(said)}
-    new = {word for word in words if word[:5] not in known}
-    return len(new) >= _NEW_WORDS
+    prefixes = {word[:5] for word in _WORD.findall(said.casefold())}
+    return len({word for word in _WORD.findall(sentences.casefold()) if word[:5] not in prefixes}) >= _NEW_WORDS
+
+
+#: The last characters of a message, which are searched for trailers. Code hosts cut far below.
+_FOOTERS_READ: Final = 16_384
+_BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
+BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
+_FOOTER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
+#: Breaking changes in a body, at the beginning of a line: ``BREAKING CHANGE: x``, ``**Breaking**: x``,
+#: ``[breaking] x``, ``## Breaking changes``, ``Breaking changes:``. Code hosts put the messages of a branch into the
+#: body of its merge.
+_NOTE: Final = re.compile(
+    r"^[ \t>]{0,12}(?:[-*][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
+    r"|[\u26a0\ufe0f\U0001f4a5]){0,6}[ \t]{0,4}"
+    r"(?:(?:api|bc|user[ -]facing|potentially)[ -])?(?:breaking(?:[ -](?:api[ -])?changes?)?|bc[ -]breaks?"
+    r"|backwards?[ -]incompatib(?:le changes?|ilit(?:y|ies)))"
+    r"(?P<end>[\])]:?|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+#: Answers that nothing breaks, and forms that are not filled in.
+_NO_NOTE: Final = re.compile(
+    r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
+    re.IGNORECASE,
+)
+_YES: Final = re.compile(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+#: A ticked box of a code host's form.
+_TICKED: Final = re.compile(
+    r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
+    r"|introduces) )?(?:a )?breaking\b(?: changes?\b)?"
+    r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
+    re.MULTILINE | re.IGNORECASE,
+)
+#: A sentence that announces a breaking change.
+_SAID: Final = re.compile(
+    r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
+    r"|constitutes?) (?:technically |also )?"
+    r"(?:a |an |some )?(?:\w+ly )?(?:breaking|backwards?[- ]incompatible|(?:api|bc)[- ]break\w*)(?: api)?(?: change)?"
+    r"|breaks (?:backwards?|api|bc|binary|source)[ -](?:compat\w*)?)\b(?![^.\n]*\?)",
+    re.IGNORECASE,
+)
+#: A squashed commit with a breaking type: ``* feat(x)!: y``.
+_SQUASHED_BREAK: Final = re.compile(
+    r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE
+)
+_NOTE_ENDS: Final = re.compile(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
+_NOTES_READ: Final = 10
+
+
+@final
+class Footer(Struct, frozen=True, kw_only=True, gc=False):
+    """One trailer of a message."""
+
+    #: As written; tokens are compared without regard to case, except the breaking one.
+    token: str
+    #: May span several lines.
+    value: str
+
+
+def breaking_notes(body: str) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a body announces breaking changes, and its notes about them."""
+    lower = body.lower()
+    if not ("break" in lower or "ncompatib" in lower or "!:" in lower):
+        # Each of the patterns needs one of these texts.
+        return False, ()
+    body = _COMMENT.sub("", body)
+    notes: list[str] = []
+    for match in _NOTE.finditer(body):
+        # A bracket or a bold word inside a sentence is no note.
+        if match["bracket"] and not match["end"].startswith(("]", ")")):
+            continue
+        notes += _note(match, body)
+        if len(notes) >= _NOTES_READ:
+            break
+    notes += [match["text"] for match in _SQUASHED_BREAK.finditer(body)][: _NOTES_READ - len(notes)]
+    said = bool(notes) or _TICKED.search(body) is not None or _SAID.search(body) is not None
+    return said, tuple(filter(None, notes))
+
+
+def _note(match: "re.Match[str]", body: str) -> list[str]:
+    lines = [match["text"]]
+    items: list[str] = []
+    for line in body[match.end() + 1 : match.end() + 2_000].split("\n"):
+        if len(lines) > _NOTES_READ or len(items) >= _NOTES_READ:
+            break
+        if not any(lines) and (item := _ITEM.match(line)) and (match["heading"] or not match["text"]):
+            items.append(line[item.end() :].strip())
+        elif items and (not line.strip() or line[:1] in " \t"):
+            items[-1] = f"{items[-1]} {line.strip()}".strip()
+        elif items or (_NOTE_ENDS.match(line) and any(lines)) or line[:1] == "#":
+            break
+        else:
+            lines.append(line.strip())
+    said = items or [" ".join(lines).strip()]
+    if _NO_NOTE.match(said[0]):
+        return []
+    # A form with "Breaking change? Yes" may add a text.
+    return [_YES.sub("", each, count=1) for each in said]
+
+
+def footers_of(message: str) -> tuple[Footer, ...]:
+    """Return the trailer block: the last paragraphs, as far as each begins with a token."""
+    if "\n" not in message or not (": " in message or " #" in message or "BREAKING" in message):
+        return ()
+    # The first paragraph is the subject, or what the cut left of a paragraph.
+    paragraphs = _BLANK_LINE.split(message[-_FOOTERS_READ:].replace("\r\n", "\n").strip())[1:]
+    block: list[str] = []
+    for paragraph in reversed(paragraphs):
+        if not _footer(paragraph.partition("\n")[0]):
+            break
+        block.append(paragraph)
+    footers: list[tuple[str, list[str]]] = []
+    for paragraph in reversed(block):
+        for line in paragraph.split("\n"):
+            if match := _footer(line):
+                footers.append((match[1], [match[2]]))
+            else:
+                # Rule 10: a value goes on until the next token.
+                footers[-1][1].append(line.strip())
+    return tuple(Footer(token=token, value="\n".join(lines).strip()) for token, lines in footers)
+
+
+def _footer(line: str) -> re.Match[str] | None:
+    return _BREAKING.match(line) or _FOOTER.match(line)

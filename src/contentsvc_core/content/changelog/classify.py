@@ -69,7 +69,6 @@ class _Evidence:
     def __init__(self, message: CommitMessage, touched: Touched) -> None:
         self.message = message
         self.kind = kind = message.kind
-        #: The subject without its prefixes.
         self.text = message.description
         self.scope = (message.scope or "").casefold()
         self.touched = touched
@@ -77,7 +76,6 @@ class _Evidence:
         self.typed = words.TYPES.get(kind)
         if not (self.typed or kind or message.sign in words.VAGUE_SIGNS):
             self.typed = words.GITMOJI.get(message.sign)
-        #: The first word, and its section.
         self.first = _first(self.text)
         self.verb = words.VERBS.get(self.first)
         # Of the whole subject: security is looked for in all of it.
@@ -87,9 +85,7 @@ class _Evidence:
 
     def says(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: other words than the whole subject."""
-        if table.always is None and table.known.isdisjoint(self._begins):
-            return False
-        return table.search(self.text if of is None else of, self._begins)
+        return not table.known.isdisjoint(self._begins) and table.search(self.text if of is None else of, self._begins)
 
     @property
     def noted(self) -> bool:
@@ -104,8 +100,7 @@ class _Evidence:
     @property
     def unnoticed(self) -> bool:
         """Whether the words are about things that no user notices."""
-        around = self.says(grave.UNNOTICED) or self.says(patterns.INTERNAL) or self.says(patterns.DOCUMENTATION)
-        return around or self.names_private
+        return any(map(self.says, (grave.UNNOTICED, patterns.INTERNAL, patterns.DOCUMENTATION))) or self.names_private
 
     @property
     def names_private(self) -> bool:
@@ -176,6 +171,7 @@ def _release(seen: _Evidence) -> Kind | None:
     if (
         (
             names
+            or patterns.VERSION.fullmatch(line)
             or seen.says(patterns.RELEASE, of=line)
             or (seen.scope in words.RELEASE_SCOPES and words.TYPES.get(seen.kind) is None)
         )
@@ -187,7 +183,9 @@ def _release(seen: _Evidence) -> Kind | None:
     # Texts of machines, and subjects that say nothing.
     if seen.says(patterns.ROBOT, of=line):
         return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION, of=line) else Section.INTERNAL]
-    if seen.says(patterns.EMPTY, of=line) and not (seen.typed and seen.touched.source and seen.message.scope):
+    if (seen.says(patterns.EMPTY, of=line) or set(line) == {"."}) and not (
+        seen.typed and seen.touched.source and seen.message.scope
+    ):
         return _SURE[Section.INTERNAL]
     return None
 
@@ -204,29 +202,24 @@ def _revert(seen: _Evidence) -> Kind | None:
 
 
 def _paths(seen: _Evidence) -> Kind | None:
-    """Changes without code are upkeep, unless the author wrote news for readers."""
-    upkeep = seen.touched.upkeep
-    if upkeep is None:
-        return None
+    """Changes without code are upkeep, unless the author wrote news for readers: these name the section."""
+    upkeep, announced = seen.touched.upkeep, seen.touched.announced
     news = seen.touched.noted and upkeep is Section.INTERNAL and seen.typed is not Section.INTERNAL
-    return None if news and seen.touched.classes - _NOTE_FILES and not seen.is_dependency else _SURE[upkeep]
-
-
-def _announced(seen: _Evidence) -> Kind | None:
-    return _SURE[seen.touched.announced] if seen.touched.announced else None
+    if upkeep and not (news and seen.touched.classes - _NOTE_FILES and not seen.is_dependency):
+        return _SURE[upkeep]
+    return _SURE[announced] if announced else None
 
 
 def _dependency(seen: _Evidence) -> Kind | None:
     if (seen.typed in _NEWS and seen.scope not in words.SCOPES) or seen.noted:
         return None
-    named = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
-    if not (named or seen.is_dependency) or (seen.kind in _UNTYPED and seen.breaks):
+    is_declared = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
+    if not (is_declared or seen.is_dependency) or (seen.kind in _UNTYPED and seen.breaks):
         return None
     return _SURE[Section.DEPENDENCIES]
 
 
 def _scoped(seen: _Evidence) -> Kind | None:
-    """In `fix(docs)` and `feat(ci)` the scope outweighs the type, unless code is touched."""
     if not seen.scope or (seen.touched.source and seen.typed in _NEWS):
         return None
     parts = [] if seen.scope.isalnum() else _BETWEEN_SCOPES.split(seen.scope)
@@ -254,6 +247,8 @@ def _broken(seen: _Evidence) -> Kind | None:
 
 def _typed(seen: _Evidence) -> Kind | None:
     section = seen.typed
+    if seen.kind in words.VAGUE_TYPES and not seen.touched.source:
+        return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
     if section is None or section is Section.CHANGED or seen.kind in words.VAGUE_TYPES:
         return None
     if section is Section.INTERNAL and seen.noted:
@@ -266,14 +261,7 @@ def _typed(seen: _Evidence) -> Kind | None:
     return _SURE[Section.DEPRECATED if deprecates else section]
 
 
-def _vague(seen: _Evidence) -> Kind | None:
-    if seen.kind in words.VAGUE_TYPES and not seen.touched.source:
-        return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
-    return None
-
-
 def _worded_upkeep(seen: _Evidence) -> Kind | None:
-    """Upkeep by words. News for readers outweigh them."""
     if seen.noted:
         return None
     if seen.first in words.DOCUMENTATION_VERBS or (seen.says(patterns.DOCUMENTATION) and not _about_code(seen)):
@@ -285,14 +273,12 @@ def _worded_upkeep(seen: _Evidence) -> Kind | None:
 
 
 def _about_code(seen: _Evidence) -> bool:
-    """Return whether words like "link" or "changelog" name a feature of touched code."""
     if seen.verb is not Section.FIXED and seen.says(patterns.AROUND_CODE):
         return False
     return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.verb is not None
 
 
 def _worded(seen: _Evidence) -> Kind | None:
-    """The section of the verb, else of words of faults and of new things."""
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
@@ -318,14 +304,14 @@ def _without_spaces(seen: _Evidence) -> Kind | None:
 def _first(text: str) -> str:
     word = text.partition(" ")[0]
     if not word.isalpha():
-        found = _WORD.match(text.lstrip("`*_\"'"))
-        word = found[0].replace("\u2019", "'") if found else ""
+        match = _WORD.match(text.lstrip("`*_\"'"))
+        word = match[0].replace("\u2019", "'") if match else ""
     word = word.casefold()
     return "ensure" if word in {"make", "be"} and _MAKE_SURE.match(text) else word
 
 
 #: In order: marks of the author, then files, then type and scope, then words.
 _RULES: Final[tuple[Callable[[_Evidence], Kind | None], ...]] = (
-    _marked_breaking, _security, _release, _revert, _paths, _announced, _dependency, _scoped, _broken, _typed, _vague,
-    _worded_upkeep, _worded, _without_spaces,
+    _marked_breaking, _security, _release, _revert, _paths, _dependency, _scoped, _broken, _typed, _worded_upkeep,
+    _worded, _without_spaces,
 )  # fmt: skip

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Final, final
 
-from attrs import frozen
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -23,16 +21,16 @@ _MERGES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"Merge pull request '(?P<title>.+)' \(#(?P<number>\d{1,10})\) from .*",
-        r"Merge pull request #(?P<number>\d{1,10})(?:: (?P<title>\S.*)| (?:from|in) (?P<from>\S+).*|\b.*)",
+        r"Merge pull request #(?P<number>\d{1,10})(?:: (?P<title>\S.*)| (?:from|in) \S+.*|\b.*)",
         r"(?:Merged? PR|Merge) #?(?P<number>\d{1,10}): (?P<title>\S.*)",
-        r"Merged in (?P<from>\S+) \(pull request #(?P<number>\d{1,10})\)",
-        r"(?:Auto merge|Rollup merge|Unrolled build|Merge) (?:of |for )?#(?P<number>\d{1,10})(?: - (?P<from>\S+)|\b).*",
+        r"Merged in \S+ \(pull request #(?P<number>\d{1,10})\)",
+        r"(?:Auto merge|Rollup merge|Unrolled build|Merge) (?:of |for )?#(?P<number>\d{1,10})\b.*",
         r"Merge branch '[^']*'(?: of \S+)? into '?[^']*'?",
-        r"Merge (?P<from>[\w.-]+/[\w./-]+) into \S+",
+        r"Merge [\w.-]+/[\w./-]+ into \S+",
     )
 )
 #: The beginnings of these subjects. Other commits need no look.
-MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
+_MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
 _GITLAB_NUMBER: Final = re.compile(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
 _MERGE: Final = re.compile(
     r"Merge (?:remote-tracking |remote )?(?:branch|branches|tag|tags|commit|commits) (?:['\"]|\S+ (?:into|of) \S+\Z)"
@@ -42,59 +40,29 @@ _MERGE: Final = re.compile(
 )
 
 
-@final
-@frozen(kw_only=True)
-class Merge:
-    """A merge of a pull request."""
-
-    #: Empty if unknown.
-    title: str
-    number: str
-    #: The account or branch; empty if unknown.
-    source: str
-
-
-def is_merge(message: CommitMessage) -> bool:
-    """Return whether a commit only merges others."""
-    return message.subject.startswith(MERGE_BEGINNINGS) and _MERGE.match(message.subject) is not None
-
-
-def merge_of(message: CommitMessage) -> Merge | None:
-    """Return the pull request that a merge commit brings; ``None`` for any other commit."""
-    if not message.subject.startswith(MERGE_BEGINNINGS):
+def merge_of(message: CommitMessage) -> tuple[str, str] | None:
+    """Return title and number of the pull request that a merge commit brings; ``None`` for any other commit."""
+    if not message.subject.startswith(_MERGE_BEGINNINGS):
         return None
-    for pattern in _MERGES:
-        if (found := pattern.fullmatch(_whole_subject(message))) is None:
-            continue
-        groups: dict[str, str | None] = found.groupdict()
-        number = groups.get("number")
-        if number is None and (gitlab := _GITLAB_NUMBER.search(message.body)):
-            number = gitlab[1]
-        if number is None:
-            return None
-        lines = [line.strip() for line in message.body.split("\n", 8)[:8]]
-        title = groups.get("title") or next((line for line in lines if line), "")
-        title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
-        if _GITLAB_NUMBER.match(title) or (title.startswith(("Co-authored-by", "Signed-off-by"))):
-            title = ""
-        return Merge(title=title, number=number, source=groups.get("from") or "")
-    return None
-
-
-def _whole_subject(message: CommitMessage) -> str:
     # The number of some merges was at the end, and was cut.
-    return (
-        message.subject
-        if not message.numbers or "#" in message.subject or "PR " in message.subject
-        else (f"{message.subject} (#{message.numbers[-1]})")
-    )
+    cut = message.numbers and "#" not in message.subject and "PR " not in message.subject
+    subject = f"{message.subject} (#{message.numbers[-1]})" if cut else message.subject
+    match = next(filter(None, (pattern.fullmatch(subject) for pattern in _MERGES)), None)
+    said: dict[str, str | None] = match.groupdict() if match else {}
+    gitlab = _GITLAB_NUMBER.search(message.body) if match else None
+    number = said.get("number") or (gitlab[1] if gitlab else None)
+    if number is None:
+        return None
+    lines = (line.strip() for line in message.body.split("\n", 8)[:8])
+    title = said.get("title") or next(filter(None, lines), "")
+    title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
+    trailer = _GITLAB_NUMBER.match(title) or title.startswith(("Co-authored-by", "Signed-off-by"))
+    return "" if trailer else title, number
 
 
 #: The search of a merge for the commits of its branch: so many earlier commits without a merge.
 _LOOK_BACK: Final = 64
 _WORDS_OF_A_TITLE: Final = 3
-#: For a code host that was not asked.
-NO_REQUESTS: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 
 
 @final
@@ -109,25 +77,20 @@ class Read(Struct, frozen=True, gc=False):
 class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One change: a commit, or the commits of one pull request."""
 
-    #: The pull request's title, or the commit's message.
     message: CommitMessage
     #: The leading commit first, then the others, oldest first.
     commits: tuple[Read, ...]
     touched: Touched
     numbers: tuple[str, ...]
-    #: The code host's description; ``None``: unknown.
     request: PullRequest | None = None
 
 
-def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQUESTS) -> tuple[Entry, ...]:
-    """Return the entries of some pushes, in the order of arrival.
+def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None = None) -> tuple[Entry, ...]:
+    """Return the entries of some pushes, in the order of arrival; ``requests``: the described ones, by number.
 
     Commits that came before, merges without changes of their own, and reverts with their targets are left out.
-
-    Args:
-        pushes: Oldest first.
-        requests: The described pull requests, by number.
     """
+    requests = requests or {}
     seen: set[str] = set()
     groups: list[list[Read]] = []
     merges: list[Read] = []
@@ -138,23 +101,24 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQ
             if commit.distinct and (not sha or sha not in seen):
                 seen.add(sha)
                 new.append(Read(commit, parse(commit.message)))
-        if not any(read.message.subject.startswith(MERGE_BEGINNINGS) for read in new):
+        if not any(read.message.subject.startswith(_MERGE_BEGINNINGS) for read in new):
             groups += [[read] for read in new]
             continue
-        found, bare = _requests(new)
-        groups += found
+        request_groups, bare = _requests(new)
+        groups += request_groups
         merges += bare
     groups = _same_request(groups)
-    told = [_message(group) for group in groups]
-    kept = surviving([(group[0].commit.id, said) for group, said in zip(groups, told, strict=True)])
-    named = {message.request for message in told} if requests else set[str]()
+    messages = [_message(group) for group in groups]
+    places = surviving([(group[0].commit.id, said) for group, said in zip(groups, messages, strict=True)])
+    known_requests = {message.request for message in messages}
     merged = {
         request.merged_sha.casefold(): request
         for request in requests.values()
-        if request.merged_sha and str(request.number) not in named
+        if request.merged_sha and str(request.number) not in known_requests
     }
     entries = [
-        _entry(told[place], groups[place], _asked(told[place], groups[place], requests, merged)) for place in kept
+        _entry(messages[place], groups[place], _asked(messages[place], groups[place], requests, merged))
+        for place in places
     ]
     if not groups:
         entries = [_entry(merge.message, [merge]) for merge in merges]
@@ -173,27 +137,27 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
     waiting: list[int] = []
     bare: list[Read] = []
     for read, merge in zip(new, merges, strict=True):
-        if merge is None and is_merge(read.message):
-            bare.append(read)
-            continue
         if merge is None:
-            waiting.append(len(groups))
-            groups.append([read])
+            if _MERGE.match(read.message.subject):
+                bare.append(read)
+            else:
+                waiting.append(len(groups))
+                groups.append([read])
             continue
+        title, number = merge
+        titled = replace(read, message=_titled(read.message, title, number))
         before = waiting if alone else waiting[-_LOOK_BACK:]
-        brought = _brought(read, merge.number, [(place, groups[place]) for place in before], alone=alone)
+        brought = _brought(read, number, [(place, groups[place]) for place in before], alone=alone)
         waiting = [place for place in waiting if place not in brought]
         branch = [each for place in sorted(brought) for each in groups[place] or ()]
-        if not branch and (not merge.title or (waiting and not _files(read.commit))):
+        if not branch and (not title or (waiting and not _files(read.commit))):
             # The commits of this merge are unknown, and stay entries of their own.
-            bare.append(replace(read, message=_titled(read.message, merge.title, merge.number)))
+            bare.append(titled)
             continue
-        titled = replace(read, message=_titled(read.message, merge.title, merge.number))
         for place in brought:
             groups[place] = None
         # A merge without a title follows its first commit.
-        lead = [titled, *branch] if merge.title else [*branch[:1], titled, *branch[1:]]
-        groups.append(lead)
+        groups.append([titled, *branch] if title else [*branch[:1], titled, *branch[1:]])
     return [group for group in groups if group is not None], bare
 
 
@@ -229,7 +193,6 @@ def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
 
 
 def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
-    """Join the groups of one pull request: a merge and its commits, or several commits with its number."""
     joined: list[list[Read]] = []
     places: dict[str, int] = {}
     for group in groups:
@@ -253,18 +216,17 @@ def _message(group: Sequence[Read]) -> CommitMessage:
     if len(group) == 1:
         return first
     if not _tells(first):
-        told = next((read.message for read in group[1:] if _tells(read.message)), first)
-        first = replace(told, numbers=_once_each(told.numbers, first.numbers))
+        message = next((read.message for read in group[1:] if _tells(read.message)), first)
+        first = replace(message, numbers=_once_each(message.numbers, first.numbers))
     breaking = any(read.message.breaking for read in group)
     notes = _once_each(*(read.message.breaking_notes for read in group))
     return replace(first, breaking=breaking, breaking_notes=notes) if breaking != first.breaking or notes else first
 
 
 def _tells(message: CommitMessage) -> bool:
-    """Return whether a title describes a change. The name of a branch does not."""
     words = message.description.split()
-    named = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
-    return bool(message.kind or named) and not EMPTY.search(message.description)
+    is_title = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
+    return bool(message.kind or is_title) and not EMPTY.search(message.description)
 
 
 def _asked(
@@ -273,15 +235,11 @@ def _asked(
     requests: Mapping[int, PullRequest],
     merged: Mapping[str, PullRequest],
 ) -> PullRequest | None:
-    """Return the description of a group's pull request, by number or by merged commit."""
-    if not requests:
-        return None
     by_number = requests.get(int(message.request)) if message.request else None
     return by_number or next((merged[sha] for read in group if (sha := read.commit.id.casefold()) in merged), None)
 
 
 def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
-    """Return the message with the pull request's title and text. A revert keeps its words, which name commits."""
     number = str(request.number)
     numbers = (*(each for each in message.numbers if each != number), number)
     titled = parse(request.title)
@@ -303,8 +261,10 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: PullRequest |
         message = _entitled(message, request)
     commits = [read.commit for read in group]
     # A merge lists the files of its branch. A commit without a list among others adds nothing.
-    known = [each for each in commits if each.added or each.modified or each.removed] if len(commits) > 1 else commits
-    seen = touched(known or commits)
+    with_paths = (
+        [each for each in commits if each.added or each.modified or each.removed] if len(commits) > 1 else commits
+    )
+    seen = touched(with_paths or commits)
     numbers = message.numbers
     if len(group) > 1 or seen.numbers or request is not None:
         own = numbers[-1:]
@@ -318,7 +278,6 @@ def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Join entries with equal texts, and show each number in one entry only."""
     same: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         message = entry.message
@@ -332,13 +291,13 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
                 commits=(*first.commits, *entry.commits),
                 numbers=_once_each(first.numbers, entry.numbers),
             )
-    told = {entry.message.request for entry in same.values()}
-    kept: list[Entry] = []
+    reported = {entry.message.request for entry in same.values()}
+    unique: list[Entry] = []
     for entry in same.values():
-        own, shown = entry.message.request, entry
-        if any(number != own and number in told for number in entry.numbers):
-            numbers = tuple(number for number in entry.numbers if number == own or number not in told)
-            shown = replace(entry, numbers=numbers)
-        told.update(shown.numbers)
-        kept.append(shown)
-    return tuple(kept)
+        own, reduced = entry.message.request, entry
+        if any(number != own and number in reported for number in entry.numbers):
+            numbers = tuple(number for number in entry.numbers if number == own or number not in reported)
+            reduced = replace(entry, numbers=numbers)
+        reported.update(reduced.numbers)
+        unique.append(reduced)
+    return tuple(unique)

@@ -18,15 +18,12 @@ _VERSION: Final = r"(?:>=? ?|<=? ?|== ?|v)?\d[\w.]*\+?"
 _NOT: Final = r"(?<!non-)(?<!non )(?<!not )(?<!not a )(?<!no )(?<!without )(?<!any )"
 #: Breaking: something that worked will not work any more.
 BREAKING: Final = Table(r"""
-    ^deprecates? (?:support for )?<PLATFORM> v?\d
-    ^breaking(?! (?:news|up|down|out))\b
+    ^deprecates? (?:support for )?<PLATFORM> v?\d | ^breaking(?! (?:news|up|down|out))\b
     (?:\[|\()breaking\b[^\])]*[\])]
     <NOT>\bbreaking[- ](?:\S+ )?(?:changes?|apis?|abi|upgrades?|updates?|removals?|renames?)\b(?! (?:check|detect|test
         |report|section|label|note|template|log|page|guide|doc|announce))
-    <NOT>\b(?:api|abi|bc|semver)[- ]break(?:ing|age|s)?\b
-    <NOT>\bbackwards?[- ]?incompatib
-    \bnot backwards?[- ]compatible
-    \bbackwards compatibility break
+    <NOT>\b(?:api|abi|bc|semver)[- ]break(?:ing|age|s)?\b | <NOT>\bbackwards?[- ]?incompatib
+    \bnot backwards?[- ]compatible | \bbackwards compatibility break
     (?=.*\bsupport\b)^(?:drop|end|discontinue|cease|stop|abandon|retire|remove|removing|dropping)(?:s|d|ped|ped
         |ing)? (?:\S+ ){0,3}?support (?:for|of)\b
     ^(?:drop|drops|dropped|dropping|discontinue) (?:\S+ ){0,2}?<PLATFORM>(?!\w)(?: ?(?:<VERSION>|and|or|/|,|&|[<>]=?
@@ -54,17 +51,12 @@ BREAKING: Final = Table(r"""
     ^msrv:[ ]
     ^(?:bump|raise|increase|update|set|change)(?:s|d)? `?(?:python_requires|requires-python|rust-version)\b.*\d
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
-    \bengines?\b.{0,20}\bnode\b
-    \bnode\b.{0,12}\bengines?\b.{0,12}\d
+    \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
     (?=.*\bengines?\b)^(?:set|add|bump|change|specify|restrict|raise|update)s? .*\bin (?:the )?`?engines`?(?: field)?\b
-    \b(?:esm|es modules?|python ?3|py3)[- ]only\b
-    \bno longer supports?\b
-    (?=.*\blonger\b)\b(?:is|are) no longer supported\b
-    \bstop(?:s|ped|ping)? supporting\b
-    \bescalate deprecations\b
+    \b(?:esm|es modules?|python ?3|py3)[- ]only\b | \bno longer supports?\b
+    (?=.*\blonger\b)\b(?:is|are) no longer supported\b | \bstop(?:s|ped|ping)? supporting\b | \bescalate deprecations\b
     \b(?:enforce|expire|finali[sz]e|execute)(?:s|d)? (?:the |all |some |old |pending |\S+ )?deprecat(?:ed|ions?)\b
-    \bper deprecation (?:timeline|policy|cycle)\b
-    \bexpired deprecat
+    \bper deprecation (?:timeline|policy|cycle)\b | \bexpired deprecat
     (?=.*\bdeprecat)^(?:remove|removes|removed|drop|drops|dropped|delete|deletes|deleted|purge
         |prune) (?:all |the |some |any |old |various |support for |more |legacy |many )*(?:previously |long[- ])?
         (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?))
@@ -108,29 +100,16 @@ GONE: Final = Table(r"""
 """)
 #: Security, whatever else the subject says.
 SECURITY: Final = Table(r"""
-    \bCVE-\d{4}-\d+
-    \bGHSA(?:-[0-9a-z]{4}){3}
-    \[security\]
+    \bCVE-\d{4}-\d+ | \bGHSA(?:-[0-9a-z]{4}){3} | \[security\]
     \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos))
     \b(?:xss|csrf|ssrf|rce|redos)\b
     \b(?:sql|command|code|header|log|crlf|html|template|shell) injection
-    \bpath traversal
-    \bdirectory traversal
-    \bprototype pollution
-    \bopen redirect
-    \bdenial[- ]of[- ]service
-    \bprivilege escalation
-    \brequest smuggling
-    \bcatastrophic (?:backtracking|performance)
+    \bpath traversal | \bdirectory traversal | \bprototype pollution | \bopen redirect | \bdenial[- ]of[- ]service
+    \bprivilege escalation | \brequest smuggling | \bcatastrophic (?:backtracking|performance)
     \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
     \b(?:leak|expos)\w* (?:of )?(?:credentials?|secrets?|passwords?|tokens?|private keys?)\b
-    \bbuffer (?:overflow|overrun)
-    \buse[- ]after[- ]free
-    \bout[- ]of[- ]bounds
-    \btiming attack
-    \bzip bomb
-    \btmp race
-    \black of escaping
+    \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
+    \btmp race | \black of escaping
 """)
 #: A removed public thing: an option, a method, a type, a flag.
 REMOVED: Final = re.compile(
@@ -148,36 +127,27 @@ MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | loggi
 BREAKING_IN_MAJOR: Final = Table(r"""
     \Arename[sd]?\b
     \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b
-    \brenamed\b
-    \A(?:replace|convert)(?:s|d|ed)?\b.*`
-    \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
+    \brenamed\b | \A(?:replace|convert)(?:s|d|ed)?\b.*` | \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
     \Amove[sd]? .*\bto\b
     \bmake\b.*\b(?:private|generic|required|mandatory|strict(?:er)?|async|sync|immutable|final|frozen|sealed|explicit
         |opt-(?:in|out)|non-?nullable|read-?only|abstract|protected|unsafe|fallible|keyword|positional|raise|throw
         |return)\b
     \bno longer (?:accept|allow|support|export|expose|include|install|ship|bundle|provide|return|inherit|implement
         |default|available|possible|convert|valid|public|optional|part of|public(?:ly)?)(?:s|ed|d)?\b
-    \Ano longer\b
-    \bstricter\b
-    \bexits? with code
+    \Ano longer\b | \bstricter\b | \bexits? with code
     \bchange[sd]? (?:the )?(?:\S+ ){0,3}?(?:default|signature|return|type|behaviou?r|peer|order|interface|api|format
         |semantics|structure)s?\b
-    \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b
-    \bremoved(?:,| in favou?r|\Z)
-    `?\brecommended`? (?:config|preset|rule|set)
-    \A(?:remove|drop|delete)(?:s|d|ped)?\b
+    \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
+    `?\brecommended`? (?:config|preset|rule|set) | \A(?:remove|drop|delete)(?:s|d|ped)?\b
 """)
 #: The same for releases of stable projects only.
 BREAKING_IN_STABLE: Final = Table(r"""
-    \bby default\b
-    \bdefaults? to\b
+    \bby default\b | \bdefaults? to\b
     \bnow (?:raise|throw|return|require|reject|default|expect|take|inherit|use|only|error)s?\b
     \b(?:is|are) now (?!supported|available|possible|allowed|compatible|tested|fix|correct|proper|able|used|documented
         |faster|optional|fully|also|included|cleaned|dual|more|better|shown|handled|covered)
-    \bnow (?:doesn't|don't|does not|do not)\b
-    \b(?:doesn't|don't|does not|do not)\b.*\bany ?more\b
-    \b(?:has|have) changed\b
-    \A(?:raise|throw|return)s?[ ]
+    \bnow (?:doesn't|don't|does not|do not)\b | \b(?:doesn't|don't|does not|do not)\b.*\bany ?more\b
+    \b(?:has|have) changed\b | \A(?:raise|throw|return)s?[ ]
     \A(?:convert|switch|move|migrate)(?:s|ed|d)? (?:\S+ ){0,3}?to (?:pure )?(?:esm|es ?modules)\b
 """)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.

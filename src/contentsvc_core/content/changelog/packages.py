@@ -21,7 +21,6 @@ class Packages:
     """The packages of a repository, as its tags name them."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Create it from the packages' names, such as ``@acme/cli``, ``cli`` or ``sdk/client``."""
         #: Sorted, so that equal packages are equal.
         self.names = tuple(sorted(set(names)))
         spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
@@ -32,7 +31,6 @@ class Packages:
         self._folders.sort(key=len, reverse=True)
 
     def __bool__(self) -> bool:
-        """Whether the repository has packages."""
         return bool(self.names)
 
     def owners(self, commits: Iterable[Commit]) -> frozenset[str]:

@@ -177,11 +177,7 @@ def touched(commits: Sequence[Commit]) -> Touched:
     names = [path.rpartition("/")[2] for path in fragments] if few else []
     return replace(
         seen,
-        announced=next(filter(None, map(_announced, names)), None),
+        announced=next(filter(None, map(FRAGMENTS.get, _FRAGMENT_WORD.findall(" ".join(names).lower()))), None),
         noted=few and len(classes) > 1,
         numbers=tuple(number[1] for name in names if (number := _NUMBER.match(name))),
     )
-
-
-def _announced(name: str) -> Section | None:
-    return next((FRAGMENTS[word] for word in _FRAGMENT_WORD.findall(name.lower()) if FRAGMENTS.get(word)), None)

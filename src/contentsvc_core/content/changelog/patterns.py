@@ -1,5 +1,6 @@
 """The tables of words that decide the section of a change; one line adds one habit."""
 
+import re
 from typing import Final
 
 from contentsvc_core.content.changelog.tables import lines_of, words_of
@@ -15,7 +16,8 @@ PERFORMANCE: Final = words_of(r"""
 """)
 DOCUMENTATION: Final = words_of(r"""
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
-    change ?logs?(?:\.\w+)? | release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq
+    (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
+    release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq
     contributing(?:\.\w+)? | authors?(?:\.\w+) | contributors? list | as a contributor
     licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w* | wording
     (?:in|code|fix|update|add|some|inline) comments? | javadocs? | rustdoc | jsdoc | godoc | how-?to
@@ -90,14 +92,11 @@ DEPENDENCY: Final = lines_of(r"""
         |third[- ]party|outdated|minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y
         |ies)|deps|lock ?files?|packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
     (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.*
-    bump the .* group\b.*
-    (?:update|bump) \S+ monorepo.*
+    bump the .* group\b.* | (?:update|bump) \S+ monorepo.*
     (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
     (?:bump|update|upgrade)s? (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?\d\S*
         (?: .*)?
-    (?:bump|update|upgrade)s? (?:the )?github[- ]actions?
-    rustup(?: to .*)?
-    go mod (?:tidy|vendor|update)
+    (?:bump|update|upgrade)s? (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
     (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)
         (?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências
         |dipendenze|зависимост\w+)(?: .*)?
@@ -106,8 +105,7 @@ DEPENDENCY: Final = lines_of(r"""
     \[pre-commit\.ci\].*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
     (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
-    (?:bump|update) (?:actions|docker|github)/\S+.*
-    (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
+    (?:bump|update) (?:actions|docker|github)/\S+.* | (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
     (?:add|remove) (?P<added>\S+) (?:dev )?dependency
     (?:update|bump|upgrade)s? (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
@@ -116,23 +114,20 @@ DEPENDENCY: Final = lines_of(r"""
     (?:bump|upgrade|update)s? \S+ ?(?:->|=>) ?v?\d\S*
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
-    bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)?
-    semver compatible updated? .*
+    bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
 """)
-#: Commits that only make a release.
+#: Subjects that are a version, maybe behind a name.
+VERSION: Final = re.compile(
+    r"(?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*"
+    r"(?:[-+.]?(?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?",
+    re.IGNORECASE,
+)
+#: Other commits that only make a release.
 RELEASE: Final = lines_of(r"""
-    (?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*(?:[-+.]?
-        (?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?
-    (?:chore: ?)?version packages(?: \(.*\))?
-    publish(?: packages)?
-    release[/-]v?\d\S*
-    release (?:packages?|main|master|libraries)
-    (?:\S+ )?version bump(?: .*)?
-    new (?:version|release)(?: of \S+)?:? v?\d\S*
-    mark release v?\d\S*
-    updates? for \S+ v?\d+\.\d\S*
-    build (?:a )?new version
-    (?:bump|update) (?:the )?\S*version\S*\.\w+
+    (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
+    release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
+    new (?:version|release)(?: of \S+)?:? v?\d\S* | mark release v?\d\S* | updates? for \S+ v?\d+\.\d\S*
+    build (?:a )?new version | (?:bump|update) (?:the )?\S*version\S*\.\w+
     (?:bump|bumps|bumped|set|setting|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate
         |project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions
         ?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
@@ -146,27 +141,13 @@ RELEASE: Final = lines_of(r"""
     (?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new
         |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
         |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
-    (?:post|pre)[- ]?release(?: .*)?
-    new release template
-    (?:new|next) changelog template
-    release(?: commit)?
-    bump version.*
-    update release (?:date|version).*
-    various updates
-    start next section
-    add next section
-    release candidate.*
-    dev version.*
-    merge (?:release|version) .*
-    add unreleased section.*
-    add release date.*
+    (?:post|pre)[- ]?release(?: .*)? | new release template | (?:new|next) changelog template | release(?: commit)?
+    bump version.* | update release (?:date|version).* | various updates | start next section | add next section
+    release candidate.* | dev version.* | merge (?:release|version) .* | add unreleased section.* | add release date.*
 """)
 #: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
-    publish
-    release(?: packages?| commit)?
-    version packages(?: \(.*\))?
-    bump version
+    publish | release(?: packages?| commit)? | version packages(?: \(.*\))? | bump version
     (?:start|begin|back to)(?: (?:a|the|new|next))* (?:development|dev)(?: (?:cycle|iteration|version))?
     prepare (?:for )?(?:the )?next (?:development iteration|release|version)
 """)
@@ -185,26 +166,16 @@ EMPTY: Final = lines_of(r"""
     address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
     (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs
         |scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
-    \.\W*
 """)
 #: Subjects of translators' platforms and other machines.
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.*
-    translated using weblate.*
-    translations? update from .*
-    new crowdin (?:updates?|translations).*
-    new translations? .*
-    update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
-    cherry[ -]picked from .*
+    translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
+    new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations? | cherry[ -]picked from .*
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S*
-    i18n: translations?.*
-    apply fixes from \S+
-    compile assets
-    add .* as a contributor.*
-    update (?:sponsors?|contributors?|people|backers)\b.*
-    \[autofix\.ci\].*
-    auto-?generate.*
+    i18n: translations?.* | apply fixes from \S+ | compile assets | add .* as a contributor.*
+    update (?:sponsors?|contributors?|people|backers)\b.* | \[autofix\.ci\].* | auto-?generate.*
     automated? (?:cherry|back).*
     sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
     (?:github|gitlab) (?:classroom|pages).*

@@ -4,9 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from contentsvc_core.content.changelog.markdown import inline
+from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, inline, masked_line
 from contentsvc_core.content.changelog.read import CommitMessage
-from contentsvc_core.content.changelog.wording import HIDDEN_ADDRESS, masked_line
 from contentsvc_core.events.normalized import Author, Commit
 
 _NAME_LIMIT: Final = 60
@@ -55,16 +54,11 @@ def contributors(
 ) -> tuple[str, ...]:
     """Return each person's name as Markdown, in the order of first appearance.
 
-    An account is one person, and so is an address. A known account replaces the name.
-
-    Args:
-        people: The authors of the changes, in the order of the changes.
-        bots: Further accounts and names of bots, casefolded.
-        newcomers: Accounts whose first contribution is among the changes.
-        newcomer: The mark of such an account.
+    An account is one person, and so is an address. A known account replaces the name. ``bots`` are further accounts and
+    names, casefolded. ``newcomer`` marks ``newcomers``, the accounts whose first contribution is among the changes.
     """
     shown: list[str] = []
-    known: dict[tuple[str, str], int] = {}
+    places: dict[tuple[str, str], int] = {}
     # Repeated authors change nothing: most changes are by few people.
     for author in dict.fromkeys(people):
         if _is_bot(author, bots):
@@ -74,9 +68,9 @@ def contributors(
         if not (username or name):
             continue
         keys = _keys(author, username, name)
-        at = next((known[key] for key in keys if key in known), len(shown))
+        at = next((places[key] for key in keys if key in places), len(shown))
         for key in keys:
-            known.setdefault(key, at)
+            places.setdefault(key, at)
         text = inline(f"@{username}" if username else name)
         if at == len(shown):
             shown.append(text)
@@ -87,8 +81,8 @@ def contributors(
 
 
 def _co_author(value: str) -> Author:
-    found = _CO_AUTHOR.match(value)
-    name, email = (found[1].strip(), (found[2] or "").strip()) if found else (value, "")
+    match = _CO_AUTHOR.match(value)
+    name, email = (match[1].strip(), (match[2] or "").strip()) if match else (value, "")
     return Author(name=name, email=email)
 
 
@@ -106,10 +100,10 @@ def _keys(author: Author, username: str, name: str) -> list[tuple[str, str]]:
 
 def _is_bot(author: Author, bots: frozenset[str]) -> bool:
     name, account = author.name.strip(), _username(author).casefold()
-    known = {name.casefold(), account} - {""}
+    names = {name.casefold(), account} - {""}
     return bool(
         _PROGRAM_ADDRESS.fullmatch(author.email)
-        or not known.isdisjoint(_BOTS | bots)
+        or not names.isdisjoint(_BOTS | bots)
         or _BOT_NAME.fullmatch(name)
         or (_BOT_ACCOUNT.fullmatch(account) and not account.endswith(_SURNAMES))
     )

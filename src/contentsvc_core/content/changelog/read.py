@@ -3,11 +3,10 @@
 import re
 from typing import Final, final
 
-from attrs import define, field
 from msgspec import Struct
 
-from contentsvc_core.content.changelog.trailers import BREAKING_TOKENS, Footer, breaking_notes, footers_of
-from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
+from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
 
 SUBJECT_LIMIT: Final = 400
@@ -191,22 +190,22 @@ def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     while _DIGIT_AT_END.search(line, max(0, len(line) - _DIGIT_FROM_END)):
         sign_at = max(map(line.rfind, "#!-"))
         start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
-        if (found := _NUMBER.search(line, start)) is None:
+        if (match := _NUMBER.search(line, start)) is None:
             break
-        before, sign = line[: found.start()], found[0][:1]
+        before, sign = line[: match.start()], match[0][:1]
         # `Fix #12` has no other words, and `acme/lid#12` names another repository's number.
         last = before.rstrip(" ,.:-([").rpartition(" ")[2].casefold()
-        bare = last == "request" or (last in _NEEDS_NUMBER and not found[0].endswith((")", "]")))
+        bare = last == "request" or (last in _NEEDS_NUMBER and not match[0].endswith((")", "]")))
         if not _TAG_ALONE.sub("", before).strip() or bare or (sign in "#!" and before[-1:].isalnum()):
             break
-        numbers.append(found["number"])
-        line = line[: found.start()].rstrip()
+        numbers.append(match["number"])
+        line = line[: match.start()].rstrip()
     return line, tuple(reversed(numbers))
 
 
 _NEEDS_NUMBER: Final = frozenset({
     "fix", "fixes", "fixed", "close", "closes", "resolve", "issue", "revert", "see", "merge", "bug", "to", "request",
-    "of",
+    "of", "about",
 })  # fmt: skip
 
 
@@ -245,8 +244,7 @@ def _prefixes(subject: str) -> "_Head":
 
 
 @final
-@define(kw_only=True)
-class _Head:
+class _Head(Struct, kw_only=True):
     """The parts of a subject so far, and its rest."""
 
     rest: str
@@ -256,76 +254,76 @@ class _Head:
     breaking: bool = False
     #: Whether the scope was read as a path: a second one may follow.
     path: bool = False
-    numbers: list[str] = field(factory=list[str])
+    numbers: list[str] = []
 
 
 def _read_sign(head: _Head) -> bool:
     ascii_word = head.rest[:1].isascii() and not head.rest.startswith(":")
-    found = None if head.sign or ascii_word else _SIGN.match(head.rest)
-    sign = found and (found["sign"] or SHORTCODES.get(found["code"]))
-    if not found or not sign:
+    match = None if head.sign or ascii_word else _SIGN.match(head.rest)
+    sign = match and (match["sign"] or SHORTCODES.get(match["code"]))
+    if not match or not sign:
         return False
-    head.sign, head.rest = sign, head.rest[found.end() :]
+    head.sign, head.rest = sign, head.rest[match.end() :]
     return True
 
 
 def _read_mark(head: _Head) -> bool:
     for pattern in _MARKS:
-        if found := pattern.match(head.rest):
-            said = found.groupdict()
+        if match := pattern.match(head.rest):
+            said = match.groupdict()
             head.kind, head.scope = head.kind or said.get("type"), head.scope or said.get("file")
             head.breaking = head.breaking or pattern is _BREAKING_MARK
             head.numbers += filter(None, [said.get("number")])
-            head.rest = head.rest[found.end() :]
+            head.rest = head.rest[match.end() :]
             return True
     return False
 
 
 def _read_tag(head: _Head) -> bool:
-    found = _TAG.fullmatch(head.rest) if head.rest.startswith(("[", "(", "{")) else None
-    if found is None:
+    match = _TAG.fullmatch(head.rest) if head.rest.startswith(("[", "(", "{")) else None
+    if match is None:
         return False
-    word = (found["b"] or found["p"] or found["c"]).strip()
+    word = (match["b"] or match["p"] or match["c"]).strip()
     if word.casefold() in TYPES:
         head.kind = word if word.casefold() == "security" else head.kind or word
     elif not _EMPTY_TAG.fullmatch(word):
         head.scope = head.scope or word
-    head.rest = found["rest"]
+    head.rest = match["rest"]
     return True
 
 
 def _read_header(head: _Head) -> bool:
-    found = _HEADER.fullmatch(head.rest)
-    if found is None:
+    match = _HEADER.fullmatch(head.rest)
+    if match is None:
         return False
-    if found["type"].casefold() in TYPES:
+    if match["type"].casefold() in TYPES:
         if head.kind is not None:
             return False
-        head.kind, head.scope = found["type"], (found["scope"] or "").strip() or head.scope
-    elif found["colon"][-1] != " ":
+        head.kind, head.scope = match["type"], (match["scope"] or "").strip() or head.scope
+    elif match["colon"][-1] != " ":
         return False
     elif head.scope is None:
-        head.scope, head.path = found["type"], True
+        head.scope, head.path = match["type"], True
     elif head.path and head.kind is None:
         # `net: phy: add x`, as kernels write it.
-        head.scope = f"{head.scope}: {found['type']}"
+        head.scope = f"{head.scope}: {match['type']}"
     else:
         return False
-    head.breaking = head.breaking or found["mark"] is not None
-    head.rest = found["description"]
+    head.breaking = head.breaking or match["mark"] is not None
+    head.rest = match["description"]
     return True
 
 
 def _read_part(head: _Head) -> bool:
     if head.scope:
         return False
-    if (found := _PATH.fullmatch(head.rest)) and _names_a_part(found["scope"]):
-        head.breaking = head.breaking or found["mark"] is not None
+    if (match := _PATH.fullmatch(head.rest)) and _names_a_part(match["scope"]):
+        head.breaking = head.breaking or match["mark"] is not None
     else:
-        found = _DASHED.fullmatch(head.rest)
-        if found is None or found["verb"].casefold() not in VERBS or found["scope"].casefold() in VERBS:
+        match = _DASHED.fullmatch(head.rest)
+        if match is None or match["verb"].casefold() not in VERBS or match["scope"].casefold() in VERBS:
             return False
-    head.scope, head.path, head.rest = found["scope"], True, found["rest"]
+    head.scope, head.path, head.rest = match["scope"], True, match["rest"]
     return True
 
 

@@ -1,35 +1,29 @@
-"""Release notes of authors, made ready to be shown: still the author's Markdown."""
+"""Release notes of authors: made ready to be shown as Markdown, and read as a lead and entries."""
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, final
 
-from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.wording import mask_addresses, masked_line
+from attrs import field, frozen
+from msgspec.structs import replace
+
+from contentsvc_core.content.changelog.markdown import mask_addresses, masked_line, with_period
+from contentsvc_core.content.changelog.select import Change, reported_changes
+from contentsvc_core.content.options import DEFAULT_OPTIONS
+from contentsvc_core.content.sections import Section
+from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.text import storable
 
 # An at sign in disguise would become one when the Markdown is rendered.
 _AT_SIGN: Final = re.compile(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-#: Limits of the search for the first items: lines, characters of an item, items.
-_LINES_READ: Final = 200
-_ITEM_LIMIT: Final = 300
-_ITEMS: Final = 6
-_HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*)")
-_ITEM: Final = re.compile(r"[-*+][ \t]+(?:\[[ x]\][ \t]+)?(\S.*)")
-_NO_NEWS: Final = re.compile(
-    r"doc|internal|chore|depend|\bci\b|test|contributor|thank|refactor|maint|housekeep|misc|sponsor|other",
-    re.IGNORECASE,
+_BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
+_FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})(.*)")
+#: Code, which stays, and comments. A comment without an end is text.
+_CODE_OR_COMMENT: Final = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)|`[^`\n]*+`"
+    r"|(?P<comment>(?:^[ \t]*+<!--(?:(?!-->).)*+-->[ \t]*\n|<!--(?:(?!-->).)*+-->))|<!--.*",
+    re.MULTILINE | re.DOTALL,
 )
-_LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
-_IMAGE_OR_TAG: Final = re.compile(r"!\[[^\]]*\]|<[^<>]*>")
-#: `by @ada in https://…`, `(#12)`, `([#12], thanks @ada)`, hashes: where an item stops telling.
-_REFERENCE: Final = re.compile(
-    r"[ ,]*(?:\bby @\S+.*|\(?\bhttps?://.*|[(\[]*#\d+.*|[(\[]+(?:thanks|by|via) .*|\([0-9a-f, ]{7,}\).*|@[\w-]+)\Z",
-    re.IGNORECASE,
-)
-#: The beginnings of items by release tools: `#12 abc1234 Thanks @ada! - `.
-_CREDITED: Final = re.compile(r"\A(?:#\d+ +)?(?:`?[0-9a-f]{7,40}`?:? +)?(?:Thanks @.{1,200}?! - )?")
 #: Texts of release tools for a package that only follows another one.
 _FOLLOWS: Final = re.compile(
     r"\s*(?:#{1,6}[ \t].*|[-*+][ \t]+(?:Updated? dependenc(?:y|ies)\b.*|`?@?[\w./-]+@\d[\w.+-]*`?)"
@@ -42,11 +36,12 @@ _PACKAGE_LIMIT: Final = 4_000
 _NUMBER: Final = re.compile(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d{1,10})\b")
 _COMMIT: Final = re.compile(r"\b[0-9a-fA-F]{7,40}\b")
 _HASH: Final = 7
+#: The lines that are compared with changes.
+_LINES_READ: Final = 200
 #: Words with a meaning: short words are in every line.
 _WORD: Final = re.compile(r"[^\W_]{3,40}")
 #: A line of notes is about a change if it has this share of the change's words: authors reword.
 _MOST_WORDS: Final = 0.6
-_BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
 
 
 def clean(body: str, limit: int) -> tuple[str, bool]:
@@ -56,31 +51,31 @@ def clean(body: str, limit: int) -> tuple[str, bool]:
     """
     # Comments are removed: so more than the limit is read.
     text = storable(body[: 4 * limit]).replace("\r\n", "\n").replace("\r", "\n")
-    text, fence = _without_comments(text)
+    text = _CODE_OR_COMMENT.sub(lambda found: "" if found["comment"] else found[0], text)
     text = _BLANK_LINE.sub("", mask_addresses(_AT_SIGN.sub("@", text))).strip()
     cut = len(text) > limit or len(body) > 4 * limit
     if cut:
         # Cut at the end of a line: the rest of a cut line may be half a link, or half an e-mail address.
         text = text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0] or text[: limit // 2]
-        _, fence = _without_comments(text)
-    return f"{text.rstrip()}\n{fence}" if fence else text.rstrip(), cut
+    text = text.rstrip()
+    *_, (_, _, fence) = _lines(text)
+    return f"{text}\n{fence}" if fence else text, cut
 
 
-def first_items(notes: str) -> list[str]:
-    """Return the first items of an author's list as plain lines, without links and references."""
-    found: list[str] = []
-    skipped = False
-    for line in notes.split("\n")[:_LINES_READ]:
-        if heading := _HEADING.match(line):
-            skipped = _NO_NEWS.search(heading[1]) is not None
-        elif not skipped and (item := _ITEM.match(line)):
-            text = _IMAGE_OR_TAG.sub("", _LINK.sub(r"\1", masked_line(item[1], _ITEM_LIMIT)))
-            text = _REFERENCE.sub("", _CREDITED.sub("", text).replace("**", "").replace("__", "")).strip(" .:-")
-            if len(text.split()) > 1:
-                found.append(text)
-        if len(found) == _ITEMS:
-            break
-    return found
+def package_notes(body: str | None) -> str:
+    """Return the notes of one package among others; empty if it only follows other packages."""
+    notes, _ = clean(body or "", _PACKAGE_LIMIT)
+    return "" if all(map(_FOLLOWS.fullmatch, notes.split("\n"))) else notes
+
+
+def lowered(notes: str, level: int) -> str:
+    """Return notes with headings below a level; code is unchanged."""
+    lines: list[str] = []
+    for line, code, _ in _lines(notes):
+        text = line.lstrip("#") if not code and _HEADING.fullmatch(line) else line
+        marks = len(line) - len(text)
+        lines.append("#" * (marks and min(max(marks, level + 1), 6)) + text)
+    return "\n".join(lines)
 
 
 def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
@@ -100,74 +95,163 @@ def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
     return [change for change in changes if change.shown and not is_told(change)]
 
 
-def package_notes(body: str | None) -> str:
-    """Return the notes of one package among others; empty if it only follows other packages."""
-    notes, _ = clean(body or "", _PACKAGE_LIMIT)
-    return "" if all(map(_FOLLOWS.fullmatch, notes.split("\n"))) else notes
-
-
-def lowered(notes: str, level: int) -> str:
-    """Return notes with headings below a level; code is unchanged."""
-    lines: list[str] = []
+def _lines(text: str) -> Iterator[tuple[str, bool, str]]:
     fence = ""
-    for line in notes.split("\n"):
-        found = _FENCE.fullmatch(line)
-        if fence:
-            fence = "" if found and found[1].startswith(fence) and not found[2].strip() else fence
-        elif found:
-            fence = found[1]
-        elif _HEADING.match(line):
-            marks = len(line) - len(line.lstrip("#"))
-            line = f"{'#' * min(max(marks, level + 1), 6)}{line[marks:]}"  # noqa: PLW2901  # the line as it is shown
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _without_comments(text: str) -> tuple[str, str]:
-    lines: list[str] = []
-    fence = ""
-    in_comment = False
-    comments_end = text.rfind("-->")
-    at = 0
     for line in text.split("\n"):
-        kept = line
-        if fence:
-            found = _FENCE.fullmatch(line)
-            if found and found[1].startswith(fence) and not found[2].strip():
-                fence = ""
-        else:
-            opened = None if in_comment else _FENCE.fullmatch(line)
-            if opened and not (opened[1][0] == "`" and "`" in opened[2]):
-                fence = opened[1]
-            else:
-                kept, in_comment = _uncommented(line, at, comments_end, in_comment=in_comment)
-                if kept != line and not kept.strip():
-                    at += len(line) + 1
-                    continue
-        lines.append(kept)
-        at += len(line) + 1
-    return "\n".join(lines), fence
+        match = _FENCE.fullmatch(line)
+        code = bool(fence or match)
+        if match:
+            closes = fence and match[1].startswith(fence) and not match[2].strip()
+            fence = "" if closes else fence or match[1]
+        yield line, code, fence
 
 
-def _uncommented(line: str, at: int, comments_end: int, *, in_comment: bool) -> tuple[str, bool]:
-    pieces: list[str] = []
-    here = 0
-    in_code = False
-    while True:
-        if in_comment:
-            closing = line.find("-->", here)
-            if closing < 0:
-                return "".join(pieces), True
-            here, in_comment = closing + 3, False
-        opening = line.find("<!--", here)
-        if opening < 0 or at + opening + 4 > comments_end:
-            pieces.append(line[here:])
-            return "".join(pieces), False
-        before = line[here:opening]
-        in_code ^= before.count("`") % 2 == 1
-        pieces.append(before)
-        if in_code:
-            pieces.append("<!--")
-        else:
-            in_comment = True
-        here = opening + 4
+#: Limits in characters: the notes, one paragraph, one entry.
+_READ: Final = 16_000
+_LEAD_LIMIT: Final = 500
+_ENTRY_LIMIT: Final = 400
+#: More entries are not read: no post has room for them.
+_ENTRIES_READ: Final = 200
+#: The paragraphs above the entries that may be the lead.
+_PARAGRAPHS_READ: Final = 5
+
+#: The section of entries by their heading; the first match counts. ``None``: the entries are no changes.
+_HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
+    (r"what.{0,2}s (?:changed|new)", Section.OTHER),
+    (r"contributor|thank|acknowledg|sponsor|credit|\blinks?\b|install|download|checksum|assets|full changelog", None),
+    (r"break|incompatib|backwards", Section.BREAKING),
+    (r"secur|vulnerab|\bcve", Section.SECURITY),
+    (r"perform|speed|faster", Section.PERFORMANCE),
+    (r"\bdoc", Section.DOCUMENTATION),
+    (r"intern|chore|maint|\bci\b|build|\btest|refactor|dependenc|housekeeping", Section.INTERNAL),
+    (r"deprecat", Section.DEPRECATED),
+    (r"remov|drop", Section.REMOVED),
+    (r"fix|\bbug", Section.FIXED),
+    (r"chang|improve", Section.CHANGED),
+    (r"\badd|new\b|feature|enhanc|highlight", Section.ADDED),
+)
+_HEADING: Final = re.compile(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
+_ITEM: Final = re.compile(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?(.*)")
+#: The least indentation of an entry below another one.
+_NESTED: Final = 2
+
+_IMAGE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
+_LINK: Final = re.compile(r"\[([^\[\]\n]{1,300})\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|\[[^\[\]\n]*\])")
+_EMPHASIS: Final = re.compile(r"(?<![\w*_\\])(\*\*|__|\*|_)(?=\S)([^*_\n]+?)(?<=[^\s\\])\1(?![\w*_])")
+_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PULL: Final = re.compile(r"https?://\S+?/(?:pull|pulls|issues|merge_requests)/([0-9]{1,10})(?![\w/])")
+_BY: Final = re.compile(
+    r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]+(?:\[bot\])?)*\)?(?: in (?=\(?#))?"
+)
+_THANKS: Final = re.compile(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
+_REFERENCE: Final = re.compile(
+    r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+"
+)
+_TAIL: Final = re.compile(r"(?:[ ,]*\((?=[^()]*#[0-9])[#0-9, and]+\)|[ ,]+(#[0-9]+))+[.]?\Z")
+_FIRST_CONTRIBUTION: Final = re.compile(r"made (?:their|his|her) first contribution", re.IGNORECASE)
+#: No leads: addresses, tables, markup, labels with an address.
+_NO_LEAD: Final = re.compile(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)
+_SENTENCE_END: Final = re.compile(r"(?<=[\w)`'\"”][.!?]) +(?=[A-Z`\"“])")
+#: The least length of a first sentence, in characters.
+_SHORT: Final = 12
+
+
+@final
+@frozen(kw_only=True)
+class Notes:
+    """The content of release notes."""
+
+    #: The first paragraph: plain, one line; may be empty.
+    lead: str
+    #: In the author's order.
+    changes: tuple[Change, ...] = field(converter=tuple)
+
+
+def notes_of(release: Release) -> Notes:
+    """Return the lead and the changes of a release's notes. The headings decide the sections."""
+    text, _ = clean((release.body or "")[: 4 * _READ], _READ)
+    lead, groups = _read(text)
+    return Notes(lead=lead, changes=[change for section, entries in groups for change in _changes(entries, section)])
+
+
+def plain_line(markdown: str, limit: int) -> str:
+    """Return one line of Markdown as plain text; code keeps its backticks."""
+    text = _LINK.sub(r"\1", _IMAGE.sub("", markdown[: 4 * limit]))
+    for _ in range(2):
+        text = _EMPHASIS.sub(r"\2", text)
+    return masked_line(_ESCAPED.sub(r"\1", text), limit)
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """Return the first sentence of a line, and the rest."""
+    for match in _SENTENCE_END.finditer(text):
+        if match.start() >= _SHORT:
+            return text[: match.start()], text[match.end() :]
+    return text, ""
+
+
+def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
+    paragraphs: list[str] = []
+    groups: list[tuple[Section, list[str]]] = [(Section.OTHER, [])]
+    is_reported, left = True, _ENTRIES_READ
+    # The list whose last text the next line continues.
+    open_: list[str] | None = None
+    for line, code, _ in _lines(text):
+        if code or not line.strip() or line.lstrip().startswith((">", "|", "<")):
+            open_ = None
+        elif heading := _HEADING.fullmatch(line):
+            words = heading[1] or heading[2] or ""
+            sections = (of for pattern, of in _HEADINGS if re.search(pattern, words, re.IGNORECASE))
+            section = next(sections, Section.OTHER)
+            is_reported, open_ = section is not None, None
+            groups.append((section or Section.OTHER, []))
+        elif item := _ITEM.match(line):
+            open_ = None
+            if is_reported and left and len(item[1]) < _NESTED and not _FIRST_CONTRIBUTION.search(line):
+                open_ = groups[-1][1]
+                open_.append(item[2])
+                left -= 1
+        elif open_ is not None:
+            open_[-1] = f"{open_[-1]} {line.strip()}"
+        elif is_reported and left == _ENTRIES_READ and len(paragraphs) < _PARAGRAPHS_READ:
+            open_ = paragraphs
+            paragraphs.append(line.strip())
+    return next((lead for lead in map(_lead, paragraphs) if lead), ""), groups
+
+
+def _lead(paragraph: str) -> str:
+    text = plain_line(paragraph, 2 * _LEAD_LIMIT)
+    if _NO_LEAD.search(text) or text.endswith((":", "…")) or " " not in text or "@" in text:
+        return ""
+    lead = ""
+    while text:
+        said, text = first_sentence(text)
+        if len(lead) + len(said) >= _LEAD_LIMIT or said.endswith(("...", "…")):
+            break
+        lead = f"{lead} {said}".strip()
+    return with_period(lead) if lead else ""
+
+
+def _changes(entries: list[str], section: Section) -> list[Change]:
+    commits = [_commit(place, entry) for place, entry in enumerate(entries)]
+    pushed = Push(ref="", branch="", commits=tuple(commits), head_commit=None)
+    return [_placed(change, section) for change in reported_changes([pushed], DEFAULT_OPTIONS)]
+
+
+def _commit(place: int, entry: str) -> Commit:
+    text = _PULL.sub(r"#\1", plain_line(entry, 2 * _ENTRY_LIMIT))
+    text = _REFERENCE.sub("", _THANKS.sub("", _BY.sub(" ", text)), count=1).strip()
+    said, rest = first_sentence(text)
+    tail = _TAIL.search(text)
+    numbers = dict.fromkeys(_NUMBER.findall(tail[0])) if tail else ()
+    said = f"{_TAIL.sub('', said).rstrip(' .')}{''.join(f' (#{number})' for number in numbers)}"
+    message = f"{said}\n\n{_TAIL.sub('', rest)}" if rest else said
+    return Commit(id=f"{place:040x}", message=message, author=Author(name="", email=""), timestamp="", url="")
+
+
+def _placed(change: Change, section: Section) -> Change:
+    if section in {Section.OTHER, Section.CHANGED}:
+        section = Section.CHANGED if change.section is Section.OTHER else change.section
+    elif change.section in {Section.BREAKING, Section.SECURITY}:
+        section = change.section
+    return replace(change, section=section, noted=True)

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final, assert_never, final
 
 from attrs import evolve, field, frozen
+from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.markdown import compare_url, safe_url
+from contentsvc_core.content.changelog.markdown import compare_url, masked_line, safe_url
 from contentsvc_core.content.changelog.packages import Packages
-from contentsvc_core.content.changelog.release_notes import package_notes
+from contentsvc_core.content.changelog.release_notes import Notes, notes_of, package_notes
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
@@ -33,7 +34,6 @@ class Stage:
 
     #: The next release; ``None``: not released yet.
     release: Release | None
-    #: Sorted by section.
     changes: tuple[Change, ...] = field(converter=tuple)
     #: Whether any commit came, listed or not.
     busy: bool
@@ -46,6 +46,12 @@ class Stage:
     def notes(self) -> str:
         """The cleaned notes of a package's release; may be empty."""
         return "" if self.package is None else package_notes(self.package.release.body)
+
+    @property
+    def told(self) -> Notes:
+        """The lead and the entries of the release's notes; without entries, the changes of its commits."""
+        notes = Notes(lead="", changes=()) if self.release is None else notes_of(self.release)
+        return notes if notes.changes else evolve(notes, changes=self.changes)
 
     @property
     def tells(self) -> bool:
@@ -63,7 +69,6 @@ class Stage:
 class Part:
     """The changes and releases of one repository."""
 
-    #: ``owner/name`` as received.
     repository: str
     #: The address at the code host, safe to link; ``None``: no event has it.
     base: str | None
@@ -74,8 +79,6 @@ class Part:
     changes: tuple[Change, ...] = field(converter=tuple)
     #: The page with all commits, safe to link; ``None``: unknown.
     commits_page: str | None = None
-    #: Oldest first, each once, without the announced release.
-    releases: tuple[Release, ...] = field(converter=tuple)
 
     @property
     def name(self) -> str:
@@ -86,6 +89,11 @@ class Part:
     def project(self) -> str:
         """The repository's own name, plain, in one line."""
         return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
+
+    @cached_property
+    def releases(self) -> tuple[Release, ...]:
+        """The releases, oldest first, each once; of packages that are announced together, the leading one first."""
+        return tuple(stage.release for stage in self.stages if stage.release is not None)
 
     @property
     def packages(self) -> tuple[PackageRelease, ...]:
@@ -104,19 +112,39 @@ class Part:
         return tuple({commit.id.casefold() or str(place): commit for place, commit in enumerate(new)}.values())
 
 
+@final
+class Item(Struct, frozen=True, kw_only=True, gc=False):
+    """One change of a post, and its repository."""
+
+    change: Change
+    part: Part
+    #: Whether a reported release of the repository contains the change.
+    released: bool
+
+
+def items_of(parts: Iterable[Part]) -> list[Item]:
+    """Return the changes of all commits."""
+    return [
+        Item(change=change, part=part, released=stage.is_released)
+        for part in parts
+        for stage in part.stages
+        for change in stage.changes
+    ]
+
+
 def report_of(
     brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, phrases: Phrasebook = ENGLISH
 ) -> tuple[Part, ...]:
     """Return the parts of a brief, in its order, each commit and each release once."""
     parts: list[Part] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     for chapter in _merged(brief.chapters):
         runs, releases = _told_apart(chapter, brief.release)
         # A commit that two repositories share is reported in the first one.
-        runs = [[_without(push, told) for push in run] for run in runs] if told else runs
+        runs = [[_without(push, reported) for push in run] for run in runs] if reported else runs
         pushes = [push for run in runs for push in run]
         if len(brief.chapters) > 1:
-            told.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
+            reported.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
         changes = reported_changes(
             pushes,
             options,
@@ -127,14 +155,13 @@ def report_of(
         )
         if brief.packages:
             stages = _by_package(brief.packages, Packages(chapter.packages), changes, busy=any(pushes))
-            releases = [stage.release for stage in stages if stage.release is not None]
         else:
             own = package_tag(brief.release.tag_name) if brief.release else None
             if own is not None:
                 packages = Packages(chapter.packages)
                 changes = [_placed(change, packages, own.package) for change in changes]
             stages = _stages(runs, (*releases, brief.release), changes)
-        base = _base(brief.release, pushes, releases)
+        base = _base(pushes, [stage.release for stage in stages if stage.release is not None])
         parts.append(
             Part(
                 repository=chapter.repository,
@@ -143,29 +170,27 @@ def report_of(
                 pushes=pushes,
                 stages=stages,
                 changes=in_order(change for stage in stages for change in stage.changes),
-                releases=releases,
             )
         )
     return tuple(parts)
 
 
 def _merged(chapters: Iterable[Chapter]) -> list[Chapter]:
-    """Join the chapters of one repository, which may be connected through two providers."""
     merged: dict[str, Chapter] = {}
     for chapter in chapters:
         key = chapter.repository.casefold()
         first = merged.get(key)
-        merged[key] = chapter if first is None else _joined(first, chapter)
+        merged[key] = (
+            chapter
+            if first is None
+            else evolve(
+                first,
+                events=(*first.events, *chapter.events),
+                pull_requests={**chapter.pull_requests, **first.pull_requests},
+                undone={**chapter.undone, **first.undone},
+            )
+        )
     return list(merged.values())
-
-
-def _joined(first: Chapter, second: Chapter) -> Chapter:
-    return evolve(
-        first,
-        events=(*first.events, *second.events),
-        pull_requests={**second.pull_requests, **first.pull_requests},
-        undone={**second.undone, **first.undone},
-    )
 
 
 def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[Push]], list[Release]]:
@@ -182,8 +207,10 @@ def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[
             case Release():
                 # The code host sends `published` and `prereleased` for one pre-release.
                 published = event.action in RELEASE_ACTIONS and not event.draft
-                known = event.tag_name in releases or (announced is not None and event.tag_name == announced.tag_name)
-                if published and not known:
+                is_listed = event.tag_name in releases or (
+                    announced is not None and event.tag_name == announced.tag_name
+                )
+                if published and not is_listed:
                     releases[event.tag_name] = event
                     runs.append([])
             case _:
@@ -213,7 +240,7 @@ def _by_package(
     released: Sequence[PackageRelease], packages: Packages, changes: Iterable[Change], *, busy: bool
 ) -> list[Stage]:
     """Return the stages of packages, those with content first, then the stage of common changes."""
-    names = {each.tag.package for each in released}
+    names = {package.tag.package for package in released}
     sorted_: dict[str | None, list[Change]] = {name: [] for name in (*names, None)}
     for change in changes:
         owners = packages.owners(change.commits) & names
@@ -224,15 +251,16 @@ def _by_package(
             few = ", ".join(sorted(owner.rpartition("/")[2] for owner in owners)) if len(owners) <= _NAMED else ""
             sorted_[None].append(replace(change, label=change.label or few))
     stages = [
-        Stage(release=each.release, changes=in_order(sorted_.pop(each.tag.package, ())), busy=busy, package=each)
-        for each in released
+        Stage(
+            release=package.release, changes=in_order(sorted_.pop(package.tag.package, ())), busy=busy, package=package
+        )
+        for package in released
     ]
     stages.sort(key=lambda stage: not stage.tells)
     return [*stages, Stage(release=None, changes=in_order(sorted_[None]), busy=busy, common=True)]
 
 
 def _placed(change: Change, packages: Packages, package: str) -> Change:
-    """Return a change without a scope that only repeats the package."""
     return replace(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 
@@ -240,8 +268,8 @@ def _key(commit: Commit) -> str | Commit:
     return commit.id.casefold() or commit
 
 
-def _without(push: Push, told: set[str]) -> Push:
-    return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in told))
+def _without(push: Push, reported: set[str]) -> Push:
+    return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in reported))
 
 
 def in_order(changes: Iterable[Change]) -> list[Change]:
@@ -250,24 +278,16 @@ def in_order(changes: Iterable[Change]) -> list[Change]:
 
 
 def _commits_page(brief: Brief, base: str | None) -> str | None:
-    if base is None:
-        return None
-    release = brief.release
-    compared = compare_url(brief.previous_tag, release.tag_name, base) if release else None
+    compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
     # Without a release, the history of the branch has all commits.
-    return compared or f"{base}/commits"
+    return compared or (base and f"{base}/commits")
 
 
-def _base(release: Release | None, pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:
-    pages = [(each.url, "/releases/tag/") for each in (release, *releases) if each is not None]
-    for url, mark in pages:
-        base, found, _ = url.rpartition(mark)
-        if found and (safe := safe_url(base)):
-            return safe
-    for push in pushes:
-        for commit in push.commits:
-            if commit.id and commit.url.endswith(ending := f"/commit/{commit.id}"):
-                safe = safe_url(commit.url.removesuffix(ending))
-                if safe:
-                    return safe
-    return None
+def _base(pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:
+    commits = (commit for push in pushes for commit in push.commits if commit.id)
+    pages = chain(
+        ((release.url, "/releases/tag/") for release in releases),
+        ((commit.url, f"/commit/{commit.id}") for commit in commits),
+    )
+    bases = (url.rpartition(page)[0] for url, page in pages)
+    return next(filter(None, map(safe_url, bases)), None)

@@ -3,10 +3,10 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, final
 
-from attrs import field, frozen
+from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
 
@@ -22,13 +22,11 @@ _Key = tuple[str, str, str]
 
 
 @final
-@frozen(kw_only=True)
-class Undoing:
+class Undoing(Struct, frozen=True, kw_only=True):
     """The target of a revert."""
 
     #: Full or abbreviated, in lower case.
     shas: tuple[str, ...]
-    #: The undone message.
     message: CommitMessage
     #: Whether the words name the undone change. Otherwise they may describe the new one.
     quoted: bool
@@ -67,51 +65,38 @@ def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
     """Return the places of the entries that are not undone, oldest first.
 
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
-    outside the window.
-
-    Args:
-        entries: The hash and the message of each, oldest first.
+    outside the window. ``entries`` are hashes and messages.
     """
     targets = _targets(entries)
-    if not targets:
-        return tuple(range(len(entries)))
     gone: set[int] = set()
     # Newest first: an undone revert undoes nothing. One pass is enough for any chain of reverts.
-    for place in range(len(entries) - 1, -1, -1):
-        if place not in gone and (found := targets.get(place)) is not None:
-            gone.update(found.places)
-            if found.complete:
-                gone.add(place)
+    for place in sorted(targets, reverse=True):
+        if place not in gone:
+            undone, complete = targets[place]
+            gone.update(undone, [place] if complete else [])
     return tuple(place for place in range(len(entries)) if place not in gone)
-
-
-@final
-@frozen(kw_only=True)
-class _Targets:
-    places: tuple[int, ...] = field(converter=tuple)
-    complete: bool
 
 
 def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -> Undoing:
     subject, _ = without_numbers(inner)
     depth = 0
     core = subject
-    while found := _QUOTED.fullmatch(core):
-        depth += found[1].casefold() == "revert"
-        core, _ = without_numbers(found[2])
+    while match := _QUOTED.fullmatch(core):
+        depth += match[1].casefold() == "revert"
+        core, _ = without_numbers(match[2])
     undone = parse(core)
     # git says `Reapply "x"` where it used to say `Revert "Revert "x""`.
-    wanted = f'Revert "{subject}"' if again else subject
-    keys: list[_Key] = [("subject", "", _NUMBERS.sub("", wanted))]
+    title = f'Revert "{subject}"' if again else subject
+    keys: list[_Key] = [("subject", "", _NUMBERS.sub("", title))]
     if message.kind == "revert" and not undone.kind:
         keys.append(("scoped", message.scope, subject) if message.scope else ("described", "", subject))
-    named = _REVERTED_SHA.findall(message.body)
+    shas = _REVERTED_SHA.findall(message.body)
     if message.kind == "revert":
         for footer in message.footers:
             if footer.token.casefold() in {"refs", "reverts"}:
-                named += _SHA.findall(footer.value)
+                shas += _SHA.findall(footer.value)
     return Undoing(
-        shas=tuple(dict.fromkeys(sha.lower() for sha in named))[:_TARGETS_LIMIT],
+        shas=tuple(dict.fromkeys(sha.lower() for sha in shas))[:_TARGETS_LIMIT],
         message=undone,
         quoted=quoted,
         description=undone.description,
@@ -121,65 +106,46 @@ def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -
     )
 
 
-def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, _Targets]:
+def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, tuple[list[int], bool]]:
     reverts = {place: revert for place, (_, message) in enumerate(entries) if (revert := undoing(message)) is not None}
+    targets: dict[int, tuple[list[int], bool]] = {}
     if not reverts:
-        return {}
+        return targets
     by_sha = sorted((sha.lower(), place) for place, (sha, _) in enumerate(entries))
     filed: defaultdict[_Key, list[int]] = defaultdict(list)
     undone: set[int] = set()
-    found: dict[int, _Targets] = {}
-    for place, (_, message) in enumerate(entries):
+    for place in range(len(entries)):
+        newly = [place]
         if (revert := reverts.get(place)) is not None:
-            places = {sha: _place_of(sha, by_sha, place) for sha in revert.shas}
-            known = [at for at in places.values() if at is not None]
-            complete = bool(known) and len(known) == len(places)
-            if not known:
-                known = _by_subject(revert, filed, undone)
-                complete = bool(known)
-            if known:
-                found[place] = _Targets(places=known, complete=complete)
-                undone.update(known)
-                _file_again(known, found, entries, filed, undone)
-        _file(message, place, filed)
-    return found
+            places = [at for sha in revert.shas if (at := _place_of(sha, by_sha, place)) is not None]
+            complete = not places or len(places) == len(revert.shas)
+            places = places or _by_subject(revert, filed, undone)
+            if places:
+                targets[place] = places, complete
+                undone.update(places)
+                # The targets of a reverted revert are back. The work is proportional to the targets that reverts name.
+                back = [at for index in places if index in targets for at in targets[index][0] if at in undone]
+                undone.difference_update(back)
+                newly = [*dict.fromkeys(back), place]
+        for index in newly:
+            for key in filed_as(entries[index][1]):
+                filed[key].append(index)
+    return targets
 
 
-def _place_of(sha: str, by_sha: list[tuple[str, int]], before: int) -> int | None:
-    """Return the place of the only commit with this beginning, if it came before the revert."""
+def _place_of(sha: str, by_sha: Sequence[tuple[str, int]], before: int) -> int | None:
     at = bisect_left(by_sha, (sha, -1))
     matches = [place for known, place in by_sha[at : at + 2] if known.startswith(sha)]
     return matches[0] if len(matches) == 1 and matches[0] < before else None
 
 
-def _by_subject(revert: Undoing, filed: dict[_Key, list[int]], undone: set[int]) -> list[int]:
+def _by_subject(revert: Undoing, filed: Mapping[_Key, list[int]], undone: set[int]) -> list[int]:
     for key in revert.keys:
         places = filed.get(key, [])
         while places:
             if (last := places.pop()) not in undone:
                 return [last]
     return []
-
-
-def _file_again(
-    reverted: list[int],
-    found: dict[int, _Targets],
-    entries: Sequence[tuple[str, CommitMessage]],
-    filed: dict[_Key, list[int]],
-    undone: set[int],
-) -> None:
-    """File the targets of a reverted revert again. The work is proportional to the targets that reverts name."""
-    for place in reverted:
-        if (revert := found.get(place)) is not None:
-            for back in revert.places:
-                if back in undone:
-                    undone.remove(back)
-                    _file(entries[back][1], back, filed)
-
-
-def _file(message: CommitMessage, place: int, filed: dict[_Key, list[int]]) -> None:
-    for key in filed_as(message):
-        filed[key].append(place)
 
 
 def filed_as(message: CommitMessage) -> frozenset[_Key]:

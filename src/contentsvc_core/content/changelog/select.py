@@ -3,22 +3,20 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Final, final
 
-from attrs import frozen
 from msgspec import Struct
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
-from contentsvc_core.content.changelog.combine import NO_REQUESTS, Entry, combine
-from contentsvc_core.content.changelog.dependencies import Bump, bump_of
+from contentsvc_core.content.changelog.combine import Entry, combine
+from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
+from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
-from contentsvc_core.content.changelog.wording import masked_line, sentence, without_period
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
@@ -35,23 +33,36 @@ _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.3
 _VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
-#: For reverts whose releases are unknown.
-NOTHING_UNDONE: Final[Mapping[str, str]] = MappingProxyType({})
-_ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
+#: Sections that are never hidden.
+GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
-_TAKEN_AWAY: Final = _ALWAYS | {Section.DEPRECATED, Section.REMOVED}
+_TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
+#: Packages of builds alone: actions of a code host, base images.
+_ACTION: Final = re.compile(
+    r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
+    r"|aquasecurity|taiki-e|dtolnay|shivammathur|ruby|gradle|astral-sh|sigstore|slsa-framework|reviewdog|crate-ci"
+    r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
+    re.IGNORECASE,
+)
+#: The groups of :data:`DEPENDENCY` that name a package.
+_NAMES: Final = ("name", "among", "named", "listed", "tool")
+_NAME: Final = re.compile(r"[\w@./+-]{1,100}")
 
 
 @final
-@frozen(kw_only=True)
-class _Habits:
-    """The habits of the authors in a window."""
+class Bump(Struct, frozen=True, kw_only=True, gc=False):
+    """The update of one package."""
 
-    #: News fragments beside changes.
-    noted: bool
-    #: Pull requests or issues.
-    requested: bool
+    #: Empty: the subject names no package.
+    name: str
+    begin: str
+    end: str
+
+    @property
+    def builds(self) -> bool:
+        """Whether only builds use the package."""
+        return _ACTION.fullmatch(self.name) is not None
 
 
 @final
@@ -67,17 +78,12 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     text: str
     #: The same without the capital, for use after a colon.
     continuation: str
-    #: The body of the message, cut.
     body: str = ""
-    #: The breaking footers.
     notes: tuple[str, ...]
     #: Pull requests and issues, without ``#``; the change's own pull request comes last.
     numbers: tuple[str, ...]
-    #: The leading commit comes first.
     commits: tuple[Commit, ...]
-    #: The messages of the commits, in the same order.
     messages: tuple[CommitMessage, ...]
-    #: The type in lower case; may be empty.
     kind: str
     #: Whether the change is listed. Otherwise it is counted.
     shown: bool = True
@@ -85,12 +91,14 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     bump: Bump | None = None
     #: The account whose first pull request in this repository it is; may be empty.
     newcomer: str = ""
+    #: Whether the change is an entry of release notes, which their author has sorted. Otherwise it comes from commits.
+    noted: bool = False
 
     @property
     def details(self) -> str:
         """The author's explanation: plain, whole sentences; may be empty."""
-        told = self.shown and self.body and self.section not in UPKEEP
-        return explanation(self.body, said=self.continuation) if told else ""
+        is_explained = self.shown and self.body and self.section not in UPKEEP
+        return explanation(self.body, said=self.continuation) if is_explained else ""
 
     @property
     def authors(self) -> tuple[Author, ...]:
@@ -104,97 +112,89 @@ def reported_changes(
     phrases: Phrasebook = ENGLISH,
     *,
     tag: str = "",
-    requests: Mapping[int, PullRequest] = NO_REQUESTS,
-    undone: Mapping[str, str] = NOTHING_UNDONE,
+    requests: Mapping[int, PullRequest] | None = None,
+    undone: Mapping[str, str] | None = None,
 ) -> tuple[Change, ...]:
     """Return the changes of some pushes, in the order of arrival, without release work and hidden changes.
 
-    Args:
-        pushes: Oldest first.
-        options: The house style.
-        phrases: The language, for messages without words and for private fixes.
-        tag: The release with the changes; may be empty.
-        requests: The described pull requests, by number. Labels outweigh words.
-        undone: The tags of the releases with the targets of reverts, by the hashes of the reverts.
+    ``tag`` names the release with the changes; may be empty. ``undone`` has the tags of releases with the targets of
+    reverts, by the hashes of the reverts. Labels of the described pull requests outweigh words.
     """
-    told: list[tuple[Entry, Kind]] = []
+    reported: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)
     for entry in combine(pushes, requests):
         kind = _kind(entry, breaks)
         label = section_of_labels(entry.request.labels) if entry.request else None
-        if label is not None and not (kind.sure and kind.section in _ALWAYS):
+        if label is not None and not (kind.sure and kind.section in GRAVE):
             if label == SKIP:
                 continue
             kind = Kind(label, sure=True)
         if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
-            told.append((entry, kind))
-    habits = _habits([entry for entry, kind in told if kind.section not in UPKEEP])
-    changes = [_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in told]
+            reported.append((entry, kind))
+    habits = _habits([entry for entry, kind in reported if kind.section not in UPKEEP])
+    changes = [_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in reported]
     return tuple(_dated(change, undone, phrases) for change in changes) if undone else tuple(changes)
 
 
 def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Change:
-    found = next((undone[commit.id.casefold()] for commit in change.commits if commit.id.casefold() in undone), "")
-    tag = masked_line(found, _TAG_LIMIT)
+    tag_name = next((undone[commit.id.casefold()] for commit in change.commits if commit.id.casefold() in undone), "")
+    tag = masked_line(tag_name, _TAG_LIMIT)
     if not tag or change.section is not Section.REVERTED:
         return change
-    told = f" ({phrases.released_in.format(tag=tag)})"
-    return replace(change, text=change.text + told, continuation=change.continuation + told)
+    suffix = f" ({phrases.released_in.format(tag=tag)})"
+    return replace(change, text=change.text + suffix, continuation=change.continuation + suffix)
 
 
 def breaks_of(tag: str) -> Breaks:
     """Return the promise of a release's number about breaking changes."""
-    found = _VERSION.search(tag)
-    if found is None or int(found["patch"] or 0):
+    match = _VERSION.search(tag)
+    if match is None or int(match["patch"] or 0):
         return Breaks.NOT
-    if int(found["major"]):
-        return Breaks.NOT if int(found["minor"]) else Breaks.MAJOR
-    return Breaks.EARLY if int(found["minor"]) else Breaks.NOT
+    steps = {(True, False): Breaks.MAJOR, (False, True): Breaks.EARLY}
+    return steps.get((int(match["major"]) > 0, int(match["minor"]) > 0), Breaks.NOT)
 
 
 def _kind(entry: Entry, breaks: Breaks) -> Kind:
     kind = classify(entry.message, entry.touched, breaks=breaks)
-    if kind.section in _ALWAYS or len(entry.commits) == 1:
+    if kind.section in GRAVE or len(entry.commits) == 1:
         return kind
     # Commits of a pull request decide about security, and where the title decides nothing.
     inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
-    for grave in (Section.BREAKING, Section.SECURITY):
-        if any(each.section is grave and each.sure for each in inner):
-            return Kind(grave, sure=True)
+    for section in (Section.BREAKING, Section.SECURITY):
+        if any(each.section is section and each.sure for each in inner):
+            return Kind(section, sure=True)
     if kind.section in _SAYS_LITTLE and (kind.section is Section.OTHER or not kind.sure):
         return next((each for each in inner if each.sure and each.section not in _NOT_SAID), kind)
     return kind
 
 
-def _habits(shown: Sequence[Entry]) -> _Habits:
-    noted = sum(entry.touched.noted for entry in shown)
-    requested = sum(bool(entry.numbers) for entry in shown)
-    return _Habits(
-        noted=noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(shown),
-        requested=len(shown) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(shown),
-    )
+def _habits(entries: Sequence[Entry]) -> tuple[bool, bool]:
+    noted = sum(entry.touched.noted for entry in entries)
+    requested = sum(bool(entry.numbers) for entry in entries)
+    of_requests = len(entries) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(entries)
+    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(entries), of_requests
 
 
-def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: "_Habits") -> bool:
+def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool]) -> bool:
     if kind.section in UPKEEP or options.folds(kind.section):
         return not options.fold_upkeep
-    if kind.section in _ALWAYS and kind.sure:
+    if kind.section in GRAVE and kind.sure:
         return True
     message = entry.message
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
     if entry.touched.noted or not (typed is None or typed in UPKEEP):
         return True
-    past = habits.requested and not entry.numbers and not message.kind
-    return not habits.noted and not (past and kind.section not in _TAKEN_AWAY)
+    of_fragments, of_requests = habits
+    past = of_requests and not entry.numbers and not message.kind
+    return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
 
 
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
-    """Return whether the options hide a change; breaking and security changes are never hidden."""
-    if kind.section in _ALWAYS:
+    if kind.section in GRAVE:
         return False
     hidden, message, first = options.hidden, entry.message, entry.commits[0].commit
-    named = (kind.section.name.casefold(), message.kind, (message.scope or "").casefold()) if hidden else ()
-    return not hidden.isdisjoint(named) or options.hides_author(first.author) or options.hides_paths(first)
+    names = (kind.section.name.casefold(), message.kind, (message.scope or "").casefold()) if hidden else ()
+    return not hidden.isdisjoint(names) or options.hides_author(first.author) or options.hides_paths(first)
 
 
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
@@ -276,6 +276,8 @@ def is_minor(change: Change) -> bool:
 
 def importance(change: Change) -> tuple[int, bool, int]:
     """Return the sort key: section, small changes last, then the length of the message."""
+    if change.noted:
+        return (RANK[change.section], False, -_LARGEST)
     size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
     return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
 
@@ -290,3 +292,33 @@ def most_important(changes: Iterable[Change], count: int) -> list[Change]:
 def is_news(change: Change) -> bool:
     """Return whether posts of every type list the change."""
     return change.shown and change.section not in UPKEEP
+
+
+def bump_of(message: CommitMessage) -> Bump:
+    """Return the package and versions of an update."""
+    line = message.description.strip().rstrip(".")
+    for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
+        if match := re.match(row, line, re.IGNORECASE):
+            groups = match.groupdict()
+            name = next(filter(None, map(groups.get, _NAMES)), "").strip("`'\"")
+            if not _NAME.fullmatch(name):
+                name = ""
+            return Bump(name=name, begin=_version(groups.get("begin")), end=_version(groups.get("end")))
+    return Bump(name="", begin="", end="")
+
+
+def chained(bumps: Iterable[Bump]) -> tuple[Bump, ...]:
+    """Return one update for each package, in the order of first appearance, without updates that cancel out."""
+    steps: dict[str, Bump] = {}
+    for bump in bumps:
+        if not bump.name:
+            continue
+        first = steps.get(bump.name.casefold())
+        begin = first.begin if first and first.begin else bump.begin
+        end = bump.end or (first.end if first else "")
+        steps[bump.name.casefold()] = Bump(name=first.name if first else bump.name, begin=begin, end=end)
+    return tuple(bump for bump in steps.values() if not (bump.begin and bump.begin == bump.end))
+
+
+def _version(text: str | None) -> str:
+    return (text or "").strip("`'\",.()").removeprefix("v")[:40]

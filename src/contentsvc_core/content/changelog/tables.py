@@ -1,6 +1,7 @@
 """Tables of patterns that are searched in one line. A pattern runs only if a word has the pattern's beginning."""
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from operator import itemgetter
 from typing import Final
@@ -19,27 +20,26 @@ _LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 #: Signs in the beginning of a pattern: the boundary of a word, and unknown text.
 _EDGE: Final = "\x01"
 _UNKNOWN: Final = "\x02"
-#: The characters of a pattern that are read: signs before a word, the word, the sign after it.
-_READ: Final = 8
-_GROUP: Final = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*:|<?[=!])|(?!\?))")
-_CLASS: Final = re.compile(r"\[(\^?\]?(?:[^\]\\]|\\.)*)\]")
+#: One item of a pattern, and how often it may repeat: a bracket, an escaped sign, a class of characters, a character.
+_ITEM: Final = re.compile(
+    r"(?P<item>(?P<group>\((?:\?(?:P<\w+>|[a-z]*:|=\.\*|<?[=!])|(?!\?)))|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|.)"
+    r"(?P<repeated>[?*+]|\{\d*(?:,\d*)?\})?(?(repeated)[?+]?)",
+    re.DOTALL,
+)
 #: A class of characters that end a word.
-_SIGNS: Final = re.compile(r"-?[^\w\\^-]+-?")
-_REPEATED: Final = re.compile(r"(?:([?*])|\+|\{(\d*)(?:,\d*)?\})[?+]?")
+_SIGNS: Final = re.compile(r"\[-?[^\w\\^-]+-?\]")
 _WORD: Final = re.compile(rf"[^\w{_UNKNOWN}]+(\w+)(.?)", re.DOTALL)
+#: Beginnings that are read far enough: a whole word, as many characters as are compared, unknown text, or a long sign.
+_ENOUGH: Final = re.compile(rf".*{_UNKNOWN}|[^\w]+\w(?:\w{{{_COMPARED - 1}}}|\w*\W)|.{{8}}", re.DOTALL)
 
 
 class Table:
     """Rows of patterns, without regard to case; a row is compiled when a text has one of its beginnings."""
 
     def __init__(self, text: str, begin: str = "", end: str = "", **parts: str) -> None:
-        """Create a table from a text.
+        """Create a table: a row a line, or several between `` | ``; a deeper line continues the line above.
 
-        Args:
-            text: A row a line, or several between `` | ``. A deeper line continues the line above.
-            begin: The beginning of each row.
-            end: The end of each row.
-            parts: Patterns that rows name: ``<NAME>``.
+        ``begin`` and ``end`` enclose each row. ``parts`` are patterns that rows name: ``<NAME>``.
         """
         lines = re.sub(r"\n {5,}", "", text).split("\n")
         for name, pattern in parts.items():
@@ -50,14 +50,9 @@ class Table:
 
     def search(self, text: str, found: "frozenset[str] | None" = None) -> bool:
         """Return whether a row matches anywhere in a line; ``found`` are the beginnings of the line's words."""
-        if self.always is not None and self.always.search(text):
-            return True
-        found = beginnings(text) if found is None else found
-        if self.known.isdisjoint(found):
-            return False
-        for each in found & self.known:
-            if (pattern := self._compiled.get(each)) is None:
-                pattern = self._compiled[each] = _compiled(self._rows_of[each])
+        for beginning in self.known & (beginnings(text) if found is None else found):
+            if (pattern := self._compiled.get(beginning)) is None:
+                pattern = self._compiled[beginning] = re.compile("|".join(self._rows_of[beginning]), re.IGNORECASE)
             if pattern.search(text):
                 return True
         return False
@@ -65,25 +60,15 @@ class Table:
     @cached_property
     def known(self) -> frozenset[str]:
         """The beginnings of words that rows need."""
-        return frozenset(self._rows_of) - {""}
-
-    @cached_property
-    def always(self) -> "re.Pattern[str] | None":
-        """The rows that may begin with anything."""
-        return _compiled(self._rows_of[""]) if "" in self._rows_of else None
+        return frozenset(self._rows_of)
 
     @cached_property
     def _rows_of(self) -> dict[str, list[str]]:
-        """The rows by the beginnings of words without which they match nothing."""
         rows: dict[str, list[str]] = {}
         for row in self.rows:
-            for beginning in beginnings_of(row) or {""}:
+            for beginning in beginnings_of(row):
                 rows.setdefault(beginning, []).append(row)
         return rows
-
-
-def _compiled(rows: list[str]) -> "re.Pattern[str]":
-    return re.compile("|".join(rows), re.IGNORECASE)
 
 
 def beginnings(text: str) -> frozenset[str]:
@@ -100,63 +85,49 @@ def beginnings_of(pattern: str) -> frozenset[str]:
 
     A pattern that begins with anything may look ahead to a word: ``(?=.*\bword\b)``.
     """
-    found: set[str] = set()
-    try:
-        starts, _ = _starts(pattern)
-    except ValueError:
-        return frozenset()
-    for start in starts:
-        word = _WORD.match(start)
-        # The whole word, or as many characters as are compared.
-        if word is None or (len(word[1]) < _COMPARED and word[2] in {"", _UNKNOWN}):
-            return frozenset()
-        found.add(word[1][:_COMPARED])
-    return frozenset(found)
+    words = [_WORD.match(start) for start in _starts(_ITEM.finditer(pattern))[0]]
+    # The whole word, or as many characters as are compared.
+    comparable = [word[1] for word in words if word and (len(word[1]) >= _COMPARED or word[2] not in {"", _UNKNOWN})]
+    return frozenset(map(_compared, comparable)) if len(comparable) == len(words) else frozenset()
 
 
-def _starts(pattern: str, at: int = 0) -> tuple[set[str], int]:
-    """Return the beginnings of matching texts from ``at`` on, and the place of the closing bracket."""
-    found: set[str] = set()
+def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
+    beginnings: set[str] = set()
     starts = {""}
-    while at < len(pattern) and pattern[at] != ")":
-        item, at = _item(pattern, at)
-        if item is None:
-            found |= starts
-            starts = {""}
+    depth = 0
+    for match in items:
+        sign, repeated = match["item"], match["repeated"] or ""
+        if not starts and (depth or sign not in {"|", ")"}):
+            # All beginnings of this alternative are read.
+            depth += (match["group"] is not None) - (sign == ")")
             continue
-        if repeated := _REPEATED.match(pattern, at):
-            at = repeated.end()
+        if sign in {"|", ")"}:
+            beginnings |= starts
+            starts = {""}
+            if sign == ")":
+                return beginnings, repeated
+            continue
+        if match["group"]:
+            read, repeated = _starts(items)
+            ahead = sign.endswith(("=", "!"))
+            read = {""} if ahead else {f"{start}{_UNKNOWN}" for start in read} if sign == "(?=.*" else read
+        else:
+            read = {_comparable(sign)}
+        if repeated:
             # A repeated item may follow itself.
-            more = item if repeated[1] == "?" else {f"{each}{_UNKNOWN}" for each in item}
-            item = more | {""} if repeated[1] or repeated[2] in {"", "0"} else more
-        starts = {
-            start if len(start) >= _READ or start.endswith(_UNKNOWN) else f"{start}{each}"[:_READ]
-            for start in starts
-            for each in item
-        }
-    return found | starts, at
+            more = read if repeated == "?" else {f"{start}{_UNKNOWN}" for start in read}
+            read = more | {""} if repeated in {"?", "*"} or repeated.startswith(("{0", "{,")) else more
+        starts = {f"{start}{item}" for start in starts for item in read}
+        beginnings |= (far := set(filter(_ENOUGH.match, starts)))
+        starts -= far
+    return beginnings | starts, ""
 
 
-def _item(pattern: str, at: int) -> tuple[set[str] | None, int]:
-    """Return the beginnings of the next item and its end; ``None``: an alternative ends here."""
-    sign, end = pattern[at], at + 1
-    if sign == "|":
-        return None, end
-    if opened := _GROUP.match(pattern, at):
-        if opened[0] == "(?=" and pattern.startswith(".*", opened.end()):
-            inner, end = _starts(pattern, opened.end() + 2)
-            return {f"{each}{_UNKNOWN}" for each in inner}, end + 1
-        inner, end = _starts(pattern, opened.end())
-        return {""} if opened[0].endswith(("=", "!")) else inner, end + 1
-    if of_class := _CLASS.match(pattern, at):
-        return {_EDGE if _SIGNS.fullmatch(of_class[1]) else _UNKNOWN}, of_class.end()
-    if sign == "\\":
-        sign, end = pattern[end], end + 1
-        return {_EDGE if sign in "bAWZ" else _UNKNOWN if sign.isalnum() else sign}, end
-    if sign == "(":
-        msg = f"a group that is not read: {pattern[at:]}"
-        raise ValueError(msg)
-    return {_EDGE if sign == "^" else _UNKNOWN if sign in ".$" or not sign.isascii() else sign.lower()}, end
+def _comparable(sign: str) -> str:
+    if len(sign) > 1:
+        edge = _SIGNS.fullmatch(sign) or sign[1:] in {"b", "A", "W", "Z"}
+        return _EDGE if edge else _UNKNOWN if sign[0] == "[" or sign[1].isalnum() else sign[1]
+    return _EDGE if sign == "^" else _UNKNOWN if sign in ".$(" else sign.lower()
 
 
 def words_of(text: str) -> Table:

@@ -24,10 +24,9 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.PERFORMANCE: "perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
     Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
-    Section.INTERNAL: """nit nits ci cd test tests testing refactor refac refactoring style styles lint linting cleanup
-        clean
-        internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types typing example
-        examples meta misc codegen clippy tst cln ref sty bld typ rls""",
+    Section.INTERNAL: """nit nits ci cd test tests testing refactor refac refactoring style styles lint linting
+        cleanup clean internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types
+        typing example examples meta misc codegen clippy tst cln ref sty bld typ rls""",
     None: "chore build chores maint maintenance mnt minor task update merge revert polish",
 })  # fmt: skip
 #: Vague types of upkeep: paths and words decide.
@@ -48,29 +47,27 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
     Section.DOCUMENTATION: "📝 📖 📚 ✏ 💡 🔤 🌍",
     Section.DEPENDENCIES: "⬆ ⬇ 📌 ➕ ➖",  # noqa: RUF001
     Section.INTERNAL: """
-        📦 ♻ 👷 💚 ✅ 🎨 🚨 🚚 🔨 🧪 🤡 🙈 📸 ⚰ 🧱 🧑 🚧 🔀
-        📄 👥 🥚 🌿 🔥 🏗 🧹 🤖 🚀 👌 🔁 🍻 💩 🍎 🐧 🏁 🧐 🎲 🎓
+        📦 ♻ 👷 💚 ✅ 🎨 🚨 🚚 🔨 🧪 🤡 🙈 📸 ⚰ 🧱 🧑 🚧 🔀 📄 👥 🥚 🌿 🔥 🏗 🧹 🤖 🚀 👌 🔁 🍻 💩 🍎 🐧 🏁 🧐 🎲 🎓
     """,
 })  # fmt: skip
 #: Signs with different meanings in practice: words and paths decide.
 VAGUE_SIGNS: Final = frozenset("♻🌐🌱🎨🏷📝📦🔥🔧🔨🚀🚚🚨")
 #: The names of signs as code hosts spell them.
-SHORTCODES: Final[Mapping[str, str]] = {
-    "sparkles": "✨", "tada": "🎉", "bug": "🐛", "ambulance": "🚑", "adhesive_bandage": "🩹", "zap": "⚡", "boom": "💥",
-    "warning": "⚠", "book": "📖",
-    "lock": "🔒", "closed_lock_with_key": "🔐", "fire": "🔥", "wastebasket": "🗑", "rewind": "⏪", "memo": "📝",
-    "pencil": "📝", "pencil2": "✏", "bulb": "💡", "books": "📚", "arrow_up": "⬆", "arrow_down": "⬇", "pushpin": "📌",
-    "heavy_plus_sign": "\u2795",
-    "heavy_minus_sign": "\u2796", "package": "📦", "bookmark": "🔖", "recycle": "♻",
-    "wrench": "🔧", "hammer": "🔨", "construction_worker": "👷", "green_heart": "💚", "white_check_mark": "✅",
-    "art": "🎨", "rotating_light": "🚨", "truck": "🚚", "construction": "🚧", "lipstick": "💄",
-    "children_crossing": "🚸", "wheelchair": "♿", "globe_with_meridians": "🌐", "speech_balloon": "💬",
-    "iphone": "📱", "loud_sound": "🔊", "mute": "🔇", "bento": "🍱", "goal_net": "🥅", "alien": "👽",
-    "test_tube": "🧪", "camera_flash": "📸", "see_no_evil": "🙈", "coffin": "⚰", "rocket": "🚀", "label": "🏷",
-    "technologist": "🧑", "twisted_rightwards_arrows": "🔀", "busts_in_silhouette": "👥", "safety_vest": "🦺",
-    "page_facing_up": "📄", "building_construction": "🏗", "seedling": "🌱", "triangular_flag_on_post": "🚩",
-    "racehorse": "🐎", "racing_car": "🐎", "dizzy": "💫", "mag": "🔍", "passport_control": "🛂", "bricks": "🧱",
-}  # fmt: skip
+SHORTCODES: Final[Mapping[str, str]] = _table({
+    "✨": "sparkles", "🎉": "tada", "🐛": "bug", "🚑": "ambulance", "🩹": "adhesive_bandage", "⚡": "zap",
+    "💥": "boom", "⚠": "warning", "📖": "book", "🔒": "lock", "🔐": "closed_lock_with_key", "🔥": "fire",
+    "🗑": "wastebasket", "⏪": "rewind", "📝": "memo pencil", "✏": "pencil2", "💡": "bulb", "📚": "books",
+    "⬆": "arrow_up", "⬇": "arrow_down", "📌": "pushpin", "\u2795": "heavy_plus_sign",
+    "\u2796": "heavy_minus_sign", "📦": "package", "🔖": "bookmark", "♻": "recycle", "🔧": "wrench", "🔨": "hammer",
+    "👷": "construction_worker", "💚": "green_heart", "✅": "white_check_mark", "🎨": "art", "🚨": "rotating_light",
+    "🚚": "truck", "🚧": "construction", "💄": "lipstick", "🚸": "children_crossing", "♿": "wheelchair",
+    "🌐": "globe_with_meridians", "💬": "speech_balloon", "📱": "iphone", "🔊": "loud_sound", "🔇": "mute",
+    "🍱": "bento", "🥅": "goal_net", "👽": "alien", "🧪": "test_tube", "📸": "camera_flash", "🙈": "see_no_evil",
+    "⚰": "coffin", "🚀": "rocket", "🏷": "label", "🧑": "technologist", "🔀": "twisted_rightwards_arrows",
+    "👥": "busts_in_silhouette", "🦺": "safety_vest", "📄": "page_facing_up", "🏗": "building_construction",
+    "🌱": "seedling", "🚩": "triangular_flag_on_post", "🐎": "racehorse racing_car", "💫": "dizzy", "🔍": "mag",
+    "🛂": "passport_control", "🧱": "bricks",
+})  # fmt: skip
 #: The sign of a commit that only makes a release.
 RELEASE_SIGN: Final = "🔖"
 
@@ -95,22 +92,19 @@ SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
 #: First words of subjects in German, French, Italian, Portuguese, Russian and Spanish. No nouns of German, which keep
 #: their capital.
 _VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
-    Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter ajout
-        ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona adicionar
-        adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite permitir
-        добавить добавлен добавлена добавлено добавлены добавил""",
+    Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter
+        ajout ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
+        adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite
+        permitir добавить добавлен добавлена добавлено добавлены добавил""",
     Section.CHANGED: """ändere ändert geändert verbessere verbessert aktualisiere aktualisiert verwende verwendet
-        modifie
-        modifier améliore améliorer amélioration utilise remplace renomme migliora modifica aggiorna altera alterar
-        melhora melhorar atualiza atualizar cambia cambiar mejora mejorar actualiza actualizar reemplaza
+        modifie modifier améliore améliorer amélioration utilise remplace renomme migliora modifica aggiorna altera
+        alterar melhora melhorar atualiza atualizar cambia cambiar mejora mejorar actualiza actualizar reemplaza
         изменить изменен изменена изменено обновлен обновлена обновлено обновить улучшен улучшено""",
     Section.REMOVED: """entferne entfernt lösche löscht supprime supprimer suppression retire enlève rimuove rimosso
         remover removido elimina eliminar eliminado quita quitar удален удалена удалено удалить убрать""",
     Section.FIXED: """behebe behebt behoben korrigiere korrigiert verhindert repariert corrige corriger corrigé
-        correction
-        corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido correção
-        conserta
-        corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
+        correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido
+        correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
 #: Words of languages that write no spaces between words: Chinese, Japanese; and Korean. The first row that is found
@@ -165,10 +159,10 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
 #: First words of internal work.
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
-    deduplicate delint durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize
-    oops pin pinned pins rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate
-    regenerated reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified
-    simplifies simplify sweep tidy unhack unpin vendor whoops wip
+    deduplicate delint durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops
+    pin pinned pins rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated
+    reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies
+    simplify sweep tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
 #: First words of documentation work.
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """

@@ -1,219 +1,337 @@
 """The changelog writer: the changes of a brief in Markdown.
 
-The steps: read, combine, classify, select (:mod:`~contentsvc_core.content.changelog.select` returns the changes),
-compose.
+The steps, each with its module:
+
+1. ``read``: a commit message becomes its parts;
+2. ``combine``: commits become entries, one for each pull request;
+3. ``classify``: an entry gets its section, by tables;
+4. ``select``: entries become changes, which are listed or only counted;
+5. ``report``: the changes of each repository and release;
+6. ``titles``, ``lines``, ``writer``: the text. The forms of other content types begin with the report as well.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from datetime import date
-from itertools import chain
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from textwrap import indent
+from typing import Final, final
 
 from attrs import evolve
+from msgspec import Struct
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import titles
-from contentsvc_core.content.changelog.markdown import inline, link
-from contentsvc_core.content.changelog.page import Page, joined, named
+from contentsvc_core.content.changelog.lines import Voice, entry, joined, named, plain, voice_of
+from contentsvc_core.content.changelog.markdown import inline, link, masked_line
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.release_notes import clean, first_items, untold
-from contentsvc_core.content.changelog.report import Part, in_order, report_of
-from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_news
-from contentsvc_core.content.changelog.voice import Voice, voice_of
+from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, untold
+from contentsvc_core.content.changelog.report import Part, Stage, in_order, items_of, report_of
+from contentsvc_core.content.changelog.select import GRAVE, Bump, Change, chained, is_news
 from contentsvc_core.content.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Brief, Draft, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
 __all__ = ["MARKDOWN_LIMIT", "write_changelog"]
 
+#: The characters of a page that notes leave to the other blocks.
 _NOTES_ROOM: Final = 5_000
-_RELEASES_NAMED: Final = 3
-_PROJECTS_NAMED: Final = 3
+#: In characters: the notes of one release among several, a heading, the closing lines that count left out changes.
+_NOTES_LIMIT: Final = 4_000
+_HEADING_LIMIT: Final = 80
+_COUNTS_ROOM: Final = 100
+#: The emoji of headings; none needs a variation selector.
+_EMOJI: Final = dict(zip(Section, "💥🔒✨🔄⏳🔥🐛⚡⏪📝🔹📦🔨", strict=True))
+#: From so many entries of one section and scope on, the scope is a line above them.
+_OF_ONE_SCOPE: Final = 5
+#: The packages that are named with their versions.
+_BUMPS_NAMED: Final = 5
 
 
 def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -> Draft | None:
     """Return the changelog of a brief, from its events alone: the same events give the same bytes.
 
-    Args:
-        brief: One push, one release with the pushes before it, or all events of a window. Several repositories have a
-            part each.
-        options: The house style.
-
-    Returns:
-        The post; ``None`` if there is no release and no listed change, unless the options ask for posts about upkeep.
+    Several repositories have a part each. The result is ``None`` if there is no release and no listed change, unless
+    the options ask for posts about upkeep.
     """
     voice = voice_of(brief.brand)
-    parts = report_of(brief, options, voice.phrases)
+    phrases = voice.phrases
+    parts = report_of(brief, options, phrases)
     if brief.release is not None:
-        return _announcement(brief, brief.release, parts[0], options)
+        return _announcement(brief, brief.release, parts[0], options, voice)
     if brief.packages:
-        return _together(brief, parts[0], options)
-    told = [part for part in parts if part.releases or any(map(is_news, part.changes))]
-    if not told and options.upkeep_posts == "write":
+        return _together(brief, parts[0], options, voice)
+    reported = [part for part in parts if part.releases or any(map(is_news, part.changes))]
+    if not reported and options.upkeep_posts == "write":
         # The options ask for the upkeep: it is listed.
         options = evolve(options, fold_upkeep=False, folded=frozenset())
-        parts = report_of(brief, options, voice.phrases)
-        told = [part for part in parts if part.changes]
-    if not told:
+        parts = report_of(brief, options, phrases)
+        reported = [part for part in parts if part.changes]
+    if not reported:
         return None
     several = len(parts) > 1
     in_window = several or brief.window is not None
-    start = [*_opening(told, None, voice), *(_first_line(told, None, voice, brief) if in_window else [])]
-    page = Page(voice, options, start, _ending(told, options, voice, brief.left_out))
-    for part in told:
-        page.write(part, several=several)
-    return Draft(title=_title(told, voice.phrases, in_window=in_window), markdown=page.markdown())
+    projects = titles.projects_named(reported, phrases)
+    names = titles.release_names(reported, phrases)
+    many = sum(len(part.releases) for part in reported) > 1
+    opening = voice.announcement(names, many=many) if names else voice.news(projects)
+    start = [*_opening(opening, voice), *(_first_line(reported, voice, brief) if in_window else [])]
+    blocks = chain.from_iterable(blocks_of(part, voice, options, several=several) for part in reported)
+    return Draft(
+        title=titles.title_of(items_of(reported), reported, phrases, projects if in_window else ""),
+        markdown=page_of(start, blocks, _ending(reported, options, voice, brief.left_out), voice, options.longest),
+    )
 
 
-def _announcement(brief: Brief, release: Release, part: Part, options: ChangelogOptions) -> Draft:
-    voice = voice_of(brief.brand)
+def _announcement(brief: Brief, release: Release, part: Part, options: ChangelogOptions, voice: Voice) -> Draft:
     phrases = voice.phrases
-    compare = [
-        f"**{phrases.full_changelog}** {compared}"
-        for compared in titles.compare_links(brief.previous_tag, release.tag_name, part.base)
-    ]
-    opening = _opening([part], release, voice)
+    compared = titles.compare_links(brief.previous_tag, release.tag_name, part.base)
+    compare = [f"**{phrases.full_changelog}** {each}" for each in compared]
+    opening = _opening(voice.announcement(titles.releases_named([release], part.project, phrases), many=False), voice)
     notes, cut = clean(release.body or "", options.longest - _NOTES_ROOM)
+    changes = notes_of(release).changes if notes else part.changes
+    title = titles.release_title(release, part.repository, phrases, changes)
     if notes:
-        blocks = [*opening, notes, *([titles.cut_notes(release, phrases)] if cut else [])]
-        if part.base is not None and f"{part.base}/compare/".casefold() in notes.casefold():
-            compare = []
-        title = titles.notes_title(release, part.repository, first_items(notes), phrases)
+        start = [*opening, notes, *([titles.cut_notes(release, phrases)] if cut else [])]
         more = untold(notes, part.changes) if options.notes == "fill" else []
-        if not more:
-            return Draft(title=title, markdown=joined([*blocks, *compare]))
-        page = Page(voice, options, blocks, compare)
-        page.add(phrases.also_in_release, more, part.base)
-        return Draft(title=title, markdown=page.markdown())
-    title = titles.release_title(release, part.repository, phrases, part.changes)
+        heading = [_Block(f"## {phrases.also_in_release}")] if more else []
+        blocks = chain(heading, _sections(more, part.base, "###", voice, options))
+        linked = part.base is not None and f"{part.base}/compare/".casefold() in notes.casefold()
+        ending = [] if linked else compare
+        return Draft(title=title, markdown=page_of(start, blocks, ending, voice, options.longest))
+    silent = [titles.without_notes(release, phrases, busy=any(stage.busy for stage in part.stages))]
     if not part.changes:
-        busy = any(stage.busy for stage in part.stages)
-        return Draft(
-            title=title, markdown=joined([*opening, titles.without_notes(release, phrases, busy=busy), *compare])
-        )
-    start = [*opening, *_first_line([part], release, voice, brief)]
-    if not any(change.shown for change in part.changes):
-        start.append(titles.without_notes(release, phrases, busy=True))
-    page = Page(voice, options, start, _ending([part], options, voice, brief.left_out))
-    page.write(evolve(part, releases=()), several=False)
-    return Draft(title=title, markdown=page.markdown())
+        return Draft(title=title, markdown=joined([*opening, *silent, *compare]))
+    any_shown = any(change.shown for change in part.changes)
+    start = [*opening, *_first_line([part], voice, brief), *([] if any_shown else silent)]
+    listed = _sections(part.changes, part.base, "##", voice, options)
+    blocks = chain(listed, _folded(part.changes, part.commits_page, voice))
+    ending = _ending([part], options, voice, brief.left_out)
+    return Draft(title=title, markdown=page_of(start, blocks, ending, voice, options.longest))
 
 
-def _together(brief: Brief, part: Part, options: ChangelogOptions) -> Draft:
-    voice = voice_of(brief.brand)
-    # Notes come before commits, as for one release.
+def _together(brief: Brief, part: Part, options: ChangelogOptions, voice: Voice) -> Draft:
+    names = titles.packages_named(part.packages, voice.phrases)
+    changes = in_order(change for stage in part.stages for change in stage.told.changes)
     stages = [evolve(stage, changes=()) if stage.notes else stage for stage in part.stages]
-    part = evolve(part, stages=stages, changes=_in_order([evolve(part, stages=stages)], released=None))
-    named = titles.packages_named(part.packages, voice.phrases)
-    opening = [] if voice.plain else [inline(titles.plain(voice.announcement(named, many=True)))]
-    start = [*opening, *_first_line([part], None, voice, brief)]
-    page = Page(voice, options, start, _ending([part], options, voice, 0))
-    page.write(part, several=False)
-    items = [item for stage in stages for item in first_items(stage.notes)]
-    title = titles.items_title(items, named, voice.phrases) or titles.changes_title(part.changes, named, voice.phrases)
-    return Draft(title=title, markdown=page.markdown())
+    part = evolve(part, stages=stages, changes=in_order(change for stage in stages for change in stage.changes))
+    start = [*_opening(voice.announcement(names, many=True), voice), *_first_line([part], voice, brief)]
+    blocks = blocks_of(part, voice, options, several=False)
+    markdown = page_of(start, blocks, _ending([part], options, voice, 0), voice, options.longest)
+    return Draft(title=titles.changes_title(changes, names, voice.phrases), markdown=markdown)
 
 
-def _opening(parts: Sequence[Part], release: Release | None, voice: Voice) -> list[str]:
-    if voice.plain:
-        return []
-    phrases = voice.phrases
-    releases = [release] if release else [each for part in parts for each in part.releases]
-    if release is not None:
-        names = titles.releases_named(releases, parts[0].project, phrases)
-    else:
-        names = _releases_named([part for part in parts if part.releases], phrases)
-    if names:
-        return [inline(titles.plain(voice.announcement(names, many=len(releases) > 1)))]
-    return [inline(voice.news(_projects_named(parts, phrases) or phrases.count(len(parts), phrases.repository_count)))]
+def _opening(sentence: str, voice: Voice) -> list[str]:
+    return [] if voice.plain else [inline(plain(sentence))]
 
 
-def _first_line(parts: Sequence[Part], release: Release | None, voice: Voice, brief: Brief) -> list[str]:
-    """Return the line with the day, the counts, and the link to all commits."""
+def _first_line(parts: Sequence[Part], voice: Voice, brief: Brief) -> list[str]:
     phrases = voice.phrases
     kinds = Counter(change.section for part in parts for change in part.changes if change.shown)
-    counts = [phrases.count(kinds[section], phrases.kinds[section]) for section in IMPORTANCE if kinds[section]]
     commits = sum(len(part.commits) for part in parts)
     linked = link(phrases.count(commits, phrases.commit_count), parts[0].commits_page if len(parts) == 1 else None)
-    release = brief.packages[0].release if brief.packages else release
-    when = phrases.period(brief.window) if brief.window else _day(parts, release, phrases)
-    said = [f"**{when}**" if when else "", phrases.enumerated(counts), linked if commits and voice.technical else ""]
+    # The day of the release, else of the newest commit.
+    stamps = [release.published_at for release in brief.announced[:1]]
+    stamps += [commit.timestamp for part in parts for commit in part.commits[-1:]]
+    day = next(filter(None, map(titles.day_of, stamps)), None)
+    when = phrases.period(brief.window) if brief.window else phrases.on(day) if day else ""
+    said = [
+        f"**{when}**" if when else "",
+        phrases.enumerated(titles.counted(kinds, phrases)),
+        linked if commits and voice.technical else "",
+    ]
     line = " · ".join(filter(None, said))
     return [line] if line else []
 
 
-def _day(parts: Sequence[Part], release: Release | None, phrases: Phrasebook) -> str:
-    """Return the day of a release, else of the newest commit; may be empty."""
-    commits = [commit.timestamp for part in parts for commit in part.commits[-1:]]
-    for text in (release.published_at if release else None, *commits):
-        try:
-            return phrases.on(date.fromisoformat((text or "")[:10]))
-        except ValueError:
-            continue
-    return ""
-
-
-def _title(parts: Sequence[Part], phrases: Phrasebook, *, in_window: bool) -> str:
-    releasing = [part for part in parts if part.releases]
-    if not releasing:
-        named = _projects_named(parts, phrases) if in_window else ""
-        return titles.changes_title(_in_order(parts, released=None), named, phrases)
-    named = _releases_named(releasing, phrases)
-    released, others = _in_order(releasing, released=True), _in_order(parts, released=False)
-    if any(map(is_news, others)) and not any(map(is_news, released)):
-        # No release contains news: the title names the place of the news.
-        elsewhere = [part for part in parts if part not in releasing and part.changes]
-        place = phrases.not_released if len(elsewhere) < 1 else _projects_named(elsewhere, phrases)
-        told = _in_order(elsewhere, released=None) or others
-        return titles.changes_title(told, f"{named}; {place}", phrases)
-    return titles.changes_title(released, named, phrases)
-
-
-def _in_order(parts: Sequence[Part], *, released: bool | None) -> list[Change]:
-    """Return the changes of some repositories by section: those in a release, the others, or all."""
-    return in_order(
-        change
-        for part in parts
-        for stage in part.stages
-        for change in stage.changes
-        if released is None or released is stage.is_released
-    )
-
-
-def _projects_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
-    projects = [part.project for part in parts if part.project]
-    if len(projects) > _PROJECTS_NAMED:
-        return phrases.count(len(parts), phrases.repository_count)
-    return phrases.enumerated(projects)
-
-
-def _releases_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
-    """Return each release with its project, or the number of releases."""
-    releases = [release for part in parts for release in part.releases]
-    if len(parts) > 1 and len(releases) > _RELEASES_NAMED:
-        return phrases.enumerated(titles.counted_releases(releases, phrases))
-    return phrases.enumerated([titles.releases_named(part.releases, part.project, phrases) for part in parts])
-
-
 def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left_out: int) -> list[str]:
-    """Return the end of a changelog: its gaps, and the contributors."""
     phrases = voice.phrases
+    changes = [change for part in parts for change in part.changes]
     blocks: list[str] = []
     if any(part.changes and part.incomplete for part in parts):
         blocks.append(phrases.incomplete.format(n=phrases.number(MAX_COMMITS)))
     if left_out:
         blocks.append(phrases.count(left_out, phrases.not_covered))
-    if phrases is not ENGLISH and any(change.shown for part in parts for change in part.changes):
+    if phrases is not ENGLISH and any(change.shown for change in changes):
         blocks.append(phrases.as_written)
-    changes = [change for part in parts for change in part.changes] if options.contributors else []
     people = contributors(
-        chain.from_iterable(change.authors for change in changes),
+        chain.from_iterable(change.authors for change in changes) if options.contributors else (),
         options.bots,
         newcomers={change.newcomer for change in changes},
         newcomer=phrases.newcomer,
     )
-    if shown := named(people, phrases):
+    if names := named(people, phrases):
         heading = phrases.contributors if voice.plain else phrases.thanks_heading.of(voice.tone)
-        blocks += [f"## {heading}", ", ".join(shown)]
+        blocks += [f"## {heading}", ", ".join(names)]
     return blocks
+
+
+@final
+class _Block(Struct, frozen=True):
+    """A heading or a paragraph, and the lines of the list below it."""
+
+    text: str
+    #: Read as far as the page has room.
+    lines: Iterable[str] = ()
+    #: The number of changes among the lines: a line each, or none.
+    changes: int = 0
+    #: Whether a full page shows the text too: it counts what the page leaves out.
+    kept: bool = False
+
+
+def page_of(start: Sequence[str], blocks: Iterable[_Block], ending: Sequence[str], voice: Voice, longest: int) -> str:
+    """Return a changelog of at most ``longest`` characters; changes without room are counted."""
+    texts, left_out = list(start), 0
+    room = longest - sum(len(block) + 2 for block in (*start, *ending)) - _COUNTS_ROOM
+    for block in blocks:
+        room -= len(block.text) + 2
+        fitting: list[str] = []
+        # A full page stays full: further changes are counted.
+        for line in block.lines if room >= 0 else ():
+            room -= len(line) + 1
+            if room < 0:
+                break
+            fitting.append(line)
+        left_out += max(0, block.changes - len(fitting))
+        texts += [block.text, "\n".join(fitting)] if fitting else [block.text] if room >= 0 or block.kept else []
+    counted = [voice.phrases.count(left_out, voice.phrases.not_shown)] if left_out else []
+    return joined([*texts, *counted, *ending])
+
+
+def blocks_of(part: Part, voice: Voice, options: ChangelogOptions, *, several: bool) -> Iterator[_Block]:
+    """Yield the blocks of one repository, with a heading if there are several."""
+    mark = "###" if several else "##"
+    if several:
+        yield _Block(f"## {inline(part.name)}")
+    if part.packages:
+        yield from _packages(part, mark, voice, options)
+    elif _shown(part.changes) and (len(part.releases) > 1 or (part.releases and _shown(part.stages[-1].changes))):
+        yield from _stages(part, mark, voice, options)
+    else:
+        if part.releases:
+            yield _Block(f"{mark} {voice.phrases.releases}", titles.release_lines(part.releases, voice.phrases))
+        yield from _sections(part.changes, part.base, mark, voice, options)
+    yield from _folded(part.changes, part.commits_page, voice)
+
+
+def _sections(
+    changes: Iterable[Change], base: str | None, mark: str, voice: Voice, options: ChangelogOptions
+) -> Iterator[_Block]:
+    """Yield the listed changes by section; they are sorted by section."""
+    visible = [change for change in changes if change.shown]
+    for section, of_section in groupby(visible, key=lambda change: change.section):
+        listed = list(of_section)
+        words = voice.heading(section)
+        heading = f"{_EMOJI[section]} {words}" if options.emoji else words
+        if custom := options.headings.get(section):
+            heading = inline(masked_line(custom, _HEADING_LIMIT))
+        yield _Block(f"{mark} {heading}", _entries(listed, base, voice, options), len(listed))
+
+
+def _entries(changes: Sequence[Change], base: str | None, voice: Voice, options: ChangelogOptions) -> Iterator[str]:
+    by_scope: dict[str, list[Change]] = {}
+    for change in changes if voice.technical else ():
+        by_scope.setdefault(change.label.casefold(), []).append(change)
+    for change in changes:
+        same = by_scope.get(change.label.casefold(), [])
+        if not change.label or len(same) < _OF_ONE_SCOPE:
+            yield entry(change, base, voice, options)
+        elif change is same[0]:
+            start = f"- **{inline(change.label)}**\n"
+            for each in same:
+                yield start + indent(entry(replace(each, label=""), base, voice, options), "  ")
+                start = ""
+
+
+def _shown(changes: Iterable[Change]) -> bool:
+    return any(change.shown for change in changes)
+
+
+def _stages(part: Part, mark: str, voice: Voice, options: ChangelogOptions) -> Iterator[_Block]:
+    unlisted: list[Release] = []
+    listed = 0
+    for stage in reversed(part.stages):
+        visible = _shown(stage.changes)
+        if stage.release is None:
+            yield from [_Block(f"{mark} {voice.phrases.unreleased}")] if visible else []
+        elif visible or listed < titles.RELEASES_LISTED:
+            listed += 1
+            yield _Block(f"{mark} {titles.release_line(stage.release, voice.phrases)}")
+            yield from [] if visible else map(_Block, _told(stage.release, stage, voice.phrases))
+        else:
+            unlisted.insert(0, stage.release)
+        yield from _sections(stage.changes, part.base, f"{mark}#", voice, options)
+    if unlisted:
+        yield _Block(titles.earlier_releases(unlisted, voice.phrases), kept=True)
+
+
+def _told(release: Release, stage: Stage, phrases: Phrasebook) -> list[str]:
+    notes, cut = clean(release.body or "", _NOTES_LIMIT)
+    if not notes:
+        return [titles.without_notes(release, phrases, busy=stage.busy)]
+    # A quotation sets the headings of the notes apart.
+    quoted = "\n".join(f"> {line}".rstrip() for line in notes.splitlines())
+    return [quoted, *([titles.cut_notes(release, phrases)] if cut else [])]
+
+
+def _packages(part: Part, mark: str, voice: Voice, options: ChangelogOptions) -> Iterator[_Block]:
+    phrases = voice.phrases
+    telling = [stage for stage in part.stages if stage.package and stage.tells]
+    common = [stage for stage in part.stages if stage.common and stage.tells]
+    # Common changes that break come first.
+    grave = any(change.section in GRAVE for stage in common for change in stage.changes)
+    for stage in [*common, *telling] if grave else [*telling, *common]:
+        name = phrases.across_packages if stage.package is None else titles.package_line(stage.package, phrases)
+        yield from [_Block(f"{mark} {name}")] if telling else []
+        if stage.notes:
+            yield _Block(lowered(stage.notes, len(mark)))
+        else:
+            yield from _sections(stage.changes, part.base, f"{mark}#" if telling else mark, voice, options)
+        if stage.package is not None:
+            yield from (_Block(f"**{phrases.full_changelog}** {each}") for each in _compared(stage.package, part.base))
+    silent = [stage.package for stage in part.stages if stage.package and not stage.tells]
+    lines = [titles.package_line(package, phrases) for package in silent]
+    if telling and silent:
+        yield _Block(phrases.also_released.format(packages=phrases.enumerated(lines)))
+    elif silent:
+        compared = [" · ".join((line, *_compared(of, part.base))) for line, of in zip(lines, silent, strict=True)]
+        yield _Block(f"{mark} {phrases.releases}", [f"- {line}" for line in compared])
+
+
+def _compared(package: PackageRelease, base: str | None) -> list[str]:
+    return titles.compare_links(package.previous_tag, package.release.tag_name, base)
+
+
+def _folded(changes: Iterable[Change], page: str | None, voice: Voice) -> Iterator[_Block]:
+    """Yield the paragraph that counts the changes that are not listed, if there are any."""
+    phrases = voice.phrases
+    hidden = [change for change in changes if not change.shown]
+    moved = chained(change.bump for change in hidden if change.bump)
+    # Updates that cancel out are not counted.
+    lasting = {bump.name.casefold() for bump in moved} | {""}
+    hidden = [change for change in hidden if not change.bump or change.bump.name.casefold() in lasting]
+    if not hidden:
+        return
+    counts = phrases.enumerated(titles.counted_upkeep(hidden, phrases))
+    line = phrases.also_upkeep.of(voice.tone).format(counts=counts)
+    if not voice.technical:
+        yield _Block(f"{line}.")
+        return
+    packages = _bumped(moved, phrases)
+    line = f"{line} ({link(phrases.all_commits, page)})." if page else f"{line}."
+    yield _Block(f"{line} {packages}." if packages else line)
+
+
+def _bumped(moved: Sequence[Bump], phrases: Phrasebook) -> str:
+    packages = [bump for bump in moved if not bump.builds]
+    names = [
+        f"{inline(bump.name)} {' → '.join(inline(each) for each in (bump.begin, bump.end) if each)}".strip()
+        for bump in packages[:_BUMPS_NAMED]
+    ]
+    if rest := len(packages) - len(names):
+        names.append(phrases.more_people.removeprefix(phrases.conjunction.lstrip()).format(n=phrases.number(rest)))
+    parts = [phrases.enumerated(names)] if names else []
+    if builds := len(moved) - len(packages):
+        parts.append(phrases.count(builds, phrases.build_actions))
+    return phrases.dependencies.format(packages="; ".join(parts)) if parts else ""

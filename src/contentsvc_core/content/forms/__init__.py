@@ -1,5 +1,3 @@
-"""The content types that rules write."""
-
 from contentsvc_core.content.forms.choice import silence, write_content
 
 __all__ = ["silence", "write_content"]

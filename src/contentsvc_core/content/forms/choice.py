@@ -2,19 +2,22 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from attrs import evolve
+
+from contentsvc_core.content.changelog.paths import PathClass, touched
 from contentsvc_core.content.changelog.report import Part, report_of
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.writer import write_changelog
-from contentsvc_core.content.forms.blog_post import write_blog_post
-from contentsvc_core.content.forms.investor_update import write_investor_update
-from contentsvc_core.content.forms.linkedin_post import write_linkedin_post
+from contentsvc_core.content.forms.long_posts import write_blog_post, write_investor_update
 from contentsvc_core.content.forms.news import News, news_of
-from contentsvc_core.content.forms.silences import why_silent
-from contentsvc_core.content.forms.twitter_post import write_twitter_post
-from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.forms.social_posts import write_linkedin_post, write_twitter_post
+from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
-from contentsvc_core.content.writing import Brief, Draft, Silence
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Draft, Silence
 
 _NAMES: Final = {
     ContentType.BLOG_POST: "a blog post",
@@ -24,26 +27,20 @@ _NAMES: Final = {
 }
 #: Words of most texts in a language, and of few texts in others.
 _FREQUENT: Final = {
-    "English": frozenset({"the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"}),
-    "French": frozenset({"le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"}),
-    "German": frozenset({"der", "die", "das", "und", "für", "mit", "ist", "wenn", "nicht", "ein", "eine", "wird"}),
-    "Spanish": frozenset({"el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"}),
+    "English": frozenset(["the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"]),
+    "French": frozenset(["le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"]),
+    "German": frozenset(["der", "die", "das", "und", "für", "mit", "ist", "wenn", "nicht", "ein", "eine", "wird"]),
+    "Spanish": frozenset(["el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"]),
 }
-_LETTERS: Final = {
-    "English": frozenset[str](),
-    "French": frozenset("éèêàçûœ"),
-    "German": frozenset("äöüß"),
-    "Spanish": frozenset("ñáéíóú"),
-}
+_LETTERS: Final = {"French": frozenset("éèêàçûœ"), "German": frozenset("äöüß"), "Spanish": frozenset("ñáéíóú")}
 #: English texts may have so many words of another language.
 _FEW: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def write_content(brief: Brief) -> Draft | Silence:
-    """Return the content that a brief asks for, by rule: the same events give the same bytes."""
     if brief.content_type is ContentType.CHANGELOG:
-        return write_changelog(brief, brief.options) or Silence(reason=why_silent(brief, _report(brief)))
+        return write_changelog(brief, brief.options) or Silence(reason=_reason(brief, report_of(brief, brief.options)))
     news = news_of(brief)
     if (reason := _silence(news, brief, translates=False)) is not None:
         return Silence(reason=reason)
@@ -61,36 +58,88 @@ def write_content(brief: Brief) -> Draft | Silence:
 def silence(brief: Brief, *, translates: bool = False) -> str | None:
     """Return the reason for no content, ``None`` if there is content. Rules do not translate; other writers may."""
     if brief.content_type is ContentType.CHANGELOG:
-        return why_silent(brief, _report(brief)) if write_changelog(brief, brief.options) is None else None
+        written = write_changelog(brief, brief.options)
+        return _reason(brief, report_of(brief, brief.options)) if written is None else None
     return _silence(news_of(brief), brief, translates=translates)
-
-
-def _report(brief: Brief) -> tuple[Part, ...]:
-    return report_of(brief, brief.options)
 
 
 def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
     content_type = brief.content_type
     name = _NAMES[content_type]
     if content_type is ContentType.INVESTOR_UPDATE:
-        return None if news.active else why_silent(brief, news.parts, name)
+        return None if news.active else _reason(brief, news.parts, name)
     if not (news.items or news.lead):
-        return why_silent(brief, news.parts, name)
+        return _reason(brief, news.parts, name)
     if content_type in PLAIN_TYPES and not translates:
-        asked = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
-        if (spoken := _language(news, asked)) != asked:
-            return f"{name} in {asked} needs a language model: the changes are described in {spoken}"
+        language = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
+        if (spoken := _language(news, language)) != language:
+            return f"{name} in {language} needs a language model: the changes are described in {spoken}"
     return None
 
 
 def _language(news: News, asked: str) -> str:
-    """Return the language of most changes; English unless words or letters decide."""
     counted: Counter[str] = Counter()
     for text in (news.lead, *(item.change.text for item in news.items)):
         words = {word.casefold() for word in _WORD.findall(text)}
         for language, frequent in _FREQUENT.items():
-            counted[language] += len(words & frequent) + bool(_LETTERS[language] & set(text))
+            counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(text))
     likely = max(_FREQUENT, key=lambda language: counted[language])
     # Few words prove little: a brief in English needs more of them.
     sure = counted[likely] > 2 * counted["English"] + _FEW if asked == "English" else True
     return likely if sure else "English"
+
+
+_COUNTED: Final = {
+    "update": ("dependency update", "dependency updates"),
+    "documentation": ("change to the documentation", "changes to the documentation"),
+    "test": ("change to tests", "changes to tests"),
+    "build": ("change to build and tools", "changes to build and tools"),
+    "internal": ("internal change", "internal changes"),
+    "unknown": ("change of no known kind", "changes of no known kind"),
+    "folded": ("change that the house style only counts", "changes that the house style only counts"),
+    "inside": ("change that only developers notice", "changes that only developers notice"),
+    "hidden": ("change that the house style hides", "changes that the house style hides"),
+    "release": ("commit that only makes a release", "commits that only make a release"),
+    "silent": ("commit without an entry", "commits without an entry"),
+}
+_OF_SECTION: Final = {
+    Section.DEPENDENCIES: "update",
+    Section.DOCUMENTATION: "documentation",
+    Section.INTERNAL: "internal",
+    Section.OTHER: "unknown",
+}
+_OF_TYPE: Final = {
+    **dict.fromkeys(("test", "tests", "testing", "tst"), "test"),
+    **dict.fromkeys(("build", "bld", "cd", "ci", "infra", "tooling"), "build"),
+}
+_OF_FILES: Final = {frozenset({PathClass.TEST}): "test", frozenset({PathClass.TOOL}): "build"}
+
+
+def _reason(brief: Brief, parts: Sequence[Part], post: str = "") -> str:
+    counted = Counter(_counted(change) for part in parts for stage in part.stages for change in stage.told.changes)
+    if _without_entry(parts):
+        shown = evolve(brief.options, hidden=frozenset(), hidden_paths=(), hidden_authors=frozenset())
+        unhidden = parts if shown == brief.options else report_of(brief, shown)
+        whole = report_of(brief, evolve(shown, hide_release_chores=False))
+        hidden, releasing = _number(unhidden) - _number(parts), _number(whole) - _number(unhidden)
+        counted.update(hidden=hidden, release=releasing, silent=_without_entry(whole))
+    counts = [f"{n:,} {nouns[n > 1]}" for what, nouns in _COUNTED.items() if (n := counted[what]) > 0]
+    if not counts:
+        released = brief.release is not None or any(part.releases for part in parts)
+        return f"{NOTHING_TO_REPORT}: {'no commits, and no release notes' if released else 'no new commits'}"
+    return f"{ENGLISH.enumerated(counts)}: nothing a reader{f' of {post}' if post else ''} notices"
+
+
+def _number(parts: Iterable[Part]) -> int:
+    return sum(len(part.changes) for part in parts)
+
+
+def _without_entry(parts: Iterable[Part]) -> int:
+    return sum(len(part.commits) - sum(len(change.commits) for change in part.changes) for part in parts)
+
+
+def _counted(change: Change) -> str:
+    if change.section is Section.INTERNAL:
+        label = _OF_TYPE.get(change.kind) or _OF_FILES.get(touched(change.commits).classes)
+        return label or _OF_SECTION[change.section]
+    return _OF_SECTION.get(change.section, "inside" if change.shown else "folded")

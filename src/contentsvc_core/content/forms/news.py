@@ -1,42 +1,43 @@
-"""The news of a brief, most important first: the input of all posts other than changelogs."""
+"""The news of a brief, most important first, and the lines that all posts other than changelogs share."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from functools import cached_property
 from typing import Final, final
 
 from attrs import field, frozen
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.markdown import safe_url
+from contentsvc_core.content.changelog.bodies import explanation
+from contentsvc_core.content.changelog.lines import Voice, bounded, in_past, labelled, notes_of, plain, voice_of
+from contentsvc_core.content.changelog.markdown import safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.report import Part, report_of
-from contentsvc_core.content.changelog.select import IMPORTANCE, Change, importance, is_minor
-from contentsvc_core.content.changelog.titles import counted_releases, marked_tag, packages_named
-from contentsvc_core.content.changelog.voice import Voice, voice_of
-from contentsvc_core.content.forms.notes import notes_of
-from contentsvc_core.content.phrases import Phrasebook
+from contentsvc_core.content.changelog.release_notes import first_sentence
+from contentsvc_core.content.changelog.report import Item, Part, report_of
+from contentsvc_core.content.changelog.select import GRAVE, UPKEEP, Change, importance, is_minor
+from contentsvc_core.content.changelog.titles import counted, parts_of, projects_named, release_names, title_of
+from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
-_PROJECTS_NAMED: Final = 3
-_TAGS_NAMED: Final = 2
 #: In characters; a longer address leaves no room for a text.
 _URL_LIMIT: Final = 1_000
+#: The candidates for the first place, for the case that the most important change is too long.
+_CANDIDATES: Final = 3
+#: The commits whose messages are searched for an explanation.
+_COMMITS_READ: Final = 5
+_CUT_WORD: Final = re.compile(r" [^ ]+…\Z")
+_LIST_LIMIT: Final = 8_000
 #: The sections that users of the software notice. The others are counted, if at all.
-_NOTICED: Final = frozenset(Section) - {
-    Section.DEPENDENCIES, Section.DOCUMENTATION, Section.INTERNAL, Section.OTHER,
-}  # fmt: skip
+_NOTICED: Final = frozenset(Section) - UPKEEP - {Section.OTHER}
 #: The sections that have a list of their own in posts, in the order of their headings.
 THEMES: Final = (
     Section.SECURITY, Section.ADDED, Section.CHANGED, Section.FIXED, Section.PERFORMANCE, Section.REMOVED,
     Section.REVERTED,
 )  # fmt: skip
-_NEVER_INSIDE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 #: Tools, files and words of developers: customers do not look for such changes.
 _INSIDE: Final = re.compile(
     r"\b(?:clippy|lint(?:s|ing|er)?|eslint|prettier|ruff|mypy|pyright|rustfmt|gofmt|black|flake8|isort|codespell|typos?"
@@ -49,81 +50,43 @@ _INSIDE: Final = re.compile(
 
 @final
 @frozen(kw_only=True)
-class Item:
-    """One change that is news, and its repository."""
-
-    change: Change
-    part: Part
-    #: Whether a reported release of the repository contains the change.
-    released: bool
-    #: Whether the change is an entry of release notes. Otherwise it comes from commits.
-    noted: bool = False
-
-    @property
-    def minor(self) -> bool:
-        """Whether the change is small for most readers."""
-        return is_minor(self.change)
-
-
-@final
-@frozen(kw_only=True)
 class News:
-    """The content of a post."""
-
     voice: Voice
     window: LookbackWindow | None
-    #: All repositories of the brief.
     parts: tuple[Part, ...] = field(converter=tuple)
-    #: Most important first.
     items: tuple[Item, ...] = field(converter=tuple)
     #: The first paragraph of the only release's notes: plain, whole sentences; may be empty.
     lead: str
     #: The numbers of changes that are only counted.
     upkeep: Mapping[Section, int]
-    #: Oldest first within a repository, with the announced release.
-    releases: tuple[tuple[Part, Release], ...] = field(converter=tuple)
-    #: The number of earlier events that were not read.
     left_out: int
-    #: The contributors, as Markdown.
     people: tuple[str, ...] = field(converter=tuple)
 
     @property
     def phrases(self) -> Phrasebook:
-        """The phrases of the post's language."""
         return self.voice.phrases
+
+    @cached_property
+    def releases(self) -> tuple[tuple[Part, Release], ...]:
+        return tuple((part, release) for part in self.parts for release in part.releases)
 
     @property
     def announced(self) -> tuple[Item, ...]:
-        """The items of the announced releases; all items if there is no release."""
         return tuple(item for item in self.items if item.released) if self.releases else self.items
 
     @property
     def others(self) -> tuple[Item, ...]:
-        """The items that no announced release contains; empty if there is no release."""
         return tuple(item for item in self.items if not item.released) if self.releases else ()
-
-    def pending(self, item: Item) -> bool:
-        """Return whether an item came after the last release of its repository."""
-        return not item.released and id(item.part) in self._released
-
-    @cached_property
-    def _released(self) -> frozenset[int]:
-        # By identity: parts are compared by all their fields. The news keep the parts, so ids stay valid.
-        return frozenset(id(part) for part, _ in self.releases)
 
     @cached_property
     def active(self) -> tuple[Part, ...]:
-        """The repositories with changes or releases."""
-        released = {part.repository for part, _ in self.releases}
-        return tuple(part for part in self.parts if part.changes or part.repository in released)
+        return tuple(part for part in self.parts if part.changes or part.releases)
 
     def of(self, section: Section) -> tuple[Item, ...]:
-        """Return the items of a section."""
         return tuple(item for item in self.items if item.change.section is section)
 
     @property
     def several(self) -> bool:
-        """Whether the post names the repository of each item."""
         return len(self.active) > 1
 
     @property
@@ -136,7 +99,6 @@ class News:
 
 
 def news_of(brief: Brief) -> News:
-    """Return the news of a brief, most important first; release notes come before commits."""
     voice = voice_of(brief.brand)
     parts = report_of(brief, brief.options, voice.phrases)
     items: list[Item] = []
@@ -144,27 +106,22 @@ def news_of(brief: Brief) -> News:
     leads: list[str] = []
     for part in parts:
         for stage in part.stages:
-            notes = notes_of(stage.release, part.repository) if stage.release else None
-            leads += [notes.lead] if notes else []
-            noted = notes is not None and bool(notes.changes)
+            notes = stage.told
+            leads += [notes.lead] if stage.release else []
             upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
             items += [
-                Item(change=_whole(change), part=part, released=stage.is_released, noted=noted)
-                for change in (notes.changes if notes and noted else stage.changes)
+                Item(change=_whole(change), part=part, released=stage.is_released)
+                for change in notes.changes
                 if _is_news(change, voice)
             ]
-    releases = [(part, release) for part in parts for release in part.releases]
-    if brief.release is not None:
-        releases.append((parts[0], brief.release))
     authors = (author for part in parts for change in part.changes for author in change.authors)
     return News(
         voice=voice,
         window=brief.window,
         parts=parts,
-        items=sorted(items, key=_weight),
+        items=sorted(items, key=lambda item: importance(item.change)),
         lead=leads[0] if len(leads) == 1 else "",
         upkeep=upkeep,
-        releases=releases,
         left_out=brief.left_out,
         people=contributors(authors),
     )
@@ -173,88 +130,34 @@ def news_of(brief: Brief) -> News:
 def _is_news(change: Change, voice: Voice) -> bool:
     if not change.shown or change.section not in _NOTICED:
         return False
-    return voice.technical or change.section in _NEVER_INSIDE or _INSIDE.search(change.text) is None
-
-
-def _weight(item: Item) -> tuple[int, ...]:
-    # Entries of notes are sorted by section only: the author has sorted them.
-    whole = importance(item.change)
-    return whole[:1] if item.noted else whole
+    return voice.technical or change.section in GRAVE or _INSIDE.search(change.text) is None
 
 
 def _whole(change: Change) -> Change:
-    return replace(change, text=_whole_words(change.text), continuation=_whole_words(change.continuation))
+    """Return a change without the rest of a word where a code host has cut its subject."""
+    text, continuation = (_CUT_WORD.sub("…", each).rstrip(";, ") for each in (change.text, change.continuation))
+    return replace(change, text=text, continuation=continuation)
 
 
-def _whole_words(text: str) -> str:
-    """Remove the rest of a word where a code host has cut a subject."""
-    head, space, last = text.rpartition(" ")
-    return f"{head}…" if space and last.endswith("…") and len(last) > 1 else text.rstrip(";, ")
-
-
-def subject(parts: Sequence[Part], phrases: Phrasebook) -> str:
-    """Return the names of the projects, or the number of repositories: plain."""
-    names = list(dict.fromkeys(part.project for part in parts if part.project))
-    if not names or len(names) > _PROJECTS_NAMED:
-        return phrases.count(len(parts), phrases.repository_count)
-    return phrases.enumerated(names)
-
-
-def release_day(release: Release) -> date | None:
-    """Return the day of publication, as the code host sends it."""
-    try:
-        return date.fromisoformat((release.published_at or "")[:10])
-    except ValueError:
-        return None
-
-
-def release_names(news: News) -> str:
-    """Return the names of the releases, plain: ``kettle v1.2.0``, ``kettle v1.0 to v1.4``; may be empty."""
-    phrases = news.phrases
-    named: list[str] = []
-    for part in news.active:
-        tags = [tag for of, release in news.releases if of is part and (tag := marked_tag(release, phrases))]
-        if part.packages:
-            tags = [packages_named(part.packages, phrases)]
-        elif len(tags) > _TAGS_NAMED:
-            tags = [phrases.say(phrases.release_range, first=tags[0], last=tags[-1])]
-        if tags:
-            shown = phrases.enumerated(tags)
-            # Some tags name their project: `kettle-v1.2.0`.
-            named.append(shown if part.project.casefold() in shown.casefold() else f"{part.project} {shown}")
-    if len(named) > _PROJECTS_NAMED or (news.releases and not named):
-        released = phrases.enumerated(counted_releases((release for _, release in news.releases), phrases))
-        releasing = [part for part in news.active if any(of is part for of, _ in news.releases)]
-        return f"{released} ({subject(releasing, phrases)})"
-    return phrases.enumerated(named)
+def pending(item: Item) -> bool:
+    return not item.released and bool(item.part.releases)
 
 
 def counted_kinds(items: Iterable[Item], phrases: Phrasebook) -> str:
     """Return the number of changes of each section with its noun, in the order of importance."""
-    return counted(Counter(item.change.section for item in items), phrases)
-
-
-def counted(kinds: Mapping[Section, int], phrases: Phrasebook) -> str:
-    """Return each number with its noun, in the order of importance."""
-    sections = (section for section in IMPORTANCE if kinds.get(section))
-    return phrases.enumerated([phrases.count(kinds[section], phrases.kinds[section]) for section in sections])
+    return phrases.enumerated(counted(Counter(item.change.section for item in items), phrases))
 
 
 def besides(news: News) -> list[str]:
     """Return sentences with the numbers of changes outside the releases: since them, and in other repositories."""
     phrases = news.phrases
-    since = [item for item in news.others if news.pending(item)]
-    elsewhere = [item for item in news.others if not news.pending(item)]
+    since = [item for item in news.others if pending(item)]
+    elsewhere = [item for item in news.others if not pending(item)]
     said = [phrases.say(phrases.not_released_counts, counts=counted_kinds(since, phrases))] if since else []
     if elsewhere:
-        of = subject(parts_of(elsewhere), phrases)
+        of = projects_named(parts_of(elsewhere), phrases)
         said.append(phrases.say(phrases.elsewhere, subject=of, counts=counted_kinds(elsewhere, phrases)))
     return said
-
-
-def parts_of(items: Iterable[Item]) -> list[Part]:
-    """Return the repositories of some items, each once."""
-    return list({item.part.repository: item.part for item in items}.values())
 
 
 def page(news: News) -> tuple[bool, str] | None:
@@ -268,3 +171,80 @@ def page(news: News) -> tuple[bool, str] | None:
             return True, url
     bases = [part.base for part in ((lead,) if lead else news.active) if part.base and len(part.base) <= _URL_LIMIT]
     return (False, bases[0]) if bases else None
+
+
+def post_title(news: News) -> str:
+    phrases = news.phrases
+    start = phrases.say(phrases.news_title, subject=projects_named(news.active, phrases))
+    said = first_sentence(news.lead)[0].rstrip(".")
+    return title_of(news.items, news.active, phrases, start, said)
+
+
+def alike(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return the most important items, as far as they have the section of the first one."""
+    kinds = [(item.change.section, is_minor(item.change)) for item in items[:_CANDIDATES]]
+    return tuple(item for item, kind in zip(items, kinds, strict=False) if kind == kinds[0])
+
+
+def opening(news: News) -> str:
+    if names := release_names(news.active, news.phrases):
+        return news.voice.announcement(names, many=len(news.releases) > 1)
+    return news.voice.news(projects_named(news.active, news.phrases))
+
+
+def said_of(item: Item, news: News, *, code: bool = False) -> str:
+    """Return the text of a change, in English in the past tense where that is safe; ``code`` keeps marks of code."""
+    text = sentence(item.change.text)
+    text = in_past(text) if news.phrases is ENGLISH else text
+    return text if code else plain(text)
+
+
+def line_of(item: Item, news: News) -> str:
+    """Return a change as a plain line, with a label where its words do not name the section."""
+    said = labelled(item.change, said_of(item, news), news.phrases)
+    places = [item.part.project] if news.several else []
+    scope = plain(item.change.scope)
+    if news.voice.technical and scope and scope.casefold() not in said.casefold():
+        places.append(scope)
+    if pending(item):
+        places.append(news.phrases.not_released)
+    return f"{said} ({', '.join(places)})" if places else said
+
+
+def explained(item: Item, news: News) -> str:
+    """Return the author's explanation of a change, plain: a breaking note, or prose of the body."""
+    if notes := notes_of(item.change):
+        return plain(with_period(notes[0]))
+    return plain(excerpt(item.change)) if news.voice.technical else ""
+
+
+def excerpt(change: Change) -> str:
+    """Return an explanation of a change: plain, whole sentences; may be empty."""
+    bodies = (change.body, *(message.body for message in change.messages[1:_COMMITS_READ]))
+    return next(filter(None, (explanation(body, said=change.text) for body in bodies)), "")
+
+
+def listed(lines: Sequence[str], of: int, news: News) -> list[str]:
+    fitting = bounded(lines, _LIST_LIMIT)
+    blocks = ["\n".join(fitting)] if fitting else []
+    hidden = of - len(fitting)
+    return [*blocks, news.phrases.count(hidden, news.phrases.not_shown)] if hidden else blocks
+
+
+def also(news: News, told: Sequence[Item]) -> list[str]:
+    told_ids = set(map(id, told))
+    counts = counted_kinds([item for item in news.announced if id(item) not in told_ids], news.phrases)
+    return [news.voice.say(news.phrases.also, counts=counts)] if counts else []
+
+
+def where_to_read(news: News, shown: str) -> str:
+    """Return the link to the release's page, or to the repository; ``shown`` is its address, or Markdown."""
+    target = page(news)
+    release = target is not None and target[0]
+    return news.voice.say(news.phrases.more_in_notes if release else news.phrases.more_in_repository, url=shown)
+
+
+def as_written(news: News) -> list[str]:
+    """Return the hint that texts of commits are not translated, where it applies."""
+    foreign = news.phrases is not ENGLISH and (news.items or news.lead)
+    return [news.phrases.as_written] if foreign else []

@@ -1,7 +1,7 @@
-"""The phrases of the writers; each language has a file, ``english.json`` and so on.
+"""The phrases of the writers. Each language has a file, ``english.json`` and so on.
 
-``{…}`` is a place for a value. Callers escape the values that they put into Markdown. A file without all phrases is
-refused, and a test compares the places of all languages.
+A list of two phrases is for one and for many; a list of four has a phrase for each tone. ``{…}`` is a place for a
+value, which callers escape. A file without all phrases is refused, and a test compares the places of all languages.
 """
 
 import re
@@ -11,8 +11,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Final, final
 
-from attrs import frozen
-from msgspec import json
+from msgspec import Struct, json
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.sections import Section
@@ -20,8 +19,7 @@ from contentsvc_core.content.windows import LookbackWindow
 
 
 @final
-@frozen(kw_only=True)
-class Count:
+class Count(Struct, frozen=True, array_like=True):
     """A phrase that has two forms; ``{n}`` is the number."""
 
     one: str
@@ -29,23 +27,17 @@ class Count:
 
 
 @final
-@frozen(kw_only=True)
-class Toned:
-    """A phrase that each tone says in its own way."""
-
+class Toned(Struct, frozen=True, array_like=True):
     conversational: str
     professional: str
     casual: str
     formal: str
 
     def of(self, tone: ToneProfile) -> str:
-        """Return the form for a tone."""
         return str(getattr(self, tone.name.lower()))
 
 
 class _Filling(Formatter):
-    """Fills the places of a phrase; ``{name:de}`` elides as French does: ``de kettle``, ``d'httpx``."""
-
     def format_field(self, value: object, format_spec: str) -> str:
         if format_spec != "de":
             return str(format(value, format_spec))
@@ -60,61 +52,42 @@ _FILLING: Final = _Filling()
 
 
 @final
-@frozen(kw_only=True)
-class Phrasebook:
-    """Every phrase of one language."""
-
-    # Numbers, lists, dates.
+class Phrasebook(Struct, frozen=True, kw_only=True):
     thousands: str
-    #: Whether zero takes the singular.
     zero_is_one: bool
     conjunction: str
-    #: The conjunction before the sound of an i, if it differs.
     conjunction_before_i: str | None
     months: tuple[str, ...]
     first_of_month: str
     full_date: str
     date_in_year: str
-    #: A stretch of time: inside one month; from one date to another.
     dates_in_month: str
     dates: str
 
-    # Kinds of change.
     headings: Mapping[Section, str]
     kinds: Mapping[Section, Count]
-    #: The labels of changes without a heading above.
     title_leads: Mapping[Section, str]
 
-    # Changelogs.
     releases: str
     contributors: str
     full_changelog: str
-    #: The heading of changes after the last release, and the same in a line.
     unreleased: str
     not_released: str
-    #: The hint of posts in another language than English.
     as_written: str
     pre_release: str
     new_release: str
     this_release: str
     new_release_of: str
-    #: The release of an undone change.
     released_in: str
     released: str
-    releases_up_to: str
-    #: Packages that are announced together: the number of further ones, the heading of common changes, and the packages
-    #: without changes.
     more_packages: Count
     across_packages: str
-    #: The heading of changes that release notes leave out.
     also_in_release: str
     also_released: str
     earlier_releases: str
-    #: Limits of a post.
     not_covered: Count
     not_shown: Count
     incomplete: str
-    #: The mark of a first contribution.
     newcomer: str
     more_people: str
     more_commits: str
@@ -124,9 +97,7 @@ class Phrasebook:
     maintenance: str
     no_notes: str
     no_message: str
-    #: The text for a merge from a private fork.
     private_fix: str
-    #: The closing line that counts upkeep, and its link.
     also_upkeep: Toned
     all_commits: str
     dependencies: str
@@ -134,7 +105,6 @@ class Phrasebook:
     smaller: Count
     untitled: str
 
-    # Phrases of several content types.
     release_count: Count
     pre_release_count: Count
     release_range: str
@@ -147,16 +117,13 @@ class Phrasebook:
     news: Toned
     news_by: Toned
     news_title: str
-    #: The numbers of all changes, and of the changes that are not listed.
     figures: Toned
     also: Toned
     not_released_counts: str
-    #: Changes outside a release.
     elsewhere: str
     more_in_notes: Toned
     more_in_repository: Toned
 
-    # Blog posts, and the headings of investor updates.
     upgrade: Toned
     upgrade_advice: Toned
     themes: Mapping[Section, str]
@@ -168,16 +135,12 @@ class Phrasebook:
     signature: Toned
     compare: str
 
-    # LinkedIn posts.
     breaking_warning: Toned
     thanks_people: Toned
 
-    # Investor updates.
     investor_title: str
-    investor_title_in: str
     summary: str
     covers: str
-    covers_in: str
     covers_releases: str
     nothing_released: str
     shipped: Toned
@@ -187,31 +150,25 @@ class Phrasebook:
     breaking_marked: Count
     nothing_breaking: str
     deprecated: Count
-    #: The limits of the update.
     scope: Toned
 
     def say(self, phrase: str, **values: str) -> str:
-        """Return a phrase with its places filled."""
         return _FILLING.vformat(phrase, (), values)
 
     def number(self, number: int) -> str:
-        """Return a number with its thousands set apart."""
         return f"{number:,}".replace(",", self.thousands)
 
     def count(self, number: int, phrase: Count, **values: str) -> str:
-        """Return a number with its noun: ``1 fix``, ``2,048 fixes``."""
         singular = number == 1 or (number == 0 and self.zero_is_one)
         return self.say(phrase.one if singular else phrase.many, n=self.number(number), **values)
 
     def enumerated(self, parts: Sequence[str]) -> str:
-        """Return parts joined as in a sentence: ``a, b and c``."""
         if not parts:
             return ""
         other = self.conjunction_before_i if _SOUNDS_AS_I.match(parts[-1]) else None
         return (other or self.conjunction).join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
     def period(self, window: LookbackWindow) -> str:
-        """Return the days of a window: the first and the last one, in UTC."""
         first, last = window.since.date(), (window.until - timedelta(microseconds=1)).date()
         if first >= last:
             return self._date(self.full_date, first)
@@ -223,7 +180,6 @@ class Phrasebook:
         return self.dates.format(first=start, last=self._date(self.full_date, last))
 
     def on(self, day: date) -> str:
-        """Return one day."""
         return self._date(self.full_date, day)
 
     def _date(self, form: str, day: date) -> str:
@@ -238,7 +194,6 @@ def _book(language: str) -> Phrasebook:
     return json.decode(file.read_bytes(), type=Phrasebook)
 
 
-#: Each language by its English name.
 PHRASEBOOKS: Final = {name: _book(name) for name in ("English", "French", "German", "Spanish")}
 ENGLISH: Final = PHRASEBOOKS["English"]
 _NAMES: Final = {
@@ -251,5 +206,5 @@ _FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
 
 def phrases_in(language: str | None) -> Phrasebook:
     """Return the phrases for a language by its name or code (``German``, ``Deutsch``, ``de-AT``); else English."""
-    found = _FIRST_WORD.search((language or "")[:64].casefold())
-    return next((PHRASEBOOKS[name] for name, asked in _NAMES.items() if found and found[0] in asked), ENGLISH)
+    match = _FIRST_WORD.search((language or "")[:64].casefold())
+    return next((PHRASEBOOKS[name] for name, asked in _NAMES.items() if match and match[0] in asked), ENGLISH)

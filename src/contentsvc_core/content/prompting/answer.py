@@ -6,11 +6,9 @@ from typing import Any, Final, cast, final
 
 from attrs import frozen
 
-from contentsvc_core.content.changelog.wording import cut_at_word
+from contentsvc_core.content.changelog.markdown import cut_at_word
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
-from contentsvc_core.content.forms.linkedin_post import LINKEDIN_LIMIT
-from contentsvc_core.content.forms.plain_text import URL_WEIGHT, weight
-from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT
+from contentsvc_core.content.forms.social_posts import LINKEDIN_LIMIT, TWEET_LIMIT, URL_WEIGHT, weight
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.writing import Draft
@@ -34,8 +32,6 @@ _LINK: Final = re.compile(r"\[([^\[\]\n]{0,500})\]\((https?://[^\s()]{1,1000})\)
 @final
 @frozen(kw_only=True)
 class UnusableDraft:
-    """An answer that cannot be a post, and why."""
-
     #: Does not quote the answer.
     reason: str
     #: The faulty part of the text, which is repeated to the model alone.
@@ -50,12 +46,10 @@ class _Parts:
 
 
 def read_draft(text: str, content_type: ContentType, facts: str | None = None) -> Draft | UnusableDraft:
-    """Read a model's answer.
+    """Read a model's answer: the requested JSON object, also with text around it or line feeds inside its strings.
 
-    The answer is the requested JSON object, also with text around it and with line feeds inside its strings. A server
-    that cannot force JSON may send Markdown whose first line is a heading: the title. A title that is too long is cut.
-    Any other answer is unusable. So is an answer with a missing part, a text longer than its limit, or a text with
-    facts that ``facts`` does not contain.
+    A server that cannot force JSON may send Markdown whose first line is a heading: the title. A title that is too long
+    is cut. Any other answer is unusable, and so is a text with facts that ``facts`` does not contain.
     """
     thoughts = _THOUGHTS.match(text)
     answer = text[thoughts.end() if thoughts else 0 :].strip().removeprefix("\ufeff")
@@ -76,8 +70,8 @@ def read_draft(text: str, content_type: ContentType, facts: str | None = None) -
     return Draft(title=title, markdown=markdown)
 
 
-def _title_fault(given: str, title: str) -> str | None:
-    return "its title is not one line of text" if _BREAKS.search(given.strip()) or not title else None
+def _title_fault(raw_title: str, title: str) -> str | None:
+    return "its title is not one line of text" if _BREAKS.search(raw_title.strip()) or not title else None
 
 
 def _text_fault(markdown: str, content_type: ContentType) -> str | None:
@@ -103,10 +97,10 @@ def length_of(markdown: str, content_type: ContentType) -> int:
 def _from_json(answer: str) -> _Parts | UnusableDraft:
     try:
         # Not strict: a line feed inside a string is what small models get wrong, and nothing else can be meant by it.
-        found, _ = json.JSONDecoder(strict=False).raw_decode(answer)
+        parsed, _ = json.JSONDecoder(strict=False).raw_decode(answer)
     except (ValueError, RecursionError):
         return UnusableDraft(reason="it is no JSON")
-    title, markdown = (cast("dict[str, Any]", found).get(name) for name in ("title", "markdown"))
+    title, markdown = (cast("dict[str, Any]", parsed).get(name) for name in ("title", "markdown"))
     if not (isinstance(title, str) and isinstance(markdown, str)):
         return UnusableDraft(reason='its JSON has no texts "title" and "markdown"')
     return _Parts(title=title, markdown=markdown)
@@ -120,7 +114,6 @@ def _from_markdown(answer: str) -> _Parts | UnusableDraft:
 
 
 def _headed(markdown: str) -> tuple[str, str]:
-    """Split the text's first heading from the rest; ``""``: the text does not begin with a heading."""
     line, _, rest = markdown.partition("\n")
     heading = _HEADING.match(line)
     return (line[heading.end() :].rstrip(" \t#").replace("*", "").replace("`", ""), rest) if heading else ("", markdown)

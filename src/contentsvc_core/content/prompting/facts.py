@@ -22,20 +22,20 @@ def unfounded(text: str, material: str) -> str | None:
     """
     material = material.replace("&amp;", "&")
     text = text.replace("&amp;", "&").replace("\\", "")
-    for found in dict.fromkeys(_URL.findall(text)):
-        url = found.rstrip(".,;:!?'*_")
+    for raw_url in dict.fromkeys(_URL.findall(text)):
+        url = raw_url.rstrip(".,;:!?'*_")
         if not re.search(re.escape(url) + r"(?![\w.-])", material):
             return url
     text = _URL.sub(" ", text)
     for version in dict.fromkeys(_VERSION.findall(text)):
         if not re.search(rf"(?<![0-9.]){re.escape(version)}(?![0-9])", material):
             return version
-    known = {digits.lstrip("0") or "0" for digits in _DIGITS.findall(_SEPARATORS.sub("", material))}
-    known |= {digits.lstrip("0") or "0" for digits in _DIGITS.findall(material)}
+    numbers = {digits.lstrip("0") or "0" for digits in _DIGITS.findall(_SEPARATORS.sub("", material))}
+    numbers |= {digits.lstrip("0") or "0" for digits in _DIGITS.findall(material)}
     things = material.count("\n") + 1
     for number in _NUMBER.findall(_VERSION.sub(" ", text)):
         digits = _SEPARATORS.sub("", number).lstrip("0") or "0"
-        if digits not in known and not (len(digits) <= _COUNT_DIGITS and int(digits) <= things):
+        if digits not in numbers and not (len(digits) <= _COUNT_DIGITS and int(digits) <= things):
             return number
     accounts = {account.casefold() for account in _ACCOUNT.findall(material)}
     return next((f"@{name}" for name in _ACCOUNT.findall(text) if name.casefold() not in accounts), None)

@@ -11,13 +11,12 @@ from typing import Any, Final, final
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_core.content.changelog.markdown import safe_url
+from contentsvc_core.content.changelog.markdown import masked_line, safe_url
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import Part, report_of
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
@@ -47,19 +46,13 @@ _ORDER: Final = tuple(Section)
 @final
 @frozen(kw_only=True)
 class Material:
-    """The facts that a model receives."""
-
-    #: One JSON object each, without line feeds.
     lines: tuple[str, ...] = field(converter=tuple)
-    #: The number of changes and releases that did not fit.
     left_out: int
 
 
 @final
 @frozen(kw_only=True)
 class _Entry:
-    """A release or change, in a long and a short form."""
-
     whole: str
     short: str
 
@@ -67,8 +60,8 @@ class _Entry:
 def gather(brief: Brief, limit: int) -> Material:
     """Choose the lines about a brief, in at most ``limit`` characters (:data:`SMALLEST_LIMIT` or more).
 
-    The opening is always included. Then come releases and changes by weight: breaking ones first, newer before older.
-    Repositories take turns, so that a busy one leaves space for the others.
+    Releases and changes come by weight, newer before older. Repositories take turns, so that a busy one leaves space
+    for the others.
     """
     parts = report_of(brief, brief.options)
     opening = _opening(brief, parts, limit)
@@ -98,7 +91,6 @@ def json_line(record: Mapping[str, Any]) -> str:
 
 
 def _opening(brief: Brief, parts: Iterable[Part], limit: int) -> list[str]:
-    """Return the subject of the report, and the announced release."""
     names = [masked_line(chapter.repository, _NAME_LIMIT) for chapter in brief.chapters]
     about: dict[str, Any] = {"kind": "report", "repositories": names[:_REPOSITORIES_NAMED]}
     if (more := len(names) - _REPOSITORIES_NAMED) > 0:
@@ -126,7 +118,6 @@ def _by_weight(chapters: Sequence[Sequence[_Entry]]) -> Iterable[_Entry]:
 
 
 def _entries(part: Part) -> list[_Entry]:
-    """Return a repository's releases and changes, the weightiest first."""
     repository = masked_line(part.repository, _NAME_LIMIT)
     head = {"kind": "release", "repository": repository}
     entries = [
@@ -142,7 +133,7 @@ def _told(release: Release, notes_limit: int) -> dict[str, Any]:
     body = release.body or ""
     # Longer notes are not used, and a body may have megabytes.
     notes, cut = clean(_CONTROLS.sub(" ", body[: 5 * notes_limit]), notes_limit) if notes_limit else ("", bool(body))
-    told = {
+    fields = {
         "tag": masked_line(release.tag_name, _NAME_LIMIT),
         "name": masked_line(release.name or "", _LINE_LIMIT),
         "prerelease": release.prerelease,
@@ -151,7 +142,7 @@ def _told(release: Release, notes_limit: int) -> dict[str, Any]:
         "notes": notes,
         "notesAreCut": cut,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _entry(change: Change, repository: str) -> _Entry:

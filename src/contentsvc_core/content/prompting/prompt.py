@@ -53,33 +53,25 @@ addresses only. Put identifiers of code into backticks.
 @final
 @frozen(kw_only=True)
 class Prompt:
-    """The messages for a model."""
-
     #: The service's own text, except for the voice.
     system: str
-    #: The material between its marks.
     user: str
-    #: The facts that an answer may state: the material and the voice.
     facts: str
 
     def repaired(self, fault: str) -> "Prompt":
-        """Return the same prompt with the fault of the last answer."""
-        asked = "Your last answer cannot be used: {fault}. Answer the whole task again, without that fault."
-        return evolve(self, user=f"{self.user}\n{asked.format(fault=fault)}\n")
+        template = "Your last answer cannot be used: {fault}. Answer the whole task again, without that fault."
+        return evolve(self, user=f"{self.user}\n{template.format(fault=fault)}\n")
 
 
 def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
-    """Return the prompt of a brief; equal briefs have equal prompts.
-
-    ``limit`` is the maximum length of the material in characters, at least ``SMALLEST_LIMIT``.
-    """
+    """Return the prompt of a brief; equal briefs have equal prompts. ``limit`` bounds the material, in characters."""
     material = gather(brief, max(limit, SMALLEST_LIMIT))
     voice = _voice(brief.brand)
-    told = "\n".join((*material.lines, *_left_out(material)))
-    mark = _mark(f"{voice}\n{told}")
+    text = "\n".join((*material.lines, *_left_out(material)))
+    mark = _mark(f"{voice}\n{text}")
     tone = brief.brand.tone_profile if brief.brand else ToneProfile.PROFESSIONAL
     system = _SYSTEM.format(task=TASKS[brief.content_type], tone=TONES[tone], voice=voice, mark=mark)
-    return Prompt(system=system, user=f"MATERIAL {mark}\n{told}\nEND MATERIAL {mark}\n", facts=f"{told}\n{voice}")
+    return Prompt(system=system, user=f"MATERIAL {mark}\n{text}\nEND MATERIAL {mark}\n", facts=f"{text}\n{voice}")
 
 
 def _voice(brand: BrandIdentity | None) -> str:
@@ -101,7 +93,6 @@ def _voice(brand: BrandIdentity | None) -> str:
 def _left_out(material: Material) -> list[str]:
     if not material.left_out:
         return []
-    # The model gets this note, so that its text can mention the omission.
     note = f"{material.left_out} further changes or releases of less weight are left out here for length."
     return [json_line({"kind": "note", "note": note})]
 

@@ -3,10 +3,10 @@
 from typing import Final
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.posts import by_content_type
 
-TASKS: Final = {
-    ContentType.CHANGELOG: """\
+TASKS: Final = by_content_type(
+    changelog="""\
 Write a changelog for people who use the software.
 - Order: "## " headings such as Breaking changes, Security, Features, Fixes, Performance, Documentation, Other \
 changes; only those that have entries.
@@ -15,29 +15,29 @@ breaking change what readers have to do, if the material says it.
 - Join changes that belong together; keep every change that a user can notice; sum up upkeep in one item.
 - Link references and changes to their "url". End with "## Contributors" and the names, if there are any.
 - For an announced release, its own notes come first, and the title names the tag.""",
-    ContentType.BLOG_POST: """\
+    blog_post="""\
 Write a blog post of 300 to 900 words; less if the material holds little.
 - Begin with a short paragraph that says what is new and why it matters to readers.
 - Then sections under "## " headings, the most useful first, in whole sentences; a short list where that reads better.
 - Leave out upkeep that no reader notices. Link to the "url" of what is spoken of, where that helps.
 - End with what a reader can do next, if the material says it. No summary of what was just said.""",
-    ContentType.LINKEDIN_POST: """\
+    linkedin_post="""\
 Write a LinkedIn post of 600 to 1,300 characters; never more than 2,500, links included.
 - Plain text: no headings, no emphasis, no Markdown links; a bare address at the end if one is worth it.
 - The first line makes readers go on. Then two to four short paragraphs, or a short list that begins with "- ".
 - One idea, told for professionals outside the team. At most three hashtags, at the end.""",
-    ContentType.TWITTER_POST: """\
+    twitter_post="""\
 Write one post for X of at most 240 characters, everything counted.
 - Plain text: no headings, no emphasis, no Markdown links, no list. One idea, the most useful one.
 - At most one bare address and one hashtag.""",
-    ContentType.INVESTOR_UPDATE: """\
+    investor_update="""\
 Write the product part of an update to investors, 200 to 500 words.
 - Sober and plain; no jargon of programmers without its meaning.
 - Begin with a paragraph that says what was achieved. Then "## " headings: what shipped, what it is for, and risks or \
 breaking changes if there are any.
 - Speak of no revenue, users, growth, funding or plans: the material knows nothing of them.
 - Numbers only where the material has them.""",
-}
+)
 
 TONES: Final = {
     ToneProfile.CONVERSATIONAL: "Conversational: as to somebody across the table; contractions are welcome.",

@@ -31,8 +31,6 @@ def _by_kind(images: Iterable[ImageMark]) -> tuple[ImageMark, ...]:
 
 
 class _Owner(Protocol):
-    """An organization, as far as its first changelog needs it."""
-
     @property
     def id(self) -> str: ...
 
@@ -46,15 +44,11 @@ class _Owner(Protocol):
 @final
 @frozen(kw_only=True)
 class HeaderLink:
-    """A link in the header of a changelog's pages."""
-
     label: str
-    #: ``http`` or ``https``.
     url: str
 
 
 def first_id(organization_id: str) -> str:
-    """Return the id of an organization's first changelog, derived from the organization's id."""
     return f"chl_{organization_id.removeprefix('org_')}"
 
 
@@ -98,7 +92,6 @@ class PublicChangelog:
 
     @classmethod
     def first(cls, organization: _Owner, at: datetime) -> Self:
-        """Return the first changelog of an organization before it is set up: titled as the organization, not public."""
         return cls(
             organization_id=organization.id,
             slug=organization.slug[:SLUG_LIMIT].strip("-"),
@@ -109,16 +102,13 @@ class PublicChangelog:
 
     @property
     def is_first(self) -> bool:
-        """Return whether this is the first changelog of its organization, which cannot be deleted."""
         return self.id == first_id(self.organization_id)
 
     @property
     def is_filtered(self) -> bool:
-        """Return whether the changelog shows only posts of some repositories or scopes."""
         return bool(self.repositories or self.scopes)
 
     def image(self, kind: ImageKind) -> ImageMark | None:
-        """Return the picture of a kind; ``None``: the changelog has none."""
         return next((image for image in self.images if image.kind is kind), None)
 
     def shows(self, post: Post) -> bool:
@@ -133,17 +123,16 @@ class PublicChangelog:
 
     def _chooses(self, post: Post) -> bool:
         facets = facets_of(post)
-        named = {facet for facet in facets if facet.startswith("repository:")}
+        repository_facets = {facet for facet in facets if facet.startswith("repository:")}
         # A summary of several repositories may mention a private one.
-        if self.repositories and not (named and named <= {f"repository:{folded(name)}" for name in self.repositories}):
+        if self.repositories and not (
+            repository_facets and repository_facets <= {f"repository:{folded(name)}" for name in self.repositories}
+        ):
             return False
         return not self.scopes or any(f"scope:{folded(name)}" in facets for name in self.scopes)
 
     def lists(self, post: Post) -> bool:
-        """Check whether the lists and feeds of this changelog have a post.
-
-        Posts that a release contains are left out.
-        """
+        """Check whether lists and feeds of this changelog have a post: posts that a release contains are left out."""
         return self.shows(post) and post.contained_in is None
 
 
@@ -152,9 +141,7 @@ class PublicChangelog:
 class Exposure:
     """The posts that a changelog shows, or would show if it were public."""
 
-    #: The number of posts.
     posts: int
-    #: By repository, in alphabetical order: the number of posts that name it. A post may name several, or none.
     repositories: tuple[tuple[str, int], ...] = field(converter=_by_name)
 
 
@@ -171,7 +158,6 @@ TOO_MANY_CHANGELOGS: Final = Refusal(
 
 
 def too_many_slugs(at_most: int = MAX_SLUGS) -> Refusal:
-    """Return the refusal of one more slug."""
     return invalid(
         "slug", f"must be one that was public before: an organization keeps at most {at_most} of them, for good"
     )
@@ -183,7 +169,6 @@ def public_slugs(standing: PublicChangelog | None, changed: PublicChangelog) -> 
 
 
 def changelog_body(changelog: PublicChangelog) -> dict[str, Any]:
-    """Return a changelog's wire form."""
     return {
         "id": changelog.id,
         "slug": changelog.slug,

@@ -1,5 +1,3 @@
-"""Changes of a public changelog, with the checks of each field."""
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -33,10 +31,6 @@ _NO_ADDRESS: Final = f"must be an http or https address of at most {URL_LIMIT:,}
 def changed_changelog(
     standing: PublicChangelog, given: Mapping[str, Any], *, at: datetime
 ) -> PublicChangelog | Refusal:
-    """Check a change, and return the changed changelog.
-
-    ``given`` has new values by the attributes of :class:`PublicChangelog`: texts, tuples, ``is_public``.
-    """
     values: dict[str, Any] = {}
     for attribute, value in given.items():
         read = _read(attribute, value)
@@ -56,15 +50,14 @@ def _read(attribute: str, value: object) -> object | Refusal:
     return read(value)
 
 
-class _NoValue:
-    """The type of a missing value, for fields that cannot be changed."""
+class _NoValue: ...
 
 
 def _slug(text: str) -> str | Refusal:
     if is_slug(text) and len(text) <= SLUG_LIMIT:
         return text
-    shown = one_line(text, SLUG_LIMIT)
-    return invalid("slug", f"must be 1 to {SLUG_LIMIT} of a-z, 0-9 and inner hyphens, which '{shown}' is not")
+    quoted = one_line(text, SLUG_LIMIT)
+    return invalid("slug", f"must be 1 to {SLUG_LIMIT} of a-z, 0-9 and inner hyphens, which '{quoted}' is not")
 
 
 def _repositories(names: tuple[str, ...]) -> tuple[str, ...] | Refusal:

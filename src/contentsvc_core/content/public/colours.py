@@ -12,19 +12,15 @@ DARK_GROUND: Final = "121416"
 #: The contrast of text (WCAG 2.2, 1.4.3), with some room for the tinted ground of badges.
 _CONTRAST: Final = 5.0
 _COLOUR: Final = re.compile("#?([0-9a-fA-F]{6})", re.ASCII)
-#: The share of the accent in the background of badges.
 _LIGHT_TINT: Final = 0.1
 _DARK_TINT: Final = 0.18
 _STEPS: Final = 200
-#: The end of the linear part of sRGB.
 _LINEAR: Final = 0.04045
 
 
 @final
 @frozen(kw_only=True)
 class Shades:
-    """The shades of an accent colour, each as ``rrggbb``."""
-
     light: str
     light_ground: str
     dark: str
@@ -33,8 +29,8 @@ class Shades:
 
 def read_colour(text: str) -> str | None:
     """Read ``#rrggbb``, with or without ``#``; ``None``: the text is no colour."""
-    found = _COLOUR.fullmatch(text.strip())
-    return None if found is None else found[1].lower()
+    match = _COLOUR.fullmatch(text.strip())
+    return None if match is None else match[1].lower()
 
 
 def contrast(one: str, other: str) -> float:
@@ -59,7 +55,6 @@ def _readable(accent: str, ground: str, tint: float, *, darker: bool) -> tuple[s
         shade = accent if not step else _written(hls_to_rgb(hue, now, saturation))
         if min(contrast(shade, ground), contrast(shade, tinted)) >= _CONTRAST:
             return shade, tinted
-    # Black on a light background and white on a dark one are readable.
     return ("000000" if darker else "ffffff"), tinted
 
 

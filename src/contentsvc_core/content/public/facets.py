@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from enum import Enum
 from html import unescape
 from typing import Final
 
@@ -10,26 +9,10 @@ from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.labels import section_of_labels
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import PHRASEBOOKS
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Label, Post
 from contentsvc_core.content.public.releases import repositories_in, tags_of
 from contentsvc_core.content.sections import Section
 from contentsvc_core.text import one_line
-
-
-class Label(Enum):
-    """What readers look for in a changelog, the most urgent first; the values are part of addresses."""
-
-    BREAKING = "breaking"
-    SECURITY = "security"
-    NEW = "new"
-    IMPROVED = "improved"
-    FIXED = "fixed"
-
-    @property
-    def shown(self) -> str:
-        """Return the label as readers see it."""
-        return self.value.capitalize()
-
 
 _LABELS: Final = {
     Section.BREAKING: Label.BREAKING,
@@ -55,7 +38,6 @@ _HEADINGS: Final = {
     "improved": Section.CHANGED,
     "breaking": Section.BREAKING,
 }
-#: A heading, without the emoji that it may begin with.
 HEADING: Final = re.compile(r"<h([1-6])>(?:[^\w<]{1,3} )?([^<]{1,80})</h\1>")
 #: ``**scope:**`` at the beginning of an entry, and ``**scope**`` above the entries of one, as the writer prints them.
 _SCOPE: Final = re.compile(r"<li>\s*(?:<p>)?<strong>([^<]{1,60}?)(?::</strong>|</strong>\s*(?:</p>\s*)?<ul>)")
@@ -66,10 +48,12 @@ _MORE_REPOSITORIES: Final = "repository:*"
 
 
 def labels_of(post: Post) -> tuple[Label, ...]:
-    """Return the labels of a post, by its headings and by entries that begin with one: ``**New:** …``."""
+    """Return the labels of a post: the chosen ones, else those of its headings and of entries like ``**New:** …``."""
+    if post.labels:
+        return post.labels
     names = (*(heading[1] for heading in HEADING.findall(post.content)), *_SCOPE.findall(post.content))
-    found = {label for name in names if (label := _label(unescape(name)))}
-    return tuple(label for label in Label if label in found)
+    labels = {label for name in names if (label := _label(unescape(name)))}
+    return tuple(label for label in Label if label in labels)
 
 
 def _label(heading: str) -> Label | None:
@@ -80,19 +64,18 @@ def _label(heading: str) -> Label | None:
 
 def scopes_of(post: Post) -> tuple[str, ...]:
     """Return the scopes of a post's entries, and the packages that the tags of its releases name."""
-    named = [package.package for package in map(package_tag, tags_of(post)) if package is not None]
+    package_names = [package.package for package in map(package_tag, tags_of(post)) if package is not None]
     scopes = (name for name in map(unescape, _SCOPE.findall(post.content)) if _label(name) is None)
-    return tuple(dict.fromkeys(map(folded, (*named, *scopes))))
+    return tuple(dict.fromkeys(map(folded, (*package_names, *scopes))))
 
 
 def facets_of(post: Post) -> tuple[str, ...]:
-    """Return the facets of a post, each as ``kind:name``, within the size that a store allows."""
     repositories = [f"repository:{folded(name)}" for name in repositories_in(post.source_metadata)]
     labels = [f"label:{label.value}" for label in labels_of(post)]
     room = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
-    named = _fitting(repositories, room)
-    room -= sum(map(_size, named))
-    whole = named if len(named) == len(repositories) else [*named, _MORE_REPOSITORIES]
+    fitting = _fitting(repositories, room)
+    room -= sum(map(_size, fitting))
+    whole = fitting if len(fitting) == len(repositories) else [*fitting, _MORE_REPOSITORIES]
     return (*labels, *whole, *_fitting((f"scope:{name}" for name in scopes_of(post)), room))
 
 

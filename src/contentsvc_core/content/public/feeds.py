@@ -10,30 +10,24 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import Label, labels_of
-from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_whole
+from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_whole, summary_of
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
 
-#: The number of posts in a feed, the newest ones.
 FEED_LENGTH: Final = 20
 
 
 @final
 @frozen(kw_only=True)
 class FeedEntry:
-    """A post in a feed."""
-
     #: Permanent, even when addresses change (RFC 4287, section 4.2.6).
     id: str
     url: str
-    #: Plain text.
     title: str
-    #: One line of plain text.
     summary: str
     #: Safe HTML: the whole post, or an excerpt with a link to the rest if the feed would become too large.
     content: str
-    #: The time of the post's events: feeds are sorted by it.
     occurred_at: datetime
     #: The time of the last change or of the publication, whichever is later.
     updated_at: datetime
@@ -44,17 +38,12 @@ class FeedEntry:
 @final
 @frozen(kw_only=True)
 class Feed:
-    """A changelog's newest posts."""
-
-    #: Permanent, like the ids of entries.
     id: str
     title: str
-    #: May be empty.
     description: str
     links: ChangelogLinks
     #: ``None``: the feed of all posts.
     label: Label | None = None
-    #: The time of the last change in the feed.
     updated_at: datetime
     entries: tuple[FeedEntry, ...] = field(converter=tuple)
 
@@ -67,11 +56,6 @@ def feed_of(
     updated_at: datetime,
     label: Label | None = None,
 ) -> Feed:
-    """Return the feed of a changelog.
-
-    Posts that the changelog does not list are left out. ``links`` have a host. With ``label``, it is the feed of that
-    label.
-    """
     own = [
         post if changelog.show_details else evolve(post, content=trimmed(post.content))
         for post in posts
@@ -98,7 +82,7 @@ def _entry(post: Post, links: ChangelogLinks, whole: Container[str]) -> FeedEntr
         id=permanent_id(post.id),
         url=links.post(post),
         title=post.title,
-        summary=excerpt(post.content),
+        summary=summary_of(post, post.content),
         content=post.content if post.id in whole else _beginning(post, links),
         occurred_at=post.occurred_at,
         updated_at=max(post.updated_at, post.published_at or post.updated_at),

@@ -19,7 +19,6 @@ class _Block:
     name: str
     start: int
     end: int
-    #: The positions of a list's entries.
     entries: tuple[int, ...] = field(converter=tuple)
 
 
@@ -31,16 +30,15 @@ def folded(content: str) -> str:
     total = sum(len(block.entries) for block in blocks)
     if total <= MOST_ENTRIES:
         return content
-    shown = 0
+    shown_entries = 0
     for number, block in enumerate(blocks):
-        if shown + len(block.entries) <= SHOWN_ENTRIES:
-            shown += len(block.entries)
+        if shown_entries + len(block.entries) <= SHOWN_ENTRIES:
+            shown_entries += len(block.entries)
             continue
-        here = SHOWN_ENTRIES - shown
+        here = SHOWN_ENTRIES - shown_entries
         if block.name == "ul" and here:
             cut = block.entries[here]
             return f"{content[:cut]}</ul>\n{_fold(total, f'<ul>{content[cut:]}')}"
-        # A heading belongs to the following block.
         before = blocks[number - 1] if number and blocks[number - 1].name[0] == "h" else block
         return content[: before.start] + _fold(total, content[before.start :])
     return content

@@ -14,11 +14,9 @@ _TAG: Final = re.compile(r'<(?:[^">]|"[^"]*")*+>')
 _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")*+)?>')
 #: References in parentheses, as to commits and issues: useful only with their links.
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
-#: ``**scope:**`` at the beginning of an entry.
 _SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> (.?)")
 #: The search begins at the first space of a run: from each space, a run costs the square of its length.
 _QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
-#: The longest prefix of whole sentences.
 _SENTENCE: Final = re.compile(r".*[.!?。](?=\s|$)", re.DOTALL)
 _NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
 _LOWEST: Final = 6
@@ -31,19 +29,18 @@ EXCERPT: Final = 500
 def nested(content: str, *, under: int) -> str:
     """Return content whose heading levels continue those of the page.
 
-    Every heading is below ``under``, the level of the post's title, and no level is skipped: screen reader users find
-    each post by its heading, and its parts below (WCAG 2.2, 1.3.1).
+    No level is skipped: screen reader users find each post by its heading, and its parts below (WCAG 2.2, 1.3.1).
     """
     open_levels: list[tuple[int, int]] = []
 
-    def put(found: re.Match[str]) -> str:
-        level = int(found[1])
+    def put(match: re.Match[str]) -> str:
+        level = int(match[1])
         while open_levels and open_levels[-1][0] >= level:
             open_levels.pop()
         above = open_levels[-1][1] if open_levels else under
-        shown = min(above + 1, _LOWEST)
-        open_levels.append((level, shown))
-        return f"<h{shown}>{found[2]}</h{shown}>"
+        new_level = min(above + 1, _LOWEST)
+        open_levels.append((level, new_level))
+        return f"<h{new_level}>{match[2]}</h{new_level}>"
 
     return _HEADING.sub(put, content)
 
@@ -58,9 +55,13 @@ def shown_whole(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[st
     return frozenset(whole)
 
 
+def summary_of(post: Post, content: str, limit: int = 200) -> str:
+    """Return a post's summary; without one, the beginning of ``content``, its text as the reader sees it."""
+    return excerpt(content, limit) if post.summary is None else one_line(post.summary, limit)
+
+
 def excerpt(content: str, limit: int = 200) -> str:
     """Return the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
-    # Only the beginning of a long text is processed.
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
     text = _SCOPE.sub(lambda entry: f"<li>{entry[1].upper()}", _QUOTATION.sub("", text))
     text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub(". ", text)))

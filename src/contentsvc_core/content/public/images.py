@@ -17,15 +17,12 @@ _PNG: Final = re.compile(rb"\x89PNG\r\n\x1a\n....IHDR(....)(....)", re.DOTALL)
 _JPEG: Final = b"\xff\xd8\xff"
 #: The segments of a JPEG that hold its size (ITU T.81, table B.1): SOF0 to SOF15 without DHT, JPG and DAC.
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-#: The marker byte of a JPEG, and the bytes of a WebP that hold its size.
 _MARKER: Final = 0xFF
 _WEBP_HEAD: Final = 30
 _WEBP: Final = re.compile(rb"RIFF....WEBP(VP8 |VP8L|VP8X)", re.DOTALL)
 
 
 class ImageKind(Enum):
-    """The use of a picture."""
-
     LOGO = "logo"
     ICON = "icon"
     CARD = "card"
@@ -34,10 +31,7 @@ class ImageKind(Enum):
 @final
 @frozen(kw_only=True)
 class ImageMark:
-    """A picture of a changelog without its bytes."""
-
     kind: ImageKind
-    #: ``image/png``, ``image/jpeg`` or ``image/webp``.
     media_type: str
     width: int
     height: int
@@ -48,8 +42,6 @@ class ImageMark:
 @final
 @frozen(kw_only=True)
 class Image:
-    """A picture of a changelog."""
-
     mark: ImageMark
     content: bytes
 
@@ -58,10 +50,10 @@ def read_image(kind: ImageKind, content: bytes) -> Image | Refusal:
     """Check a picture by its own bytes, independent of the declared type."""
     if len(content) > IMAGE_LIMIT:
         return invalid(kind.value, f"must be a picture of at most {IMAGE_LIMIT // 1024} KiB")
-    found = _png(content) or _jpeg(content) or _webp(content)
-    if found is None:
+    header = _png(content) or _jpeg(content) or _webp(content)
+    if header is None:
         return invalid(kind.value, "must be a PNG, JPEG or WebP picture")
-    media_type, width, height = found
+    media_type, width, height = header
     if not (0 < width <= SIDE_LIMIT and 0 < height <= SIDE_LIMIT):
         return invalid(kind.value, f"must have 1 to {SIDE_LIMIT:,} pixels in width and in height")
     digest = sha256(content).hexdigest()[:16]
@@ -71,10 +63,10 @@ def read_image(kind: ImageKind, content: bytes) -> Image | Refusal:
 
 
 def _png(content: bytes) -> tuple[str, int, int] | None:
-    found = _PNG.match(content)
-    if found is None or not content.endswith(b"IEND\xaeB`\x82"):
+    match = _PNG.match(content)
+    if match is None or not content.endswith(b"IEND\xaeB`\x82"):
         return None
-    return "image/png", int.from_bytes(found[1]), int.from_bytes(found[2])
+    return "image/png", int.from_bytes(match[1]), int.from_bytes(match[2])
 
 
 def _jpeg(content: bytes) -> tuple[str, int, int] | None:
@@ -84,18 +76,17 @@ def _jpeg(content: bytes) -> tuple[str, int, int] | None:
     while at + 9 <= len(content) and content[at] == _MARKER:
         if content[at + 1] in _FRAMES:
             return "image/jpeg", int.from_bytes(content[at + 7 : at + 9]), int.from_bytes(content[at + 5 : at + 7])
-        # A marker, and its segment with the two bytes of its length.
         at += 2 + max(2, int.from_bytes(content[at + 2 : at + 4]))
     return None
 
 
 def _webp(content: bytes) -> tuple[str, int, int] | None:
-    found = _WEBP.match(content)
-    if found is None or len(content) < _WEBP_HEAD or int.from_bytes(content[4:8], "little") + 8 > len(content):
+    match = _WEBP.match(content)
+    if match is None or len(content) < _WEBP_HEAD or int.from_bytes(content[4:8], "little") + 8 > len(content):
         return None
-    if found[1] == b"VP8X":
+    if match[1] == b"VP8X":
         width, height = (int.from_bytes(content[at : at + 3], "little") + 1 for at in (24, 27))
-    elif found[1] == b"VP8L":
+    elif match[1] == b"VP8L":
         bits = int.from_bytes(content[21:25], "little")
         width, height = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     else:

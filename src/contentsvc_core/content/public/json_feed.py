@@ -12,7 +12,6 @@ _VERSION: Final = "https://jsonfeed.org/version/1.1"
 
 
 def json_feed_document(feed: Feed) -> bytes:
-    """Write a feed as a JSON Feed; equal feeds have equal bytes."""
     return msgspec.json.encode(
         {
             "version": _VERSION,

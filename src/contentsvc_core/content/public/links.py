@@ -20,8 +20,6 @@ _NAMESPACE: Final = UUID("194dbe08-77d8-5d96-9eed-58634a91648f")
 @final
 @frozen(kw_only=True)
 class ChangelogLinks:
-    """The addresses under one slug."""
-
     #: Scheme and host, without a slash at the end; empty: paths alone.
     base_url: str = ""
     slug: str
@@ -30,51 +28,41 @@ class ChangelogLinks:
 
     @property
     def home(self) -> str:
-        """Return the page that begins with the newest posts."""
         return f"{self.base_url}{ROOT}/{self.slug}"
 
     @property
     def releases(self) -> str:
-        """Return the page of the releases."""
         return f"{self.home}/releases"
 
     @property
     def atom(self) -> str:
-        """Return the Atom feed."""
         return f"{self.home}/feed.atom"
 
     @property
     def json_feed(self) -> str:
-        """Return the JSON Feed."""
         return f"{self.home}/feed.json"
 
     @property
     def embed(self) -> str:
-        """Return the page that other sites embed in a frame."""
         return f"{self.home}/embed"
 
     @property
     def fragment(self) -> str:
-        """Return the embeddable fragment, without a page around it."""
         return f"{self.home}/embed/fragment"
 
     @property
     def subscribe(self) -> str:
-        """Return the page that lists all ways to follow the changelog."""
         return f"{self.home}/subscribe"
 
     @property
     def widget(self) -> str:
-        """Return the script that other sites load."""
         return f"{self.home}/widget.js"
 
     @property
     def badge(self) -> str:
-        """Return the picture that names the newest release."""
         return f"{self.home}/badge.svg"
 
     def month(self, month: Month) -> str:
-        """Return a month's page."""
         return f"{self.home}/{month.written}"
 
     def post(self, post: Post | PostLine) -> str:
@@ -87,7 +75,6 @@ class ChangelogLinks:
         return f"{self.pictures or f'{self.home}/images'}/{image.kind.value}?v={image.digest}"
 
     def having(self, words: str) -> str:
-        """Return the page of the posts that have some words."""
         return f"{self.home}?q={quote(words, safe='')}"
 
     @staticmethod

@@ -1,14 +1,16 @@
-"""Calendar months, by which a public changelog is paged. A month begins at midnight UTC."""
+"""Calendar months, by which a public changelog is paged. A month begins at midnight of its time zone."""
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import date, datetime
 from itertools import groupby
 from typing import Final, Self, final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import Post
+from contentsvc_core.zones import DEFAULT_ZONE, day_of, start_of_day
 
 #: Fixed English names: the standard library's depend on the process's locale.
 _NAMES: Final = (
@@ -23,79 +25,67 @@ _LAST_YEAR: Final = 9998
 @final
 @frozen(order=True)
 class Month:
-    """A month of a year."""
-
     year: int
-    #: 1 to 12.
     number: int
+    zone: ZoneInfo = field(default=DEFAULT_ZONE, eq=False, repr=False)
 
     @classmethod
-    def of(cls, at: datetime) -> Self:
-        """Return the month of a point in time."""
-        utc = at.astimezone(UTC)
-        return cls(utc.year, utc.month)
+    def of(cls, at: datetime, zone: ZoneInfo = DEFAULT_ZONE) -> Self:
+        day = day_of(zone, at)
+        return cls(day.year, day.month, zone)
 
     @classmethod
-    def read(cls, text: str) -> Self | None:
+    def read(cls, text: str, zone: ZoneInfo = DEFAULT_ZONE) -> Self | None:
         """Read ``YYYY-MM``; ``None``: the text is no month."""
-        found = _WRITTEN.fullmatch(text)
-        if found is None or not _FIRST_YEAR <= int(found[1]) <= _LAST_YEAR:
+        match = _WRITTEN.fullmatch(text)
+        if match is None or not _FIRST_YEAR <= int(match[1]) <= _LAST_YEAR:
             return None
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]), zone)
 
     @property
     def written(self) -> str:
-        """Return ``YYYY-MM``."""
         return f"{self.year:04}-{self.number:02}"
 
     @property
     def name(self) -> str:
-        """Return its English name with the year."""
         return f"{_NAMES[self.number - 1]} {self.year}"
 
     @property
     def since(self) -> datetime:
-        """Return the time at which it begins."""
-        return datetime(self.year, self.number, 1, tzinfo=UTC)
+        return start_of_day(self.zone, date(self.year, self.number, 1))
 
     @property
     def until(self) -> datetime:
-        """Return the time at which the next month begins."""
         return self.next.since
 
     @property
     def next(self) -> "Month":
-        """Return the next month."""
-        return Month(self.year + self.number // 12, self.number % 12 + 1)
+        return Month(self.year + self.number // 12, self.number % 12 + 1, self.zone)
 
 
 def months_between(first: Month, last: Month) -> list[Month]:
     """Return the months from the first to the last one, both included, the newest first."""
     months: list[Month] = []
-    each = first
-    while each <= last:
-        months.append(each)
-        each = each.next
+    month = first
+    while month <= last:
+        months.append(month)
+        month = month.next
     return months[::-1]
 
 
 @final
 @frozen(kw_only=True)
 class MonthOfPosts:
-    """A month, and the posts about events in it."""
-
     month: Month
     posts: tuple[Post, ...] = field(converter=tuple)
 
 
-def by_month(posts: Iterable[Post]) -> list[MonthOfPosts]:
-    """Group posts, which are sorted by the time of their events, by month; the order stays."""
+def by_month(posts: Iterable[Post], zone: ZoneInfo = DEFAULT_ZONE) -> list[MonthOfPosts]:
     return [
         MonthOfPosts(month=month, posts=within)
-        for month, within in groupby(posts, key=lambda post: Month.of(post.occurred_at))
+        for month, within in groupby(posts, key=lambda post: Month.of(post.occurred_at, zone))
     ]
 
 
 def by_year(months: Sequence[Month]) -> list[tuple[int, tuple[Month, ...]]]:
-    """Group sorted months by year; the order stays."""
     return [(year, tuple(within)) for year, within in groupby(months, key=lambda month: month.year)]

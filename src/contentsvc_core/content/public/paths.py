@@ -25,7 +25,6 @@ _PATH: Final = re.compile(r"(?:releases|[0-9]{4}/(?:0[1-9]|1[0-2]))/[^/]+")
 
 
 def is_post_path(text: str) -> bool:
-    """Return whether a text has the form of a post's path."""
     return len(text) <= PATH_LIMIT and _PATH.fullmatch(text) is not None
 
 
@@ -51,11 +50,10 @@ def post_paths(post: Post) -> Iterator[str]:
 def readable(text: str, *, keep: str = "") -> str:
     """Return a text as a part of an address; empty: the text has no letter and no digit.
 
-    Latin letters lose their accents. Letters of other scripts stay, because browsers show them. The characters of
-    ``keep`` stay as well.
+    Latin letters lose their accents. Letters of other scripts and the characters of ``keep`` stay.
     """
-    kept = "".join(_kept(character, keep) for character in unicodedata.normalize("NFKC", text).casefold())
-    name = _DASHES.sub("-", unicodedata.normalize("NFC", kept)).strip(f"-{keep}")
+    cleaned = "".join(_kept(character, keep) for character in unicodedata.normalize("NFKC", text).casefold())
+    name = _DASHES.sub("-", unicodedata.normalize("NFC", cleaned)).strip(f"-{keep}")
     if len(name) > _NAME_LIMIT:
         start, dash, _ = name[: _NAME_LIMIT + 1].rpartition("-")
         name = (start if dash and len(start) > _NAME_LIMIT // 2 else name[:_NAME_LIMIT]).strip(f"-{keep}")

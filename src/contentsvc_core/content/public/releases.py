@@ -15,7 +15,6 @@ class ReleaseOfPosts:
     """Releases that are announced together, and the posts that announce them; mostly one post."""
 
     tags: tuple[str, ...]
-    #: ``owner/name``; empty: unknown.
     repository: str
     posts: tuple[Post, ...] = field(converter=tuple)
 
@@ -23,8 +22,6 @@ class ReleaseOfPosts:
 @final
 @frozen(kw_only=True)
 class PostLine:
-    """A post as a line of a list."""
-
     id: str
     title: str
     occurred_at: datetime
@@ -32,14 +29,13 @@ class PostLine:
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        """Return the line of a post."""
         return cls(id=post.id, title=post.title, occurred_at=post.occurred_at, path=post.path)
 
 
 def repositories_in(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return the repositories that a post's source metadata names, each once; foreign metadata may have any form."""
-    given: object = (metadata or {}).get("repositories")
-    names = cast("list[Any]", given) if isinstance(given, list) else []
+    value: object = (metadata or {}).get("repositories")
+    names = cast("list[Any]", value) if isinstance(value, list) else []
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
@@ -53,15 +49,15 @@ def tags_of(post: Post) -> tuple[str, ...]:
     """Return the tags that a post announces, its own first; foreign metadata may have any form."""
     if post.release_tag is None:
         return ()
-    given: object = (post.source_metadata or {}).get("releaseTags")
-    tags = cast("list[Any]", given) if isinstance(given, list) else []
+    value: object = (post.source_metadata or {}).get("releaseTags")
+    tags = cast("list[Any]", value) if isinstance(value, list) else []
     return tuple(dict.fromkeys((post.release_tag, *(tag for tag in tags if isinstance(tag, str)))))
 
 
 def by_release(posts: Iterable[Post]) -> list[ReleaseOfPosts]:
     """Group posts that announce the same tags of the same repository, in the order of each group's first post."""
-    found: dict[tuple[str, tuple[str, ...]], list[Post]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[Post]] = {}
     for post in posts:
         if tags := tags_of(post):
-            found.setdefault((repository_of(post), tags), []).append(post)
-    return [ReleaseOfPosts(tags=tags, repository=name, posts=each) for (name, tags), each in found.items()]
+            groups.setdefault((repository_of(post), tags), []).append(post)
+    return [ReleaseOfPosts(tags=tags, repository=name, posts=each) for (name, tags), each in groups.items()]

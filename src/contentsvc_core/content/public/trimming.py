@@ -1,7 +1,4 @@
-"""Removes details for teams from posts on public pages: hashes, contributors, internal changes and upkeep counts.
-
-Posts for the public lack these since the house style; others have them. The content is the service's own HTML.
-"""
+"""Removes details for teams from posts on public pages: hashes, contributors, internal changes and upkeep counts."""
 
 import re
 from html import unescape
@@ -41,19 +38,19 @@ _FOLDED: Final = re.compile(rf"<p>(?:{_ALSO}) [0-9][0-9.,]* (?:{_COUNTED})(?:[^<
 
 def trimmed(content: str) -> str:
     """Return a post's content without details for its team; unchanged, if nothing else would be left."""
-    kept = _FOLDED.sub("", _HASHES.sub("", _LEAD.sub("", _without_sections(content), count=1)))
-    return kept if kept.strip() else content
+    shortened = _FOLDED.sub("", _HASHES.sub("", _LEAD.sub("", _without_sections(content), count=1)))
+    return shortened if shortened.strip() else content
 
 
 def _without_sections(content: str) -> str:
     headings = list(HEADING.finditer(content))
-    kept: list[str] = []
+    parts: list[str] = []
     at = 0
     for number, heading in enumerate(headings):
         if heading.start() < at or unescape(heading[2]).strip().casefold() not in _LEFT_OUT:
             continue
         later = (headings[index] for index in range(number + 1, len(headings)))
         following = (each.start() for each in later if int(each[1]) <= int(heading[1]))
-        kept.append(content[at : heading.start()])
+        parts.append(content[at : heading.start()])
         at = next(following, len(content))
-    return "".join([*kept, content[at:]])
+    return "".join([*parts, content[at:]])

@@ -11,11 +11,8 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import to_ms
 
-#: The number of posts in the widget's panel.
 WIDGET_LENGTH: Final = 10
-#: The default colour: that of the changelog's pages.
 DEFAULT_ACCENT: Final = "0b6b63"
-#: The length of the version in a badge, in characters.
 _VERSION: Final = 30
 #: The width of a character of the badge's text, in pixels: `textLength` fits the text to it in every font.
 _CHARACTER: Final = 7
@@ -75,7 +72,6 @@ def badge_value(release: Post | None, newest: Post | None) -> str:
 
 
 def badge_svg(changelog: PublicChangelog, value: str) -> bytes:
-    """Return the badge as SVG."""
     name_length, value_length = len(_NAME) * _CHARACTER, len(value) * _CHARACTER
     left, right = name_length + 14, value_length + 14
     return _BADGE.format(
@@ -92,5 +88,4 @@ def badge_svg(changelog: PublicChangelog, value: str) -> bytes:
 
 
 def _accent(changelog: PublicChangelog) -> str:
-    # The badge has white text.
     return shades_of(changelog.accent or DEFAULT_ACCENT).light

@@ -21,5 +21,4 @@ __all__ = ["DEFAULT_PROVIDER", "HOSTED_PROVIDER", "PROVIDERS", "Provider", "prov
 
 
 def provider_named(slug: str) -> Provider | None:
-    """Find a provider by its slug."""
     return _BY_SLUG.get(slug)

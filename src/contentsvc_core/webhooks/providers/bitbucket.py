@@ -1,7 +1,7 @@
-"""The provider ``bitbucket``: Bitbucket Cloud.
+"""The provider ``bitbucket``: Bitbucket Cloud (docs/decisions/0059-providers.md).
 
 One delivery reports all refs of a push, each with its newest five commits. There are no releases: a new tag that names
-a version is one (docs/decisions/0059-providers.md). Repositories have no numbers, and deliveries no default branch.
+a version is one. Repositories have no numbers, and deliveries no default branch.
 """
 
 import re
@@ -50,8 +50,6 @@ class _Author(msgspec.Struct, kw_only=True, frozen=True, gc=False):
 
 
 class BitbucketCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
-    """A commit, in deliveries and in answers of the API."""
-
     hash: str
     message: str
     date: str
@@ -113,7 +111,6 @@ def repository_number(uuid: str) -> int | None:
 
 
 def bitbucket_commit(native: BitbucketCommit) -> Commit:
-    """Return a commit, normalized."""
     raw = _RAW.fullmatch(native.author.raw)
     user = native.author.user
     return Commit(

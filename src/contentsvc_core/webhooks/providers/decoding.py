@@ -21,11 +21,7 @@ class Malformed(ValueError):
 
 
 def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
-    """Decode a body.
-
-    Raises:
-        Malformed: The body does not fit; the message names the first fault in the sender's terms.
-    """
+    """Decode a body, or raise :class:`Malformed`."""
     body = body.removeprefix(_BOM)
     # The decoder does not check the encoding of skipped strings.
     if (at := _misencoded_at(body)) is not None:
@@ -44,7 +40,6 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
 
 
 def _misencoded_at(body: bytes) -> int | None:
-    """Return the position of the first byte that is not UTF-8; ``None``: all bytes are UTF-8."""
     if body.isascii():
         return None
     start = 0
@@ -60,7 +55,6 @@ def _misencoded_at(body: bytes) -> int | None:
 
 
 def _between_characters(body: bytes, end: int) -> int:
-    """Return the last position up to ``end`` that is not inside a character."""
     for at in range(end, end - _LONGEST, -1):
         if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
             return at
@@ -92,6 +86,6 @@ def _fault(message: str) -> str:
     if too_long := _TOO_LONG.match(message):
         return f"{subject} must hold at most {too_long['most']} items"
     if wrong := _WRONG_TYPE.match(message):
-        wanted = " or ".join(_TYPES.get(name, name) for name in wrong["wanted"].split(" | "))
-        return f"{subject} must be {wanted}"
+        expected = " or ".join(_TYPES.get(name, name) for name in wrong["wanted"].split(" | "))
+        return f"{subject} must be {expected}"
     return f"{subject} is out of range"

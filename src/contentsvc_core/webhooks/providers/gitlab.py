@@ -1,7 +1,4 @@
-"""The provider ``gitlab``: GitLab.com and GitLab of one's own, from version 17.4 on.
-
-Its webhooks carry the secret as a token, and a push lists the newest 20 commits alone.
-"""
+"""The provider ``gitlab``, from version 17.4 on. Its webhooks carry the secret as a token; a push lists 20 commits."""
 
 import re
 from typing import Annotated, Final, assert_never

@@ -1,7 +1,4 @@
-"""Native bodies of the specification's code host: which fields are used, and how they are read.
-
-Several code hosts send these shapes. A provider with other bodies has a file of readers over :mod:`.decoding`.
-"""
+"""Native bodies of the specification's code host, which several code hosts send: the fields that are used."""
 
 import re
 from collections.abc import Iterable
@@ -34,8 +31,6 @@ _ACTION_LENGTH: Final = 64
 
 @final
 class Reading(Value, frozen=True, kw_only=True):
-    """The content of a native body in normalized form."""
-
     event: Event
     repository_id: int
     #: ``owner/name``.
@@ -65,8 +60,6 @@ class _Author(msgspec.Struct, kw_only=True, frozen=True, gc=False):
 
 
 class NativeCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
-    """A commit in a push, as several code hosts write it."""
-
     id: str
     message: str
     author: _Author
@@ -111,7 +104,6 @@ class _ReleaseFields(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     draft: bool
     published_at: str | None
     html_url: str
-    # Unspecified as well.
     target_commitish: msgspec.Raw = _EMPTY
 
 
@@ -136,20 +128,12 @@ _LIST: Final = 16 * 1024
 
 
 def read_object(body: bytes) -> None:
-    """Check that ``body`` is one JSON object in UTF-8.
-
-    Raises:
-        Malformed: The body is something else.
-    """
+    """Check that ``body`` is one JSON object in UTF-8, or raise :class:`Malformed`."""
     decode(body, _ANY)
 
 
 def read_push(body: bytes) -> Reading:
-    """Read a push.
-
-    Raises:
-        Malformed: A required field is missing or has the wrong type, or the body is not JSON.
-    """
+    """Read a push; raise :class:`Malformed` for a body that lacks a required field."""
     native = decode(body, _PUSH)
     paths = Paths()
     ref = storable_text(native.ref)
@@ -168,11 +152,7 @@ def read_push(body: bytes) -> Reading:
 
 
 def read_release(body: bytes) -> Reading:
-    """Read a release.
-
-    Raises:
-        Malformed: As for :func:`read_push`.
-    """
+    """Read a release; raise :class:`Malformed` as :func:`read_push`."""
     native = decode(body, _RELEASE)
     release = native.release
     return Reading(
@@ -227,7 +207,6 @@ def write(reading: Reading) -> tuple[str, dict[str, object]]:
 
 
 def written_commit(commit: Commit) -> dict[str, object]:
-    """Return a commit as code hosts write it in the body of a push."""
     author = commit.author
     account = {} if author.username is None else {"username": author.username}
     return {
@@ -244,8 +223,8 @@ def written_commit(commit: Commit) -> dict[str, object]:
 
 
 def _hash(target: msgspec.Raw) -> str:
-    found = _HASH.fullmatch(bytes(target))
-    return found[1].decode() if found else ""
+    match = _HASH.fullmatch(bytes(target))
+    return match[1].decode() if match else ""
 
 
 @final
@@ -257,24 +236,23 @@ class Paths:
 
     def of(self, lists: "tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw]") -> "tuple[list[tuple[str, ...]], int]":
         """Return the added, modified and removed paths of one commit, and the number of omitted ones."""
-        kept: list[tuple[str, ...]] = []
+        path_lists: list[tuple[str, ...]] = []
         left, cut = MAX_PATHS, 0
         for raw in lists:
             paths: list[str] = []
-            for each in _names(bytes(raw)):
-                name = _name(each) if isinstance(each, bytes) and left else each
+            for raw_name in _names(bytes(raw)):
+                name = _name(raw_name) if isinstance(raw_name, bytes) and left else raw_name
                 if not left or not isinstance(name, str) or not 0 < len(name) <= min(MAX_PATH, self._room):
                     cut += 1
                     continue
                 left -= 1
                 self._room -= len(name)
                 paths.append(storable_text(name))
-            kept.append(tuple(paths))
-        return kept, cut
+            path_lists.append(tuple(paths))
+        return path_lists, cut
 
 
 def _names(text: bytes) -> Iterable[str] | Iterable[bytes]:
-    """Return the strings of a list; for a long list, in their JSON form."""
     if text == b"[]" or not text.startswith(b"["):
         return ()
     if len(text) <= _LIST:
@@ -323,6 +301,5 @@ def optional_text(text: str | None) -> str | None:
 
 
 def storable_text(text: str) -> str:
-    """Return a decoded text, fit for every store."""
     # The decoder has refused lone surrogates, and checking for them again would cost more than all the rest.
     return storable(text) if "\x00" in text else text

@@ -21,16 +21,13 @@ Writer: TypeAlias = Callable[[Reading], tuple[str, dict[str, object]]]
 class Setup:
     """What a person does to create the webhook at the code host by hand."""
 
-    #: Where webhooks are created.
     where: str
     #: The names of the form's fields there.
     url_field: str = "Payload URL"
     secret_field: str = "Secret"  # noqa: S105  # the name of a form's field
     #: The content type to choose there; ``None``: the code host offers no choice.
     content_type: str | None = "application/json"
-    #: The events to select there.
     events: tuple[str, ...] = field(converter=tuple)
-    #: The events in a sentence.
     said: str = "pushes and releases"
 
 
@@ -39,9 +36,7 @@ class Setup:
 class Provider:
     """One dialect: its names, its authentication, its headers, and how its native bodies are read."""
 
-    #: The name in paths, logs and records.
     slug: str
-    #: Its name for people.
     name: str
     #: How a delivery proves its sender.
     scheme: Scheme
@@ -72,7 +67,6 @@ class Provider:
     request_number: re.Pattern[str] | None = None
 
     def is_full_name(self, text: str) -> bool:
-        """Check the form of a repository's name at this provider: ``owner/name``."""
         return is_full_name(text, nested=self.has_nested_owners)
 
     def headers(self, kind: str, delivery_id: str, body: bytes, secret: str) -> dict[str, str]:

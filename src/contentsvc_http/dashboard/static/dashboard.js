@@ -10,12 +10,15 @@ function showCopyButtons(root) {
 
 async function copy(button) {
   await navigator.clipboard.writeText(button.dataset.copy);
-  const before = button.getAttribute("aria-label");
+  // A button with words says so in its words; one with an icon alone in its label.
+  const words = button.querySelector("span");
+  const before = words ? words.textContent : button.getAttribute("aria-label");
+  const say = (text) => (words ? (words.textContent = text) : button.setAttribute("aria-label", text));
   button.classList.add("copied");
-  button.setAttribute("aria-label", "Copied");
+  say("Copied");
   setTimeout(() => {
     button.classList.remove("copied");
-    button.setAttribute("aria-label", before);
+    say(before);
   }, 1500);
 }
 
@@ -51,8 +54,31 @@ document.addEventListener("submit", (event) => {
 // server has sent back. Saving that form does not ask.
 function isUnsaved(form) {
   return form.dataset.guard === "unsaved"
-    || [...form.elements].some((field) => "defaultValue" in field && field.value !== field.defaultValue);
+    || [...form.elements].some(isChanged);
 }
+
+function isChanged(field) {
+  if (field.type === "checkbox" || field.type === "radio") {
+    return field.checked !== field.defaultChecked;
+  }
+  if (field.options) {
+    const first = [...field.options].find((option) => option.defaultSelected) || field.options[0];
+    return first && !first.selected;
+  }
+  return "defaultValue" in field && field.value !== field.defaultValue;
+}
+
+// Ctrl+S and Cmd+S save the post that is being edited.
+document.addEventListener("keydown", (event) => {
+  const form = document.querySelector("form.editor");
+  if (form && event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+    event.preventDefault();
+    const save = form.querySelector("button[type=submit]");
+    if (save) {
+      form.requestSubmit(save);
+    }
+  }
+});
 
 let saving = null;
 
@@ -75,7 +101,8 @@ window.addEventListener("beforeunload", (event) => {
 function showLocalTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
     const local = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" });
-    time.title = `${local} (${time.dateTime.slice(0, 19).replace("T", " ")} UTC)`;
+    time.dataset.zoned ??= time.title;
+    time.title = `${local} (${time.dataset.zoned})`;
   }
 }
 

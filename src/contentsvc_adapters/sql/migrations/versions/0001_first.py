@@ -1,7 +1,4 @@
-"""The first tables.
-
-A released script is never changed and imports nothing that may change: it repeats the tables as they were then.
-"""
+"""The first tables. A released script is never changed and imports nothing that may change."""
 
 from typing import Final
 
@@ -17,7 +14,6 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Create the tables."""
     op.create_table(
         "claims",
         sa.Column("key", sa.LargeBinary(), nullable=False),

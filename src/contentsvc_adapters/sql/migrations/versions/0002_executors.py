@@ -1,7 +1,4 @@
-"""Runs in several processes: executors, takes, and the results of finished steps.
-
-Runs that are running during this migration have no registered executor, so they are recovered.
-"""
+"""Runs in several processes. Runs that are running during this migration have no executor, so they are recovered."""
 
 from typing import Final
 
@@ -17,7 +14,6 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add the columns and tables; begin the pending runs' index with the organization."""
     op.add_column("workflow_runs", sa.Column("takes", sa.Integer(), server_default="0", nullable=False))
     op.add_column("workflow_runs", sa.Column("executor", _KEY, nullable=True))
     op.drop_index("ix_workflow_runs_pending", table_name="workflow_runs")

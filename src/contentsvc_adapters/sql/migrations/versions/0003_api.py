@@ -21,7 +21,6 @@ def _organization(table: str) -> tuple[sa.Column[str], sa.ForeignKeyConstraint]:
 
 
 def upgrade() -> None:
-    """Add the columns and tables."""
     op.add_column("integrations", sa.Column("hook_id", sa.Text(), nullable=True))
     op.add_column("integrations", sa.Column("sealed_token", sa.Text(), nullable=True))
     op.add_column("triggers", sa.Column("brand_identity_id", _KEY, nullable=True))

@@ -41,19 +41,16 @@ class _List:
 
     @property
     def watched(self) -> str:
-        """Return the columns whose change moves a row from one count to another."""
         return self.columns.format("created_at")
 
     @property
     def columns(self) -> str:
-        """Return the columns that a row is counted by, with a placeholder for its time."""
         return ", ".join(["organization_id", "{}", *self.filters])
 
     def values(self, row: str) -> str:
         return ", ".join(expression.format(row) for expression in self.filters.values())
 
     def added(self, row: str, number: int) -> str:
-        """Return SQLite's statement that adds ``number`` for one row."""
         starts = f"{row}.created_at - {row}.created_at %"
         rows = ", ".join(
             f"({row}.organization_id, {span}, {starts} {span}, {self.values(row)}, 0, {number})" for span in self.spans
@@ -64,7 +61,6 @@ class _List:
         )
 
     def summed(self, source: str, spans: Sequence[int], shard: str) -> str:
-        """Return the statement that adds the rows of ``source``, each with a sign."""
         lengths = " UNION ALL ".join(f"SELECT {span} AS span" for span in spans)
         # In the order of keys, so that concurrent writers cannot deadlock.
         return (
@@ -76,7 +72,6 @@ class _List:
         )
 
     def filled(self) -> Sequence[str]:
-        """Return the statements that count existing rows: the shortest stretches from rows, longer ones from those."""
         *longer, shortest = self.spans
         counted = f"SELECT {self.columns.format('starts_at AS created_at')}, number AS sign FROM {self.counts}"
         return [
@@ -113,7 +108,6 @@ _LISTS: Final = (
 
 
 def upgrade() -> None:
-    """Add the tables and triggers, and count the existing rows."""
     for each in _LISTS:
         _table(each)
         if op.get_bind().dialect.name == "postgresql":

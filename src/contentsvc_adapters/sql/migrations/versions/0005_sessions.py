@@ -1,5 +1,3 @@
-"""Sessions of the dashboard."""
-
 from typing import Final
 
 import sqlalchemy as sa
@@ -14,7 +12,6 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add the table."""
     op.create_table(
         "sessions",
         sa.Column("digest", _KEY, nullable=False),

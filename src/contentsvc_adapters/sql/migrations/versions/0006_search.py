@@ -32,16 +32,13 @@ class _Searched:
     #: The id column of a row, and its searched columns.
     id: str
     watched: str
-    #: Whether rows can be deleted.
     is_removed: bool
 
     def changes(self) -> Sequence[tuple[str, str, str]]:
-        """Return the changes of rows: the trigger's name, its event, and the row that it reads."""
         changes = [("added", "INSERT", "NEW"), ("changed", f"UPDATE OF {self.watched}", "NEW")]
         return [*changes, ("removed", "DELETE", "OLD")] if self.is_removed else changes
 
     def listed(self, source: str, version: str) -> str:
-        """Return the statement that lists the rows of ``source``, in the order of their keys."""
         return (
             f"INSERT INTO search_pending ({_KEYS}, version) "
             f"SELECT organization_id, '{self.kind}', {self.id}, {version} FROM {source} "
@@ -58,7 +55,6 @@ _TABLES: Final = (
 
 
 def upgrade() -> None:
-    """Add the tables and triggers, and list the existing rows."""
     op.create_table(
         "search_documents",
         sa.Column("id", sa.Integer().with_variant(sa.BigInteger(), "postgresql"), nullable=False),

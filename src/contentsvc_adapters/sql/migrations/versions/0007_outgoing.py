@@ -1,5 +1,3 @@
-"""Outgoing webhooks: endpoints and messages."""
-
 from typing import Final
 
 import sqlalchemy as sa
@@ -14,7 +12,6 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add the tables."""
     op.create_table(
         "webhook_endpoints",
         sa.Column("id", _KEY, nullable=False),

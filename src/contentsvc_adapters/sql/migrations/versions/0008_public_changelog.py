@@ -18,7 +18,6 @@ _PUBLISHED: Final = ["organization_id", "content_type", "published_at", "id"]
 
 
 def upgrade() -> None:
-    """Add the table, the columns and their indexes; fill the columns from existing data."""
     op.create_table(
         "public_changelogs",
         sa.Column("organization_id", _KEY, nullable=False),
@@ -48,7 +47,6 @@ def upgrade() -> None:
 
 
 def _tags() -> None:
-    """Set the tags from the release events that started the runs of the posts."""
     is_postgresql = op.get_bind().dialect.name == "postgresql"
     tag = "events.data::json ->> 'tagName'" if is_postgresql else "json_extract(events.data, '$.tagName')"
     of_post = "workflow_runs.id = posts.run_id AND events.id = workflow_runs.event_id AND events.type = 'release'"

@@ -12,7 +12,6 @@ depends_on: Final = None
 
 
 def upgrade() -> None:
-    """Add the columns. Nodes of the previous version do not change them."""
     op.add_column("search_pending", sa.Column("begun", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("search_pending", sa.Column("begun_version", sa.BigInteger(), nullable=True))
     op.add_column("search_pending", sa.Column("begun_at", sa.BigInteger(), nullable=True))

@@ -24,7 +24,6 @@ _WATCHED: Final = {
 
 
 def upgrade() -> None:
-    """Add the columns and the table, fill them, and add the triggers that count."""
     op.add_column("api_keys", sa.Column("may_issue", sa.Boolean(), server_default=sa.false(), nullable=False))
     op.add_column("api_keys", sa.Column("issued_by", _KEY, nullable=True))
     op.create_index(op.f("ix_api_keys_issued_by"), "api_keys", ["issued_by"], unique=False)

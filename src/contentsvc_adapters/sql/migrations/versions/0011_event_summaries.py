@@ -1,7 +1,4 @@
-"""Summaries of events, so that lists need not read the events.
-
-No row is filled: log entries are kept for 7 or 30 days, and until then lists read small events instead.
-"""
+"""Summaries of events. No row is filled: lists read small events without one."""
 
 from typing import Final
 
@@ -15,5 +12,4 @@ depends_on: Final = None
 
 
 def upgrade() -> None:
-    """Add the column; it is NULL, so that no row is written."""
     op.add_column("events", sa.Column("summary", sa.Text(), nullable=True))

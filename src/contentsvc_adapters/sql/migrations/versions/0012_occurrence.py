@@ -20,7 +20,6 @@ _LISTED: Final = "status = 'published' AND contained_in IS NULL"
 
 
 def upgrade() -> None:
-    """Add the table, the columns and their indexes; fill the columns from existing data."""
     op.create_table(
         "released_pushes",
         sa.Column("organization_id", _KEY, nullable=False),

@@ -1,7 +1,4 @@
-"""House style: the formatting of changelogs, for organizations, triggers and schedules.
-
-No row is filled: without a house style, the defaults apply as before.
-"""
+"""House style. No row is filled: without a house style, the defaults apply."""
 
 from typing import Final
 
@@ -15,6 +12,5 @@ depends_on: Final = None
 
 
 def upgrade() -> None:
-    """Add the columns; they are NULL, so that no row is written."""
     for table in ("organizations", "triggers", "schedules"):
         op.add_column(table, sa.Column("house_style", sa.Text(), nullable=True))

@@ -37,7 +37,6 @@ _CHANGED: Final = (
 
 
 def upgrade() -> None:
-    """Set ids for changelogs ids of their own, and add the tables, the columns and their indexes."""
     if op.get_bind().dialect.name == "postgresql":
         _key_on_postgresql()
     else:

@@ -14,7 +14,6 @@ _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add the tables."""
     op.create_table(
         "subscribers",
         sa.Column("id", _KEY, nullable=False),

@@ -1,0 +1,34 @@
+"""Every operation of the document, with allowed and forbidden requests."""
+
+import traceback
+from collections import Counter
+
+from campaigns.fuzz.receiving import Found
+from tests.api.described import subject, try_operation
+
+_MODES = ("positive", "negative")
+#: Of each operation and mode at a time.
+EXAMPLES = 25
+
+
+def operations() -> int:
+    """Count the operations."""
+    return len(subject().operations)
+
+
+def fuzz_operations(seed: int) -> Found:
+    """Call each operation in both modes some times; return the calls by mode, and what the document denies."""
+    calls = Counter[str]()
+    faults: list[str] = []
+    for operation in subject().operations:
+        for mode in _MODES:
+
+            def called(mode: str = mode) -> None:
+                calls[mode] += 1
+
+            try:
+                try_operation(operation, mode, examples=EXAMPLES, seeded=seed, on_call=called)
+            except Exception:  # noqa: BLE001  # that is what is looked for
+                told = traceback.format_exc(limit=-1).strip()
+                faults.append(f"seed {seed}, {operation.label}, {mode}: {told}")
+    return Found(outcomes=calls, faults=faults)

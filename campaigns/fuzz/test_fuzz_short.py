@@ -1,0 +1,46 @@
+"""Whatever is sent, it is decided. More of it: ``make fuzz``."""
+
+import json
+
+import pytest
+from campaigns.fuzz import receiving
+from campaigns.fuzz.bodies import Fuzzer
+from campaigns.fuzz.receiving import fuzz_receiving
+
+from contentsvc_core.webhooks.delivery import Delivery
+from contentsvc_core.webhooks.outcomes import Outcome
+
+_COUNT = 5_000
+
+
+@pytest.mark.slow("a short campaign over generated examples")
+def test_whatever_is_sent_is_decided() -> None:
+    found = fuzz_receiving(1, _COUNT)
+
+    assert found.faults == []
+    assert found.outcomes.total() == _COUNT
+    # It gets everywhere: bodies are not all refused at the first look.
+    assert set(found.outcomes) == {"Processed", "Filtered", "Ignored", "Pong", "Rejected"}
+    assert min(found.outcomes.values()) >= 20
+
+
+def test_a_seed_gives_the_same_bodies() -> None:
+    first, again, other = (Fuzzer(seed) for seed in (1, 1, 2))
+    made = [[fuzzer.next() for _ in range(50)] for fuzzer in (first, again, other)]
+
+    assert made[0] == made[1] != made[2]
+
+
+def test_what_is_raised_is_told_with_the_body_that_did_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    decide = receiving.received
+
+    def fragile(delivery: Delivery, ids: receiving.CountingIds) -> Outcome:
+        # A parser without checks.
+        json.loads(delivery.body)["repository"]
+        return decide(delivery, ids)
+
+    monkeypatch.setattr(receiving, "received", fragile)
+    found = fuzz_receiving(1, 200)
+
+    assert any("JSONDecodeError" in fault and "body " in fault for fault in found.faults)
+    assert any("KeyError" in fault for fault in found.faults)

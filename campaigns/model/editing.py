@@ -1,0 +1,130 @@
+"""Operations on what clients change: triggers and posts."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from attrs import evolve
+from campaigns.model.model import Model
+from campaigns.model.sides import Side, Step, Stores
+
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger
+
+
+def _work(trigger: Trigger) -> tuple[object, ...]:
+    """Return the work that must be unique in an organization (decisions, ``/v1``): 409."""
+    kinds = set(trigger.event_types) or {"push", "release"}
+    return (
+        trigger.organization_id,
+        trigger.source_type,
+        set(trigger.repository_ids),
+        kinds,
+        trigger.output_type,
+        trigger.brand_identity_id,
+    )
+
+
+def add_trigger(stores: Stores, trigger: Trigger) -> Step:
+    """Add a trigger, unless another one does the same; the same one once more changes nothing."""
+
+    def predict(model: Model) -> Trigger | Refusal:
+        if trigger.id in model.triggers:
+            return trigger
+        if any(_work(trigger) == _work(other) for other in model.triggers.values()):
+            return DUPLICATE_TRIGGER
+        model.triggers[trigger.id] = trigger
+        return trigger
+
+    return Step(what=f"add {trigger}", perform=lambda: stores.directory.add_trigger(trigger), predict=predict)
+
+
+def change_trigger(
+    stores: Stores, organization_id: str, trigger_id: str, repository_ids: Sequence[int], kinds: Sequence[str]
+) -> Step:
+    """Change what a trigger does, of the organization that is named or of another."""
+
+    def change(trigger: Trigger) -> Trigger:
+        return evolve(trigger, repository_ids=repository_ids, event_types=kinds)
+
+    def predict(model: Model) -> Trigger | Refusal:
+        trigger = model.triggers.get(trigger_id)
+        if trigger is None or trigger.organization_id != organization_id:
+            return UNKNOWN_TRIGGER
+        changed = change(trigger)
+        others = [other for other in model.triggers.values() if other.id != trigger_id]
+        if any(_work(changed) == _work(other) for other in others):
+            return DUPLICATE_TRIGGER
+        model.triggers[trigger_id] = changed
+        return changed
+
+    return Step(
+        what=f"change {trigger_id} of {organization_id} to {repository_ids} and {kinds}",
+        perform=lambda: stores.directory.change_trigger(organization_id, trigger_id, change),
+        predict=predict,
+    )
+
+
+def remove_trigger(stores: Stores, organization_id: str, trigger_id: str) -> Step:
+    """Remove a trigger, of the organization that is named or of another."""
+
+    def predict(model: Model) -> bool:
+        trigger = model.triggers.get(trigger_id)
+        if trigger is None or trigger.organization_id != organization_id:
+            return False
+        del model.triggers[trigger_id]
+        return True
+
+    return Step(
+        what=f"remove {trigger_id} of {organization_id}",
+        perform=lambda: stores.directory.remove_trigger(organization_id, trigger_id),
+        predict=predict,
+    )
+
+
+def change_post(side: Side, which: int, at: datetime, *, stale: bool) -> Step | None:
+    """Change a post as it was seen, or as it was before that."""
+    standing = _post_at(side, which)
+    if standing is None:
+        return None
+    seen = standing.updated_at - timedelta(milliseconds=stale)
+    changed = evolve(
+        standing, title=f"{at}", status=PostStatus.PUBLISHED, updated_at=max(at, seen + timedelta(milliseconds=1))
+    )
+
+    def predict(model: Model) -> bool:
+        if stale:
+            return False
+        model.posts[standing.id] = changed
+        return True
+
+    return Step(
+        what=f"change {standing.id} as seen at {seen}",
+        perform=lambda: side.stores.posts.change(changed, seen=seen),
+        predict=predict,
+    )
+
+
+def remove_post(side: Side, organization_id: str, which: int) -> Step | None:
+    """Remove a post, of the organization that is named or of another."""
+    standing = _post_at(side, which)
+    if standing is None:
+        return None
+
+    def predict(model: Model) -> bool:
+        if standing.organization_id != organization_id:
+            return False
+        # Its key stays reserved.
+        del model.posts[standing.id]
+        return True
+
+    return Step(
+        what=f"remove {standing.id} of {organization_id}",
+        perform=lambda: side.stores.posts.remove(organization_id, standing.id, seen=standing.updated_at),
+        predict=predict,
+    )
+
+
+def _post_at(side: Side, which: int) -> Post | None:
+    posts = sorted(side.model.posts)
+    return side.model.posts[posts[which % len(posts)]] if posts else None

@@ -1,0 +1,270 @@
+"""A store with the model that it has to agree with, and everything that can be seen of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from itertools import permutations
+from pprint import pformat
+from typing import Any, Final, Protocol, final
+
+from attrs import frozen
+from campaigns.model.lists import Visible, modelled, visible
+from campaigns.model.material import LANE, Fault, Lane, LaneIds
+from campaigns.model.model import Model
+
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import (
+    ApiKeys,
+    ContextLibrary,
+    DeliveryStore,
+    Directory,
+    Executors,
+    Hooks,
+    Journal,
+    Mailbox,
+    Outbox,
+    PostLibrary,
+    RateLimitStore,
+    RunLedger,
+    RunStateStore,
+    Sessions,
+    Subscribers,
+    WebhookEndpoints,
+)
+from contentsvc_core.testing import START, ManualClock
+from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
+from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_core.workflows.runs import WorkflowRun
+
+
+class Stores(Protocol):
+    """A family of stores over one state."""
+
+    @property
+    def deliveries(self) -> DeliveryStore: ...
+    @property
+    def ledger(self) -> RunLedger: ...
+    @property
+    def executors(self) -> Executors: ...
+    @property
+    def run_state(self) -> RunStateStore: ...
+    @property
+    def contexts(self) -> ContextLibrary: ...
+    @property
+    def posts(self) -> PostLibrary: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def directory(self) -> Directory: ...
+    @property
+    def hooks(self) -> Hooks: ...
+    @property
+    def keys(self) -> ApiKeys: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def rate_limits(self) -> RateLimitStore: ...
+    @property
+    def endpoints(self) -> WebhookEndpoints: ...
+    @property
+    def outbox(self) -> Outbox: ...
+    @property
+    def subscribers(self) -> Subscribers: ...
+    @property
+    def mailbox(self) -> Mailbox: ...
+    async def close(self) -> None: ...
+
+
+class Disagreement(AssertionError):
+    """A store did not do what the model does."""
+
+
+@final
+@frozen(kw_only=True)
+class Step:
+    """One operation, as a store does it and as the model does it."""
+
+    what: str
+    perform: Callable[[], Awaitable[Any]]
+    predict: Callable[[Model], Any]
+    fault: Fault = Fault.NONE
+
+
+@final
+class _Watched:
+    """A delivery store that records settlements, and whose connection fails by the script."""
+
+    def __init__(self, store: DeliveryStore, directory: Directory) -> None:
+        self._store = store
+        self._directory = directory
+        #: The settlements, and the first result of each.
+        self.settled: Final[list[tuple[Settlement, Settled]]] = []
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        lane = LANE.get()
+        # A delivery that is decided again gets the same ids, so that they are predictable. A stale settlement has
+        # written nothing, or its ids are in the way now.
+        lane.counts.clear()
+        if lane.fault is Fault.BROKEN:
+            message = "the row cannot be read"
+            raise ValueError(message)
+        endpoint = await self._store.configuration(address, now, allow_cached=allow_cached)
+        # Of deliveries at once all read before one settles, even where no store takes its time.
+        await asyncio.sleep(0)
+        return endpoint
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        lane, log = LANE.get(), settlement.log
+        fault = lane.fault
+        if fault is Fault.CUT_BEFORE:
+            raise StoreUnavailable
+        if fault is Fault.SWITCHED_OFF:
+            lane.fault = Fault.NONE
+            await self._directory.enable_integration(log.organization_id, log.integration_id, enabled=False)
+        answer = await self._store.settle(settlement)
+        if answer is not Settled.STALE:
+            self.settled.append((settlement, answer))
+        # Only a written settlement can be cut off afterwards: a stale one is decided again.
+        if fault is Fault.CUT_AFTER and answer is not Settled.STALE:
+            raise StoreUnavailable
+        return answer
+
+
+@final
+class Side:
+    """One store, and a model of its own.
+
+    Each store has its own since concurrent operations may rightly come in another order on each.
+    """
+
+    def __init__(self, name: str, stores: Stores, clock: ManualClock) -> None:
+        self.name: Final = name
+        self.stores: Final = stores
+        self.model = Model()
+        #: Runs as they were given when they were taken, the latest last.
+        self.taken: list[WorkflowRun] = []
+        self._watched: Final = _Watched(stores.deliveries, stores.directory)
+        self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
+        self.sweeper: Final = Sweeper(
+            stores.journal,
+            stores.directory,
+            stores.rate_limits,
+            stores.hooks,
+            stores.sessions,
+            stores.endpoints,
+            stores.outbox,
+            stores.subscribers,
+            stores.mailbox,
+            clock,
+        )
+
+    @property
+    def settled(self) -> Sequence[tuple[Settlement, Settled]]:
+        """Return the settlements, oldest first."""
+        return self._watched.settled
+
+    def taken_as(self, which: int) -> WorkflowRun | None:
+        """Return a run as it was taken, the ``which``-th latest."""
+        return self.taken[-1 - which % len(self.taken)] if self.taken else None
+
+    def run_at(self, place: int) -> str:
+        """Name one of the runs, or one that is not there."""
+        ids = [*sorted(self.model.runs), "unknown"]
+        return ids[place % len(ids)]
+
+    def key_at(self, place: int) -> str:
+        """Name one of the API keys, or one that is not there."""
+        prefixes = [*sorted(self.model.keys), "csk_unknown"]
+        return prefixes[place % len(prefixes)]
+
+    async def do(self, step: Step, number: int) -> Any:
+        """Do one operation, check that the answer is the model's, and return it."""
+        answer = await _in(Lane(step=number, fault=step.fault), step)
+        expected = step.predict(self.model)
+        if answer != expected:
+            raise Disagreement(self._difference(step.what, "the answer", expected, answer))
+        return answer
+
+    async def race(self, steps: Sequence[Step], lanes: Sequence[Lane]) -> list[Any]:
+        """Do operations at once, and demand what the model gives for one of their orders, whichever."""
+        answers = await asyncio.gather(*(_in(lane, step) for lane, step in zip(lanes, steps, strict=True)))
+        left = await seen(self.stores)
+        for order in permutations(range(len(steps))):
+            model = self.model.copy()
+            if all(steps[n].predict(model) == answers[n] for n in order) and visible(model) == left:
+                self.model = model
+                return answers
+        what = " | ".join(step.what for step in steps)
+        model = self.model.copy()
+        expected = [step.predict(model) for step in steps]
+        raise Disagreement(
+            self._difference(what, "no order gives the answers; in the order as written:", expected, answers)
+            + _differences(visible(model), left)
+        )
+
+    async def look(self) -> None:
+        """Demand that everything that can be seen is as in the model."""
+        found, expected = await seen(self.stores), visible(self.model)
+        if found != expected:
+            what = f"{self.name}: what can be seen is not what the model has"
+            raise Disagreement(what + _differences(expected, found))
+
+    def _difference(self, what: str, where: str, expected: object, found: object) -> str:
+        return f"{self.name}: {what}: {where}\n  expected {pformat(expected)}\n  found    {pformat(found)}"
+
+
+async def _in(lane: Lane, step: Step) -> Any:
+    LANE.set(lane)
+    return await step.perform()
+
+
+async def seen(stores: Stores) -> Visible:
+    """Read everything that can be seen of a store, in the form of :func:`~campaigns.model.lists.visible`."""
+    organizations = await stores.directory.organizations()
+    result: Visible = {"organizations": list(organizations), "keys": list(await stores.keys.keys())}
+    parts = await asyncio.gather(*(_seen_of(stores, organization.id) for organization in organizations))
+    for part in parts:
+        result |= part
+    return result
+
+
+async def _seen_of(stores: Stores, organization_id: str) -> Visible:
+    directory = stores.directory
+    keys, integrations, triggers = await asyncio.gather(
+        stores.keys.keys(organization_id), directory.integrations(organization_id), directory.triggers(organization_id)
+    )
+    contexts, runs, posts, entries = await asyncio.gather(
+        stores.contexts.records(organization_id),
+        stores.ledger.runs(organization_id),
+        stores.posts.posts(organization_id),
+        stores.journal.entries(organization_id),
+    )
+    secrets = await asyncio.gather(*(directory.secrets(organization_id, each.id, START) for each in integrations))
+    return {
+        f"{organization_id} keys": list(keys),
+        f"{organization_id} integrations": list(integrations),
+        f"{organization_id} secrets": secrets,
+        f"{organization_id} triggers": list(triggers),
+        f"{organization_id} contexts": list(contexts),
+        f"{organization_id} runs": list(runs),
+        f"{organization_id} posts": list(posts),
+        f"{organization_id} log": [(entry, entry.payload) for entry in modelled(entries)],
+    }
+
+
+def _differences(expected: Visible, found: Visible) -> str:
+    """Return the differences of the lists, value by value."""
+    lines: list[str] = []
+    for name in sorted({*expected, *found}):
+        wanted, given = expected.get(name, []), found.get(name, [])
+        if wanted != given:
+            lines.append(f"\n  {name}: {len(wanted)} expected, {len(given)} found")
+            lines.extend(f"\n    missing {pformat(value)}" for value in wanted if value not in given)
+            lines.extend(f"\n    strange {pformat(value)}" for value in given if value not in wanted)
+            if all(value in given for value in wanted) and len(wanted) == len(given):
+                lines.append("\n    the same values in another order, or as often not")
+    return "".join(lines)

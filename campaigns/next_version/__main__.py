@@ -1,0 +1,31 @@
+"""`python -m campaigns.next_version …`: `contentsvc` as its next version is to a database: with one migration more.
+
+The migration is applied to a database that nodes of this version serve, and its nodes serve beside them.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from contentsvc_adapters import sql
+from contentsvc_adapters.sql.migrations import migrate
+from contentsvc_cli.main import main
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_VERSIONS: Final = Path(__file__).with_name("versions")
+
+_config = migrate._config  # pyright: ignore[reportPrivateUsage]  # where scripts are is nobody's to say but the code's
+
+
+def _with_one_more() -> "Config":
+    config = _config()
+    ours = Path(str(config.get_main_option("script_location"))) / "versions"
+    config.set_main_option("version_locations", f"{ours}:{_VERSIONS}".replace("%", "%%"))
+    return config
+
+
+# Before the drivers are imported, which take it from there.
+sql.HEAD = migrate.HEAD = f"{int(migrate.HEAD) + 1:04}"  # pyright: ignore[reportConstantRedefinition]  # the next one
+migrate._config = _with_one_more  # pyright: ignore[reportPrivateUsage]  # see above
+main(prog_name="contentsvc")

@@ -1,0 +1,52 @@
+"""Who is given up, and when, by a process that watches the others."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pytest
+
+from contentsvc_adapters.engine.membership import Membership
+
+_PATIENCE_S: Final = 6.0
+
+
+class _World:
+    """Executors that are there, the one that watches among them; and a clock."""
+
+    def __init__(self) -> None:
+        self.beats = {"me": 0, "dead": 7, "lives": 0}
+        self.now = 1000.0
+        self.given_up: set[str] = set()
+
+    def new_id(self, _prefix: str) -> str:
+        return "me"
+
+    async def join(self, _executor: str) -> None:
+        pass
+
+    async def heartbeat(self, _executor: str) -> dict[str, int]:
+        self.beats["lives"] += 1
+        return self.beats
+
+    async def recover(self, _error: str, *, lost: dict[str, int]) -> int:
+        self.given_up |= set(lost)
+        return 0
+
+    async def given_up_after(self, gaps: Sequence[float]) -> set[str]:
+        ports: Any = self
+        watching = Membership(ports, ports, alone=False, patience_s=_PATIENCE_S, now=lambda: self.now)
+        await watching.heartbeat()
+        for gap in gaps:
+            self.now += gap
+            await watching.heartbeat()
+        return self.given_up
+
+
+@pytest.mark.parametrize("gap", [2, 3, 3.5, 5, 60])
+async def test_one_that_stays_silent_is_given_up_however_long_turns_take(gap: float) -> None:
+    assert await _World().given_up_after([gap] * 8) == {"dead"}
+
+
+@pytest.mark.parametrize("gaps", [[2], [2, 2], [60], [2, 60], [2.9, 3600]])
+async def test_a_pause_in_which_nobody_was_watched_gives_nobody_up(gaps: Sequence[float]) -> None:
+    assert await _World().given_up_after(gaps) == set()

@@ -1,0 +1,90 @@
+"""What a node on a database has before its store: the product's own queue, and cached configurations."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Final, Protocol, final
+
+from attrs import evolve
+
+from contentsvc_adapters.sql.settling.batch_writer import BatchItem
+from contentsvc_adapters.sql.settling.queue import SettlementQueue
+from contentsvc_adapters.sql.settling.settlement_rows import size_of
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
+from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
+
+_LANES: Final = 2
+_BATCH: Final = 8
+#: How often a lane writes a batch again whose outcome is unknown.
+_TRIES: Final = 2
+
+
+class Batches(Protocol):
+    """Writes batches: what a database's transaction is."""
+
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
+        """Write a batch, all of it or nothing."""
+        ...
+
+
+@final
+class MemoryBatches:
+    """Batches in memory: nothing awaits in the middle of one, as long as the store's own ``settle`` does not."""
+
+    def __init__(self, settle: Callable[[Settlement], Awaitable[Settled]]) -> None:
+        self._settle = settle
+
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
+        return [await self._written(item) for item in batch]
+
+    async def _written(self, item: BatchItem) -> Settled:
+        settlement = item.settlement
+        if not item.is_duplicate:
+            return await self._settle(settlement)
+        alone = evolve(settlement, log=settlement.duplicate_log, claim=Claim.NONE, key=None, context=None, runs=())
+        answer = await self._settle(alone)
+        return answer if answer is Settled.STALE else Settled.ALREADY_CLAIMED
+
+
+@final
+class _Lane:
+    def __init__(self, batches: Batches) -> None:
+        self._batches = batches
+
+    async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
+        for _ in range(_TRIES - 1):
+            try:
+                return await self._batches.write(batch)
+            except StoreUnavailable:
+                continue
+        return await self._batches.write(batch)
+
+
+@final
+class QueuedStore:
+    """The delivery store of a node."""
+
+    def __init__(self, store: DeliveryStore, batches: Batches) -> None:
+        self._store = store
+        self._queue = SettlementQueue(
+            [_Lane(batches) for _ in range(_LANES)], size_of=size_of, batch_items=_BATCH, max_items=64
+        )
+        self._remembered: dict[Address, HookConfiguration] = {}
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        if allow_cached and (known := self._remembered.get(address)) is not None:
+            return known
+        found = await self._store.configuration(address, now)
+        if found is not None:
+            self._remembered[address] = found
+        return found
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        """Settle a settlement in a batch with others."""
+        settled = await self._queue.settle(settlement)
+        if settled is Settled.STALE:
+            self._remembered.clear()
+        return settled

@@ -1,0 +1,198 @@
+"""The conditions after all faults have ended: written from the specification, sections 4 to 8, not from the code.
+
+Where an answer was lost, more than one result is right: then the rule returns a set, and the stored data must be in it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from typing import Final, final
+
+from attrs import Factory, define
+from campaigns.simulate.host import Kind, Sent
+
+from contentsvc_adapters.memory.state import State
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.workflows.causes import Delivered
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.triggers import Trigger
+
+#: How often a run is tried, and how many killed processes it survives (decisions, workflow runs).
+_ATTEMPTS: Final = 8
+_KILLS: Final = 20
+_ANSWERS: Final = {
+    Kind.WANTED: {"Processed", "Duplicate"},
+    Kind.UNWANTED: {"Filtered", "Ignored", "Pong"},
+    Kind.REFUSED: {"Rejected"},
+}
+#: Organization, integration, repository, delivery id.
+Key = tuple[str, str, int, str]
+
+
+@final
+@define(kw_only=True)
+class Expected:
+    """What the configuration asks for."""
+
+    triggers: dict[str, Trigger] = Factory(dict[str, Trigger])
+    #: The triggers that were switched on or off meanwhile: whether they matched depends on when.
+    toggled: set[str] = Factory(set[str])
+
+    def matching(self, organization_id: str, repository_id: int, event: str) -> set[str]:
+        """Return the triggers that an event starts, all of them being enabled (specification 6.4)."""
+        return {
+            trigger.id
+            for trigger in self.triggers.values()
+            if trigger.organization_id == organization_id
+            and repository_id in trigger.repository_ids
+            and (not trigger.event_types or event in trigger.event_types)
+        }
+
+    def second_time(self, state: State, wanted: Collection[Key], started: Iterable[WorkflowRun]) -> list[str]:
+        """Examine what a second processing has left, a day after the first: runs again, for those alone."""
+        counted: Counter[tuple[Key, str]] = Counter()
+        for run in started:
+            if isinstance(run.cause, Delivered):
+                counted[_key_of(run, run.cause), run.cause.trigger_id] += 1
+        faults = [
+            f"a day later: {key} has started {number} runs of {trigger}"
+            for (key, trigger), number in counted.items()
+            if number > 1
+        ]
+        faults += [
+            f"a day later: {key} has started a run of {trigger}" for key, trigger in counted if key not in wanted
+        ]
+        for key in wanted:
+            processed = [entry for entry in _entries(state).get(key, ()) if entry.title.startswith("Processed")]
+            if len(processed) != 2:
+                faults.append(f"a day later: {key} was processed {len(processed) - 1} times")
+        return faults
+
+
+def examine(state: State, sent: Collection[Sent], expected: Expected) -> list[str]:
+    """Return the faults; empty: the state is right."""
+    entries = _entries(state)
+    faults: list[str] = []
+    for each in sent:
+        faults += _answers(each)
+        faults += _log(each, entries.get(each.key, []))
+    faults += _contexts(state, sent)
+    faults += _runs(state, sent, expected)
+    faults += _posts(state)
+    faults += [f"nobody sent {key}, and it is in the log" for key in entries.keys() - {each.key for each in sent}]
+    if state.unfinished:
+        faults.append(f"{len(state.unfinished)} runs are left")
+    return faults
+
+
+def _entries(state: State) -> dict[Key, list[LogEntry]]:
+    found: dict[Key, list[LogEntry]] = defaultdict(list)
+    for entry in state.log.values():
+        found[entry.organization_id, entry.integration_id, entry.repository_id, entry.reference_id or ""].append(entry)
+    return dict(found)
+
+
+def _answers(sent: Sent) -> list[str]:
+    if not sent.answers:
+        return [f"{sent.key} was never acknowledged"]
+    wrong = set(sent.answers) - _ANSWERS[sent.kind]
+    faults = [f"{sent.key}, {sent.kind.value}, was answered {sorted(wrong)}"] if wrong else []
+    if sent.answers.count("Processed") > 1:
+        faults.append(f"{sent.key} was answered as processed {sent.answers.count('Processed')} times")
+    return faults
+
+
+def _log(sent: Sent, entries: Collection[LogEntry]) -> list[str]:
+    """Each acknowledged request has one entry; each whose answer was lost has one or none."""
+    least, most = len(sent.answers), len(sent.answers) + sent.unknown
+    faults: list[str] = []
+    # An answer that was lost may have been a failure of ours, which leaves an entry of its own.
+    counted = [entry for entry in entries if entry.status_code != 500]
+    if not least <= len(counted) <= most:
+        faults.append(f"{sent.key} has {len(counted)} log entries, not {least} to {most}")
+    processed = sum(entry.title.startswith("Processed") for entry in entries)
+    if processed != (sent.kind is Kind.WANTED):
+        faults.append(f"{sent.key}, {sent.kind.value}, is logged as processed {processed} times")
+    duplicates = sum(entry.title.startswith("Duplicate") for entry in entries)
+    if duplicates < sent.answers.count("Duplicate"):
+        faults.append(f"{sent.key} was answered as a duplicate, and not logged so")
+    if sent.kind is Kind.REFUSED and any(entry.status is not LogStatus.FAILED for entry in entries):
+        faults.append(f"{sent.key} was refused, and is logged as a success")
+    return faults
+
+
+def _contexts(state: State, sent: Collection[Sent]) -> list[str]:
+    """Each wanted delivery has one context record, by organization, repository and id (specification 6.4)."""
+    wanted = {
+        (each.hook.organization_id, f"codehost:{each.hook.repository_id}:{each.delivery_id}")
+        for each in sent
+        if each.kind is Kind.WANTED
+    }
+    found = set(state.contexts)
+    return [
+        *(f"the context record {key} is missing" for key in sorted(wanted - found)),
+        *(f"nobody asked for the context record {key}" for key in sorted(found - wanted)),
+    ]
+
+
+def _runs(state: State, sent: Collection[Sent], expected: Expected) -> list[str]:
+    counted: dict[Key, Counter[str]] = defaultdict(Counter)
+    faults: list[str] = []
+    for run in state.runs.values():
+        assert isinstance(run.cause, Delivered)
+        counted[_key_of(run, run.cause)][run.cause.trigger_id] += 1
+        faults += _end(run, expected)
+    for each in sent:
+        started = counted.pop(each.key, Counter())
+        hook = each.hook
+        most = set[str]()
+        if each.kind is Kind.WANTED:
+            most = expected.matching(hook.organization_id, hook.repository_id, each.event)
+        if not most - expected.toggled <= started.keys() <= most:
+            faults.append(f"{each.key} has started {sorted(started)}, not {sorted(most)}")
+        faults += [
+            f"{each.key} has started {trigger} {number} times" for trigger, number in started.items() if number > 1
+        ]
+    return faults + [f"nobody sent {key}, and it has started runs" for key in counted]
+
+
+def _end(run: WorkflowRun, expected: Expected) -> list[str]:
+    """A run ends with its post; without one only for a reason."""
+    cause = run.cause
+    assert isinstance(cause, Delivered)
+    right = {
+        RunStatus.COMPLETED: run.post_id is not None,
+        # Its trigger was switched off, or the release was reported: by a run of the same trigger.
+        RunStatus.SKIPPED: cause.trigger_id in expected.toggled or cause.event.type == "release",
+        RunStatus.FAILED: run.kills >= _KILLS or run.attempts >= _ATTEMPTS,
+    }
+    if not right.get(run.status, False):
+        return [f"run {run.id} is {run.status.value} after {run.attempts} attempts and {run.kills} kills: {run.error}"]
+    return []
+
+
+def _posts(state: State) -> list[str]:
+    """A run has at most one post, a post has its run, and one post is about a release."""
+    of_runs: Counter[str] = Counter(str((post.source_metadata or {}).get("runId")) for post in state.posts.values())
+    faults = [f"run {run} has {number} posts" for run, number in of_runs.items() if number > 1]
+    completed = {run.id: run for run in state.runs.values() if run.status is RunStatus.COMPLETED}
+    faults += [f"run {run} has no post" for run in completed.keys() - of_runs.keys()]
+    faults += [f"the post of run {run} has no such run" for run in of_runs.keys() - completed.keys()]
+    releases: Counter[tuple[str, int, str]] = Counter()
+    for run in completed.values():
+        cause = run.cause
+        if isinstance(cause, Delivered) and cause.event.type == "release":
+            releases[cause.trigger_id, cause.repository_id, getattr(cause.event, "tag_name", "")] += 1
+    faults += [f"{release} has {number} posts" for release, number in releases.items() if number > 1]
+    # The other way round: a release that was skipped as reported has its post.
+    for run in state.runs.values():
+        cause = run.cause
+        if run.status is RunStatus.SKIPPED and isinstance(cause, Delivered) and cause.event.type == "release":
+            told = (cause.trigger_id, cause.repository_id, getattr(cause.event, "tag_name", ""))
+            if "reported" in (run.error or "") and told not in releases:
+                faults.append(f"run {run.id} was skipped for a post about {told} that is not there")
+    return faults
+
+
+def _key_of(run: WorkflowRun, cause: Delivered) -> Key:
+    integration = f"int_{run.organization_id.removeprefix('org_')}_{cause.repository_id}"
+    return run.organization_id, integration, cause.repository_id, cause.delivery_id

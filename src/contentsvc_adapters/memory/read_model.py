@@ -1,0 +1,128 @@
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import final
+
+from contentsvc_adapters.memory.state import State, of_organization, place
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.events.wire import event_to_json
+from contentsvc_core.journal import ListedEntry, LogEntry, ResultingPost, listed_entry
+from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.read_model import LogCount, LogSearch, refuse_uncounted, stretch_at
+from contentsvc_core.workflows.causes import Delivered
+from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus, WorkflowRun, listed_run
+
+
+@final
+class MemoryReadModel:
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def log(
+        self,
+        organization_id: str,
+        search: LogSearch,
+        *,
+        limit: int,
+        before: Cursor | None = None,
+        after: Cursor | None = None,
+    ) -> Sequence[ListedEntry]:
+        entries = [
+            entry
+            for entry in of_organization(self._state.log.values(), organization_id)
+            if (before is None or place(entry) < place(before))
+            and (after is None or place(entry) > place(after))
+            and search.finds(entry)
+        ]
+        return [self._listed(entry) for entry in entries[:limit]]
+
+    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
+        entry = self._state.log.get((organization_id, log_id))
+        return None if entry is None else self._listed(entry)
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
+        oldest_first = of_organization(self._state.log.values(), organization_id, newest_first=False)
+        return {entry.integration_id: self._listed(entry) for entry in oldest_first}
+
+    async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
+        refuse_uncounted(span)
+        entries = of_organization(self._state.log.values(), organization_id)
+        counted = Counter((stretch_at(each.created_at, span), each.integration_id, each.status) for each in entries)
+        counts = [
+            LogCount(starts_at=starts_at, integration_id=integration_id, status=status, number=number)
+            for (starts_at, integration_id, status), number in counted.items()
+            if starts_at >= since
+        ]
+        return sorted(counts, key=lambda count: (count.starts_at, count.integration_id, count.status.value))
+
+    async def runs(
+        self,
+        organization_id: str,
+        *,
+        statuses: Collection[RunStatus] = (),
+        limit: int,
+        before: Cursor | None = None,
+    ) -> Sequence[ListedRun]:
+        runs = [
+            run
+            for run in of_organization(self._state.runs.values(), organization_id)
+            if (not statuses or run.status in statuses) and (before is None or place(run) < place(before))
+        ]
+        return [listed_run(run) for run in runs[:limit]]
+
+    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
+        run = self._run(organization_id, run_id)
+        return None if run is None else listed_run(run)
+
+    async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
+        run = self._run(organization_id, run_id)
+        if run is None or not isinstance(run.cause, Delivered):
+            return None
+        return run.cause.event if len(event_to_json(run.cause.event)) <= max_bytes else None
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
+        entry = self._state.log.get((organization_id, log_id))
+        if entry is None:
+            return []
+        runs = of_organization(self._state.runs.values(), organization_id, newest_first=False)
+        return [listed_run(run) for run in runs if _came_with(run, entry)]
+
+    async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
+        runs = of_organization(self._state.runs.values(), organization_id)
+        return dict(Counter(run.status for run in runs if run.created_at >= since))
+
+    async def log_of(self, organization_id: str, run: RunState) -> str | None:
+        stored = self._run(organization_id, run.id)
+        entries = of_organization(self._state.log.values(), organization_id)
+        return next((entry.id for entry in entries if stored is not None and _came_with(stored, entry)), None)
+
+    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
+        if post_id not in self._state.posts:
+            return None
+        runs = of_organization(self._state.runs.values(), organization_id)
+        return next((run.id for run in runs if run.post_id == post_id), None)
+
+    async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
+        own = of_organization(self._state.posts.values(), organization_id)
+        return {post.id: post.title for post in own if post.id in post_ids}
+
+    def _listed(self, entry: LogEntry) -> ListedEntry:
+        runs = of_organization(self._state.runs.values(), entry.organization_id, newest_first=False)
+        ids = [run.post_id for run in sorted(runs, key=lambda run: run.id) if _came_with(run, entry)]
+        posts = (self._state.posts[id_] for id_ in ids if id_ in self._state.posts)
+        return listed_entry(entry, next((ResultingPost(post.id, post.title) for post in posts), None))
+
+    def _run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
+        run = self._state.runs.get(run_id)
+        return run if run is not None and run.organization_id == organization_id else None
+
+
+def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
+    cause = run.cause
+    return (
+        isinstance(cause, Delivered)
+        and isinstance(entry.detail, Event)
+        and run.created_at == entry.created_at
+        and (cause.provider, cause.repository_id, cause.delivery_id)
+        == (entry.integration_type, entry.repository_id, entry.reference_id)
+    )

@@ -1,0 +1,152 @@
+"""Work that takes long, away from the event loop (port :class:`~contentsvc_core.ports.Offload`)."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar, final
+
+from attrs import define, field
+
+from contentsvc_core.errors import Overloaded
+from contentsvc_core.ports import Shares
+
+_Result = TypeVar("_Result")
+
+#: Places of one organization, for each kind of work: the second request need not wait for a slow first one.
+PER_ORGANIZATION: Final = 2
+HEAVY_PLACES: Final = 3
+LIST_PLACES: Final = 4
+#: Calls of one organization that wait: at a second each, and two at a time, the last one waits for 8 s.
+HEAVY_WAITING: Final = 16
+#: Lists are a hundred times shorter, and a page with several parts requests several of them at once.
+LISTS_WAITING: Final = 64
+OTHER_THREADS: Final = 4
+
+
+@final
+class SingleThreadExecutor:
+    """Runs one task after the other in a thread of its own, so that many tasks take no more memory than one.
+
+    Only decoding holds the interpreter's lock for long; hashing, most of the work on a large body, does not.
+    """
+
+    def __init__(self, name: str = "large bodies") -> None:
+        # No thread of the loop's default executor: those may all be waiting for something else.
+        self._thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+
+    async def __call__(self, work: Callable[[], _Result], /) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+@define
+class _Queue:
+    running: int = 0
+    waiting: deque[asyncio.Future[None]] = field(factory=deque[asyncio.Future[None]])
+
+
+@final
+class FairShare:
+    """Runs a bounded amount of work at once, in turns between organizations (port ``Share``)."""
+
+    def __init__(self, *, places: int, per_organization: int, waiting: int) -> None:
+        self.places: Final = places
+        self._per_organization = per_organization
+        self._waiting = waiting
+        self._running = 0
+        self._queues: dict[str, _Queue] = {}
+        # The event loop keeps only weak references to tasks.
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:
+        await self._enter(organization_id)
+        task = asyncio.create_task(_run(work))
+        self._tasks.add(task)
+
+        def ended(task: "asyncio.Task[_Result]") -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                # Marks the exception as retrieved: after a cancelled call no other code does.
+                task.exception()
+            self._leave(organization_id)
+
+        task.add_done_callback(ended)
+        return await asyncio.shield(task)
+
+    async def _enter(self, organization_id: str) -> None:
+        queue = self._queues.setdefault(organization_id, _Queue())
+        if self._running < self.places and queue.running < self._per_organization and not queue.waiting:
+            self._admit(organization_id)
+            return
+        if len(queue.waiting) >= self._waiting:
+            message = "too many requests of this organization wait already"
+            raise Overloaded(message)
+        admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.waiting.append(admitted)
+        try:
+            await admitted
+        except asyncio.CancelledError:
+            if admitted.cancelled():
+                queue.waiting.remove(admitted)
+                self._forget(organization_id)
+            else:
+                # Admitted and cancelled in the same turn of the event loop.
+                self._leave(organization_id)
+            raise
+
+    def _admit(self, organization_id: str) -> None:
+        self._put_last(organization_id).running += 1
+        self._running += 1
+
+    def _leave(self, organization_id: str) -> None:
+        self._put_last(organization_id).running -= 1
+        self._running -= 1
+        self._forget(organization_id)
+        self._admit_next()
+
+    def _put_last(self, organization_id: str) -> _Queue:
+        queue = self._queues[organization_id] = self._queues.pop(organization_id)
+        return queue
+
+    def _forget(self, organization_id: str) -> None:
+        queue = self._queues[organization_id]
+        if not queue.running and not queue.waiting:
+            del self._queues[organization_id]
+
+    def _admit_next(self) -> None:
+        while self._running < self.places:
+            able = (
+                organization_id
+                for organization_id, queue in self._queues.items()
+                if queue.running < self._per_organization and any(not each.done() for each in queue.waiting)
+            )
+            organization_id = next(able, None)
+            if organization_id is None:
+                return
+            queue = self._queues[organization_id]
+            admitted = next(each for each in queue.waiting if not each.done())
+            queue.waiting.remove(admitted)
+            admitted.set_result(None)
+            self._admit(organization_id)
+
+
+async def _run(work: Callable[[], Awaitable[_Result]]) -> _Result:
+    return await work()
+
+
+def shares(*, connections: int = 10) -> Shares:
+    """Create the shares of a process. From three connections on, at least one stays free for authentication."""
+    heavy = max(1, min(HEAVY_PLACES, connections // 3))
+    lists = max(1, min(LIST_PLACES, connections - heavy - 1))
+    return Shares(
+        heavy=FairShare(places=heavy, per_organization=PER_ORGANIZATION, waiting=HEAVY_WAITING),
+        lists=FairShare(places=lists, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
+    )
+
+
+def threads() -> ThreadPoolExecutor:
+    """Create the threads of ``asyncio.to_thread``: more than the shares use at once, so that some are always free."""
+    return ThreadPoolExecutor(max_workers=HEAVY_PLACES + LIST_PLACES + OTHER_THREADS, thread_name_prefix="offload")

@@ -1,0 +1,66 @@
+"""Batching of concurrent calls into one transaction."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Generic, TypeVar, final
+
+from contentsvc_core.errors import StoreUnavailable
+
+_Question = TypeVar("_Question")
+_Answer = TypeVar("_Answer")
+
+#: The maximum number of calls in one transaction: locks are held for a short time only.
+_MOST: Final = 64
+
+
+@final
+class Batcher(Generic[_Question, _Answer]):
+    """Collects calls while a transaction is running, and runs them together in the next one.
+
+    There is no timer, and a single call does not wait. Each call is answered by a transaction that began after the
+    call. If a batch fails, each of its calls is tried again alone, so that one bad call does not fail the others.
+    """
+
+    def __init__(self, ask: Callable[[Sequence[_Question]], Awaitable[Sequence[_Answer]]]) -> None:
+        self._ask = ask
+        self._waiting: deque[tuple[_Question, asyncio.Future[_Answer]]] = deque()
+        self._asking: asyncio.Task[None] | None = None
+
+    async def __call__(self, question: _Question) -> _Answer:
+        """Return the answer to a question; the question of a cancelled call is skipped unless it is being answered."""
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((question, answer))
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask_all(), name="joint transaction")
+        return await answer
+
+    async def _ask_all(self) -> None:
+        while self._waiting:
+            # Callers that the same event woke add their questions in this turn of the loop, but after this task.
+            await asyncio.sleep(0)
+            taken = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
+            await self._answer([each for each in taken if not each[1].done()])
+
+    async def _answer(self, pending: Sequence[tuple[_Question, "asyncio.Future[_Answer]"]]) -> None:
+        try:
+            answers = await self._ask([question for question, _ in pending]) if pending else ()
+        except StoreUnavailable as exc:
+            # The database is unavailable: trying each question alone would only multiply the waiting time.
+            for _, answer in pending:
+                _refuse(answer, StoreUnavailable(str(exc)))
+        except Exception as exc:  # noqa: BLE001  # told to who asked
+            if len(pending) == 1:
+                _refuse(pending[0][1], exc)
+                return
+            for pair in pending:
+                await self._answer([pair])
+        else:
+            for (_, answer), value in zip(pending, answers, strict=True):
+                if not answer.done():
+                    answer.set_result(value)
+
+
+def _refuse(answer: "asyncio.Future[_Answer]", exc: Exception) -> None:
+    if not answer.done():
+        answer.set_exception(exc)

@@ -1,0 +1,19 @@
+"""The check that a brand identity named by a trigger or a schedule exists."""
+
+from sqlalchemy import Connection, exists, select
+
+from contentsvc_adapters.sql.schema import brand_identities
+from contentsvc_core.content.brand import no_such_brand
+from contentsvc_core.refusals import Refusal
+
+
+def unknown_brand(connection: Connection, organization_id: str, brand_id: str | None) -> Refusal | None:
+    """Return a fault if the named identity does not exist.
+
+    The transaction must hold the lock of the organization's row. Deletions of identities lock it as well, so the answer
+    holds until the transaction ends.
+    """
+    if brand_id is None:
+        return None
+    condition = (brand_identities.c.organization_id == organization_id) & (brand_identities.c.id == brand_id)
+    return None if connection.scalar(select(exists().where(condition))) else no_such_brand(brand_id)

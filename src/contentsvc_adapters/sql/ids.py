@@ -1,0 +1,55 @@
+"""Ids by their beginnings, for the command line."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from sqlalchemy import Column, Select, select
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import (
+    brand_identities,
+    integrations,
+    log_entries,
+    organizations,
+    posts,
+    schedules,
+    triggers,
+    webhook_endpoints,
+    workflow_runs,
+)
+from contentsvc_core.identifiers import minted_between
+
+_COLUMNS: Final[Mapping[str, Column[str]]] = {
+    "brand": brand_identities.c.id,
+    "endpoint": webhook_endpoints.c.id,
+    "integration": integrations.c.id,
+    "log": log_entries.c.id,
+    "post": posts.c.id,
+    "run": workflow_runs.c.id,
+    "schedule": schedules.c.id,
+    "trigger": triggers.c.id,
+}
+_LAST: Final = "\x7f"
+#: The most by which the times of a log entry and of its id differ, in milliseconds: five minutes.
+_APART_MS: Final = 300_000
+
+
+async def ids_beginning_with(database: Database, kind: str, beginning: str, *, limit: int) -> Sequence[str]:
+    """Return the ids of a kind that begin with a text, newest first."""
+    column = _COLUMNS[kind]
+    query = select(column).where(column >= beginning, column < beginning + _LAST)
+    if kind == "log":
+        query = _by_time(query, beginning)
+    newest = query.order_by(column.desc()).limit(limit)
+    return await database.read(lambda connection: [row.id for row in connection.execute(newest)])
+
+
+def _by_time(query: Select[tuple[str]], beginning: str) -> Select[tuple[str]]:
+    minted = minted_between(beginning)
+    if minted is None:
+        return query
+    first, last = minted
+    return query.where(
+        log_entries.c.organization_id.in_(select(organizations.c.id)),
+        log_entries.c.created_at.between(first - _APART_MS, last + _APART_MS),
+    )

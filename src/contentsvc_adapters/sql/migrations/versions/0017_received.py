@@ -1,0 +1,15 @@
+"""The facts of refused deliveries, in their log entries. No row is filled: older entries have no facts."""
+
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+revision: Final = "0017"
+down_revision: Final = "0016"
+branch_labels: Final = None
+depends_on: Final = None
+
+
+def upgrade() -> None:
+    op.add_column("log_entries", sa.Column("received", sa.Text(), nullable=True))

@@ -1,0 +1,266 @@
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, final
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
+
+from contentsvc_adapters.sql import addressing, containment, rows
+from contentsvc_adapters.sql.counts import POSTS
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import posts, told_once
+from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of, written_labels
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.queries import PostOrder, PostQuery
+from contentsvc_core.content.versions import PostVersion
+from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import to_ms
+
+if TYPE_CHECKING:
+    from contentsvc_adapters.sql.searching.search import SqlSearch
+
+_COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
+_DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
+_SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)
+
+
+@final
+class SqlPostLibrary:
+    def __init__(self, database: Database, search: "Callable[[], SqlSearch]") -> None:
+        self._database = database
+        self._search = search
+
+    async def page(
+        self, organization_id: str, query: PostQuery, request: PageRequest
+    ) -> tuple[Sequence[Post], Pagination] | Refusal:
+        """Count the posts and read one page in one snapshot.
+
+        A filter of fields without counts examines all posts of the organization that the other filters leave.
+        """
+        if not query.is_counted:
+            return await self._examined(organization_id, query, request)
+        filters = _filters(query)
+
+        def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | Refusal:
+            by = _COLUMNS[query.order_by]
+            found = POSTS.page(
+                connection, select(posts), organization_id, filters, request, ascending=query.ascending, by=by
+            )
+            if isinstance(found, Refusal):
+                return found
+            read, pagination = found
+            return [rows.post_of(row) for row in read], pagination
+
+        return await self._database.read(page)
+
+    async def _examined(
+        self, organization_id: str, query: PostQuery, request: PageRequest
+    ) -> tuple[Sequence[Post], Pagination] | Refusal:
+        conditions = await self._conditions(organization_id, query)
+        counting = select(func.count()).select_from(posts).where(*conditions)
+        keys = select(posts.c.id).where(*conditions).order_by(*_order(query))
+        keys = keys.limit(request.limit).offset(request.offset)
+        reading = select(posts).where(posts.c.id.in_(keys)).order_by(*_order(query))
+
+        def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | Refusal:
+            pagination = paginate(request, connection.scalar(counting) or 0)
+            if isinstance(pagination, Refusal):
+                return pagination
+            return [rows.post_of(row) for row in connection.execute(reading)], pagination
+
+        return await self._database.read(page)
+
+    async def chosen(
+        self, organization_id: str, query: PostQuery, *, limit: int
+    ) -> tuple[Sequence[tuple[str, str]], int]:
+        conditions = await self._conditions(organization_id, query)
+        counting = select(func.count()).select_from(posts).where(*conditions)
+        reading = select(posts.c.id, posts.c.title).where(*conditions).order_by(*_order(query)).limit(limit)
+
+        def read(connection: Connection) -> tuple[Sequence[tuple[str, str]], int]:
+            titles = [(row.id, row.title) for row in connection.execute(reading)]
+            return titles, connection.scalar(counting) or 0
+
+        return await self._database.read(read)
+
+    async def _conditions(self, organization_id: str, query: PostQuery) -> list[ColumnElement[bool]]:
+        from contentsvc_core.content.public.facets import folded  # noqa: PLC0415  # a list without filters needs none
+
+        dialect, by = self._database.dialect, posts.c[_COLUMNS[query.order_by]]
+        conditions = [posts.c.organization_id == organization_id]
+        conditions += [posts.c[name].in_(values) for name, values in _filters(query).items() if values]
+        if query.since is not None:
+            conditions.append(by >= to_ms(query.since))
+        if query.until is not None:
+            conditions.append(by < to_ms(query.until))
+        for kind, names in (
+            ("label", [label.value for label in query.labels]),
+            ("repository", [folded(name) for name in query.repositories]),
+        ):
+            if names:
+                conditions.append(or_(*(dialect.holds(posts.c.facets, f"\n{kind}:{name}\n") for name in names)))
+        if query.terms:
+            conditions.append(posts.c.id.in_(await self._search().matching(organization_id, query.terms)))
+        return conditions
+
+    async def waiting(self, organization_id: str) -> int:
+        scheduled = (
+            select(func.count()).select_from(posts).where(posts.c.organization_id == organization_id, _SCHEDULED)
+        )
+
+        def read(connection: Connection) -> int:
+            drafts = POSTS.days(connection, organization_id, {"status": [PostStatus.DRAFT.value]})
+            return sum(each.number for each in drafts) - (connection.scalar(scheduled) or 0)
+
+        return await self._database.read(read)
+
+    async def due(self, now: datetime, *, limit: int) -> Sequence[tuple[str, str]]:
+        query = (
+            select(posts.c.organization_id, posts.c.id)
+            # The condition on the organization makes SQLite read the index of scheduled posts, which is small.
+            .where(posts.c.organization_id > "", posts.c.publish_at <= to_ms(now), _SCHEDULED)
+            .order_by(posts.c.publish_at, posts.c.id)
+            .limit(limit)
+        )
+        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [(row.organization_id, row.id) for row in post_rows]
+
+    async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
+        mine = select(posts.c.id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+
+        def read(connection: Connection) -> Sequence[PostVersion]:
+            return versions_of(connection, post_id) if connection.execute(mine).first() else ()
+
+        return await self._database.read(read)
+
+    async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
+        query = (
+            select(posts)
+            .where(posts.c.organization_id == organization_id)
+            .order_by(posts.c.created_at.desc(), posts.c.id.desc())
+            .limit(limit)
+        )
+        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [rows.post_of(row) for row in post_rows]
+
+    async def post(self, organization_id: str, post_id: str) -> Post | None:
+        query = select(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else rows.post_of(row)
+
+    async def add(self, post: Post, *, author: str | None = None) -> None:
+        row = rows.post_row(post, run_id=None, once=None)
+        adding = (
+            self._database.dialect.insert(posts).on_conflict_do_nothing(index_elements=["id"]).returning(posts.c.id)
+        )
+
+        def add(connection: Connection) -> None:
+            if connection.scalar(adding, row) is None:
+                # The transaction runs again after an unknown outcome, and was committed the first time.
+                return
+            first = PostVersion(number=1, text=post.text, saved_at=post.updated_at, author=author)
+            add_versions(connection, post.id, [first])
+            from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
+            from contentsvc_core.outgoing.events import post_written  # noqa: PLC0415  # as above
+
+            enqueue(connection, self._database.dialect, post_written(post, by_editor=True))
+            addressing.address(connection, self._database.dialect, [post])
+
+        await self._database.write(add)
+
+    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
+        """Update a post if its last change is ``seen``, so that one of several concurrent changes wins."""
+        mine = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
+        values = {
+            "title": post.title,
+            "content": post.content,
+            "markdown": post.markdown,
+            "status": post.status.value,
+            "updated_at": to_ms(post.updated_at),
+            "published_at": None if post.published_at is None else to_ms(post.published_at),
+            "occurred_at": to_ms(post.occurred_at),
+            "summary": post.summary,
+            "labels": written_labels(post.labels),
+            "publish_at": None if post.publish_at is None else to_ms(post.publish_at),
+        }
+        changing = (
+            update(posts)
+            .where(*mine, posts.c.updated_at == to_ms(seen), posts.c.updated_at < to_ms(post.updated_at))
+            .values(values)
+        )
+        standing = select(*(posts.c[name] for name in values)).where(*mine)
+        # The update below replaces exactly the version that is read here, or nothing.
+        replaced = select(posts).where(*mine, posts.c.updated_at == to_ms(seen))
+        done = False
+
+        def change(connection: Connection) -> bool:
+            nonlocal done
+            found = connection.execute(replaced).first()
+            before = None if found is None else rows.post_of(found)
+            changes_status = before is not None and before.status is not post.status
+            publishes = changes_status and post.status is PostStatus.PUBLISHED
+            moves = changes_status and post.release_tag is not None
+            if moves:
+                containment.hold(connection, [post.organization_id], releases=True)
+            if before is not None and connection.execute(changing).rowcount:
+                keep_versions(connection, before, post, author)
+                if moves:
+                    containment.contain_again(connection, post.organization_id, post.id)
+                row = connection.execute(select(posts).where(*mine)).one()
+                addressing.address(connection, self._database.dialect, [rows.post_of(row)])
+                if publishes:
+                    from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
+                    from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
+
+                    # Other columns may have changed meanwhile: the message shows the stored post.
+                    row = connection.execute(select(posts).where(*mine)).one()
+                    enqueue(connection, self._database.dialect, [post_published(rows.post_of(row))])
+                done = True
+                return True
+            # If the transaction runs again after an unknown outcome, the stored values may be its own.
+            stored = connection.execute(standing).mappings().first() if done else None
+            return stored is not None and dict(stored) == values
+
+        return await self._database.write(change)
+
+    async def remove(
+        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+    ) -> bool:
+        """Delete a post; its key remains reported."""
+        removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        if seen is not None:
+            removing = removing.where(posts.c.updated_at == to_ms(seen))
+        statement = self._database.dialect.insert(told_once).on_conflict_do_nothing()
+        done = False
+
+        def remove(connection: Connection) -> bool:
+            nonlocal done
+            containment.hold(connection, [organization_id], releases=True)
+            removed = connection.execute(removing.returning(posts.c.once_key)).first()
+            if removed is not None:
+                if removed.once_key is not None:
+                    connection.execute(statement, {"organization_id": organization_id, "once_key": removed.once_key})
+                containment.contain_again(connection, organization_id, post_id, is_gone=True)
+                addressing.forget(connection, post_id)
+                if at is not None:
+                    from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list needs none
+
+                    note_change(connection, organization_id, at)
+                done = True
+            # ``done`` is true if the transaction runs again after an unknown outcome and was committed the first time.
+            return done
+
+        return await self._database.write(remove)
+
+
+def _filters(query: PostQuery) -> dict[str, Sequence[str]]:
+    return {
+        "status": [status.value for status in query.statuses],
+        "content_type": [kind.value for kind in query.content_types],
+        "brand_identity_id": query.brand_identity_ids,
+    }
+
+
+def _order(query: PostQuery) -> list[ColumnElement[Any]]:
+    place = (posts.c[_COLUMNS[query.order_by]], posts.c.id)
+    return [column.asc() if query.ascending else column.desc() for column in place]

@@ -1,0 +1,329 @@
+"""The queries of the dashboard's lists.
+
+They have no indexes of their own, because each delivery would pay for an index. The log and the runs are read in the
+order of their keys, and rows of a delivery are found by the delivery's time.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias, final
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal_column, or_, select, tuple_
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.counts import LOG, Stretch
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.entries import find_entry, listed_entries
+from contentsvc_adapters.sql.runs import has_status, listed_runs
+from contentsvc_adapters.sql.schema import events, log_counts, log_entries, posts, workflow_runs
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.journal import TITLES, Direction, ListedEntry, LogOutcome, LogStatus
+from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.read_model import LogCount, LogSearch, refuse_uncounted
+from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
+from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
+
+_Conditions: TypeAlias = Sequence[ColumnElement[bool]]
+
+_DAY_MS, _HOUR_MS = LOG.spans
+#: The condition that a count is not zero: only the sum over the shards is meaningful.
+_ANY: Final = func.sum(log_counts.c.number) > 0
+_SEARCHED: Final = (
+    log_entries.c.title,
+    log_entries.c.reference_id,
+    log_entries.c.error_message,
+    log_entries.c.reason,
+)
+
+
+@final
+class SqlReadModel:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._entries = listed_entries(database.dialect)
+        self._runs = listed_runs(database.dialect)
+
+    async def log(
+        self,
+        organization_id: str,
+        search: LogSearch,
+        *,
+        limit: int,
+        before: Cursor | None = None,
+        after: Cursor | None = None,
+    ) -> Sequence[ListedEntry]:
+        filters = {
+            "integration_id": search.integration_ids,
+            "status": [status.value for status in search.statuses],
+        }
+        mine = [
+            log_entries.c.organization_id == organization_id,
+            *(log_entries.c[name].in_(values) for name, values in filters.items() if values),
+            *_with_outcomes(search),
+            *([] if search.since is None else [log_entries.c.created_at >= to_ms(search.since)]),
+            *_holding(self._database.dialect, search),
+            *_between(log_entries, before, after),
+        ]
+
+        def read(connection: Connection) -> list[rows.AnyRow]:
+            if search == LogSearch():
+                return list(connection.execute(_listed(self._entries, log_entries, mine, limit)))
+            entry_rows: list[rows.AnyRow] = []
+            # Each day is one short statement, and days without matching entries are skipped.
+            for day in LOG.days(connection, organization_id, filters):
+                if search.since is not None and day.until <= to_ms(search.since):
+                    break
+                if _is_outside(day, before, after):
+                    continue
+                entry_rows += connection.execute(
+                    _listed(self._entries, log_entries, [*mine, *_inside(day)], limit - len(entry_rows))
+                )
+                if len(entry_rows) >= limit:
+                    break
+            return entry_rows
+
+        return await _entries(await self._database.read(read))
+
+    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
+        row = await self._database.read(
+            lambda connection: find_entry(connection, self._entries, organization_id, log_id)
+        )
+        return None if row is None else (await _entries([row]))[0]
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
+        """Read each integration's newest entry, which is in the newest hour with a count."""
+
+        def read(connection: Connection) -> list[rows.AnyRow]:
+            return [
+                row
+                for integration_id, day in _newest_days(connection, organization_id).items()
+                for row in connection.execute(_newest(connection, self._entries, organization_id, integration_id, day))
+            ]
+
+        return {entry.integration_id: entry for entry in await _entries(await self._database.read(read))}
+
+    async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
+        refuse_uncounted(span)
+        key = (log_counts.c.starts_at, log_counts.c.integration_id, log_counts.c.status)
+        counting = (
+            select(*key, func.sum(log_counts.c.number).label("number"))
+            .where(
+                log_counts.c.organization_id == organization_id,
+                log_counts.c.span == span // timedelta(milliseconds=1),
+                log_counts.c.starts_at >= to_ms(since),
+            )
+            .group_by(*key)
+            .having(_ANY)
+            .order_by(*key)
+        )
+        count_rows = await self._database.read(lambda connection: connection.execute(counting).all())
+        return [
+            LogCount(
+                starts_at=from_ms(row.starts_at),
+                integration_id=row.integration_id,
+                status=LogStatus(row.status),
+                # In PostgreSQL, the sum of integers is a decimal number.
+                number=int(row.number),
+            )
+            for row in count_rows
+        ]
+
+    async def runs(
+        self,
+        organization_id: str,
+        *,
+        statuses: Collection[RunStatus] = (),
+        limit: int,
+        before: Cursor | None = None,
+    ) -> Sequence[ListedRun]:
+        mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
+        if statuses:
+            # In the order of the enum, not of the set, so that equal queries have equal statements.
+            mine.append(or_(*(has_status(status) for status in RunStatus if status in statuses)))
+        return await self._read_runs(_listed(self._runs, workflow_runs, mine, limit))
+
+    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
+        mine = workflow_runs.c.organization_id == organization_id
+        runs = await self._read_runs(self._runs.where(mine, workflow_runs.c.id == run_id))
+        return runs[0] if runs else None
+
+    async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
+        query = (
+            select(events.c.id, events.c.type, events.c.data)
+            .join(workflow_runs, workflow_runs.c.event_id == events.c.id)
+            .where(
+                workflow_runs.c.organization_id == organization_id,
+                workflow_runs.c.id == run_id,
+                events.c.type.not_in(sorted(REQUESTED_KINDS)),
+                self._database.dialect.size_of(events.c.data) <= max_bytes,
+            )
+        )
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else await asyncio.to_thread(rows.event_of, row.id, row.type, row.data)
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
+        """Read the runs that have the event of an entry.
+
+        The event has the entry's id and time; the runs of one settlement have that time, too.
+        """
+        arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
+
+        def read(connection: Connection) -> Sequence[rows.AnyRow]:
+            at = connection.scalar(arrived)
+            if at is None:
+                return ()
+            came = and_(
+                workflow_runs.c.organization_id == organization_id,
+                workflow_runs.c.created_at == at,
+                workflow_runs.c.event_id == log_id,
+            )
+            condition = and_(
+                log_entries.c.organization_id == organization_id,
+                log_entries.c.created_at == at,
+                log_entries.c.id == log_id,
+            )
+            return connection.execute(
+                self._runs.join(log_entries, condition).where(came).order_by(workflow_runs.c.id)
+            ).all()
+
+        return await _runs(await self._database.read(read))
+
+    async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
+        counting = (
+            select(workflow_runs.c.status, func.count().label("number"))
+            .where(workflow_runs.c.organization_id == organization_id, workflow_runs.c.created_at >= to_ms(since))
+            .group_by(workflow_runs.c.status)
+        )
+        count_rows = await self._database.read(lambda connection: connection.execute(counting).all())
+        return {RunStatus(row.status): row.number for row in count_rows}
+
+    async def log_of(self, organization_id: str, run: RunState) -> str | None:
+        """Read the entry that came with a run's event: it has the run's time and the event's id."""
+        came = and_(
+            log_entries.c.organization_id == workflow_runs.c.organization_id,
+            log_entries.c.created_at == workflow_runs.c.created_at,
+            log_entries.c.id == workflow_runs.c.event_id,
+        )
+        mine = (workflow_runs.c.organization_id == organization_id, workflow_runs.c.id == run.id)
+        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, came).where(*mine)
+        return await self._database.read(lambda connection: connection.scalar(query))
+
+    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
+        query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        return await self._database.read(lambda connection: connection.scalar(query))
+
+    async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
+        mine = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
+        query = select(posts.c.id, posts.c.title).where(*mine)
+        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.id: row.title for row in post_rows}
+
+    async def _read_runs(self, query: Select[*tuple[Any, ...]]) -> list[ListedRun]:
+        return await _runs(await self._database.read(lambda connection: connection.execute(query).all()))
+
+
+async def _entries(entry_rows: Sequence[rows.AnyRow]) -> list[ListedEntry]:
+    # In a thread: there may be fifty small events of an older version.
+    return await asyncio.to_thread(lambda: [rows.listed_entry(row) for row in entry_rows])
+
+
+async def _runs(run_rows: Sequence[rows.AnyRow]) -> list[ListedRun]:
+    return await asyncio.to_thread(lambda: [rows.listed_run(row) for row in run_rows])
+
+
+def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
+    conditions: list[ColumnElement[bool]] = []
+    if search.event_word:
+        conditions.append(dialect.holds(log_entries.c.title, search.event_word))
+    if search.folded_text:
+        conditions.append(or_(*(dialect.holds(text, search.folded_text, folded=True) for text in _SEARCHED)))
+    return conditions
+
+
+def _with_outcomes(search: LogSearch) -> _Conditions:
+    if not search.outcomes:
+        return []
+    title, failed = log_entries.c.title, log_entries.c.status == LogStatus.FAILED.value
+    starts = (start for outcome, start in TITLES.items() if outcome in search.outcomes)
+    conditions = [and_(~failed, func.substr(title, 1, len(start)) == start) for start in starts]
+    if LogOutcome.REFUSED in search.outcomes:
+        conditions.append(failed)
+    return [log_entries.c.direction == Direction.INCOMING.value, or_(*conditions)]
+
+
+def _between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
+    place = tuple_(table.c.created_at, table.c.id)
+    conditions: list[ColumnElement[bool]] = []
+    if before is not None:
+        conditions.append(place < tuple_(to_ms(before.created_at), before.id))
+    if after is not None:
+        conditions.append(place > tuple_(to_ms(after.created_at), after.id))
+    return conditions
+
+
+def _is_outside(stretch: Stretch, before: Cursor | None, after: Cursor | None) -> bool:
+    return (before is not None and to_ms(before.created_at) < stretch.since) or (
+        after is not None and to_ms(after.created_at) >= stretch.until
+    )
+
+
+def _inside(stretch: Stretch) -> _Conditions:
+    return log_entries.c.created_at >= stretch.since, log_entries.c.created_at < stretch.until
+
+
+def _listed(
+    whole: Select[*tuple[Any, ...]], table: Table, conditions: _Conditions, limit: int
+) -> Select[*tuple[Any, ...]]:
+    """Create the statement that reads the newest matching rows of a table as ``whole`` does, newest first.
+
+    Their keys are selected first, and joins apply to the selected rows only. The limit is a literal. PostgreSQL plans a
+    repeated statement for unknown parameters, would assume a tenth of the table, and scan all joined rows.
+    """
+    place = (table.c.created_at, table.c.id)
+    newest_first = [column.desc() for column in place]
+    mine = select(table.c.organization_id, *place).where(*conditions).order_by(*newest_first)
+    keys = mine.limit(literal_column(str(limit))).subquery("keys")
+    same = and_(
+        table.c.organization_id == keys.c.organization_id,
+        table.c.created_at == keys.c.created_at,
+        table.c.id == keys.c.id,
+    )
+    return whole.join(keys, same).order_by(*newest_first)
+
+
+def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]:
+    key = (log_counts.c.integration_id, log_counts.c.starts_at)
+    days = (
+        select(*key)
+        .where(log_counts.c.organization_id == organization_id, log_counts.c.span == _DAY_MS)
+        .group_by(*key)
+        .having(_ANY)
+        .order_by(log_counts.c.starts_at)
+    )
+    return {row.integration_id: row.starts_at for row in connection.execute(days)}
+
+
+def _newest(
+    connection: Connection, whole: Select[*tuple[Any, ...]], organization_id: str, integration_id: str, day: int
+) -> Select[*tuple[Any, ...]]:
+    starts_at = log_counts.c.starts_at
+    hours = (
+        select(starts_at)
+        .where(
+            log_counts.c.organization_id == organization_id,
+            log_counts.c.span == _HOUR_MS,
+            starts_at >= day,
+            starts_at < day + _DAY_MS,
+            log_counts.c.integration_id == integration_id,
+        )
+        .group_by(starts_at)
+        .having(_ANY)
+        .order_by(starts_at.desc())
+        .limit(1)
+    )
+    hour = connection.execute(hours).scalar_one()
+    mine = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
+    return _listed(whole, log_entries, [*mine, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)

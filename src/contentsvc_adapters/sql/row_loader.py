@@ -1,0 +1,35 @@
+"""Batched lookups of single rows, which concurrent runs need."""
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+from sqlalchemy import Column, Connection, Select, bindparam
+
+from contentsvc_adapters.sql.batcher import Batcher
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import AnyRow
+
+
+@final
+class RowLoader:
+    """Finds rows by a unique key; concurrent lookups share one statement."""
+
+    def __init__(self, database: Database, rows: Select[*tuple[Any, ...]], key: Column[str]) -> None:
+        self._database = database
+        self._rows: Final = rows.where(key.in_(bindparam("keys", expanding=True)))
+        self._key: Final = key.name
+        self._asking: Batcher[str, AnyRow | None] = Batcher(self._ask)
+
+    async def find(self, organization_id: str, key: str) -> AnyRow | None:
+        """Return an organization's row, read after this call began."""
+        row = await self._asking(key)
+        return row if row is not None and row.organization_id == organization_id else None
+
+    async def _ask(self, keys: Sequence[str]) -> Sequence[AnyRow | None]:
+        parameters = {"keys": list(dict.fromkeys(keys))}
+
+        def read(connection: Connection) -> Sequence[AnyRow]:
+            return connection.execute(self._rows, parameters).all()
+
+        by_key = {getattr(row, self._key): row for row in await self._database.read(read)}
+        return [by_key.get(key) for key in keys]

@@ -1,0 +1,253 @@
+"""Indexing documents for search, apart from the write path of deliveries.
+
+The words of a waiting document are computed without a lock. One transaction then deletes its row in ``search_pending``
+if its version is unchanged, and writes the words of the deleted rows only: of two concurrent runs the later one wins.
+
+Before words are computed, the row notes this attempt. A document whose attempt ended its process is indexed alone from
+then on, and given up after :data:`TRIES` attempts until it changes.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any, Final, TypeAlias, final
+
+from attrs import frozen
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, or_, select, update
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
+from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
+from contentsvc_core.content.posts import Post
+from contentsvc_core.read_model import folded
+from contentsvc_core.search.documents import DocumentKind, post_words, record_words
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+
+#: The maximum number of documents in a batch, and the maximum size of their events in bytes, as stored.
+_BATCH: Final = 100
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+#: The number of unfinished attempts after which a document is given up.
+TRIES: Final = 3
+#: In milliseconds. A younger attempt may still finish, here or on another node, so no further attempt is counted. A
+#: batch takes a second of processor time, a single document less.
+_LEASE_MS: Final = 10_000
+_KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
+_DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
+
+#: The number of attempts to index the current version of a document.
+_BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
+#: The condition that a document was not given up.
+WAITS: Final = _BEGUN <= TRIES
+
+_Key: TypeAlias = tuple[str, str, str]
+
+
+@final
+@frozen(kw_only=True)
+class GivenUp:
+    """A document that is not searchable, because its indexing never finished."""
+
+    organization_id: str
+    kind: str
+    #: A context record's custom id, or a post's id.
+    document_id: str
+
+
+@final
+@frozen(kw_only=True)
+class _IndexingTask:
+    """A document as it was read for indexing."""
+
+    key: _Key
+    version: int
+    #: ``None``: the document was deleted.
+    row: dict[str, Any] | None
+    words: tuple[str, ...] = ()
+
+
+@final
+class SearchIndexer:
+    def __init__(self, database: Database, words: WordIndex) -> None:
+        self._database = database
+        self._words = words
+        #: Called for each document that is given up.
+        self.on_given_up: Callable[[GivenUp], None] = _nothing
+
+    async def look(self, *, limit: int, organization_id: str | None = None) -> int:
+        """Index at most ``limit`` documents of one organization, or of any; return their number."""
+        done = 0
+        while done < limit:
+            pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
+            if not pending:
+                break
+            begun = await self._database.write(lambda connection, pending=pending: self._begin(connection, pending))
+            done += len(pending)
+            first = pending[0]
+            if first.begun >= TRIES:
+                if begun:
+                    self.on_given_up(
+                        GivenUp(organization_id=first.organization_id, kind=first.kind, document_id=first.document_id)
+                    )
+                continue
+            looks = await asyncio.to_thread(_looks, pending, records, written)
+            await self._database.write(lambda connection, looks=looks: self._keep(connection, looks))
+        return done
+
+    async def _pending(
+        self, limit: int, organization_id: str | None
+    ) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
+        """Read the next waiting documents: several new ones, or a single suspect.
+
+        A suspect has two unfinished attempts, or one whose lease has expired.
+        """
+        has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
+        suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
+        query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)
+        # After the last attempt, its lease must expire before the document is given up.
+        query = query.where(or_(_BEGUN < TRIES, and_(WAITS, has_expired)))
+        if organization_id is not None:
+            query = query.where(search_pending.c.organization_id == organization_id)
+        query = query.order_by(*_KEY).limit(limit)
+
+        def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
+            pending = connection.execute(query).all()
+            pending = list(takewhile(lambda row: not row.suspect, pending)) or pending[:1]
+            pending = pending[: self._fitting(connection, pending)] if pending else pending
+            return pending, _records(connection, pending), _posts(connection, pending)
+
+        return await self._database.read(read)
+
+    def _expired(self) -> ColumnElement[int]:
+        return self._database.dialect.now_ms() - _LEASE_MS
+
+    def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
+        beginning = (
+            update(search_pending)
+            .where(
+                *(column == bindparam(f"the_{column.name}") for column in (*_KEY, search_pending.c.version)),
+                or_(_BEGUN == 0, search_pending.c.begun_at <= self._expired()),
+            )
+            .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=self._database.dialect.now_ms())
+        )
+        # One by one in the order of keys, the same order as when they are removed.
+        return sum(
+            connection.execute(
+                beginning,
+                {
+                    "the_organization_id": row.organization_id,
+                    "the_kind": row.kind,
+                    "the_document_id": row.document_id,
+                    "the_version": row.version,
+                },
+            ).rowcount
+            for row in pending
+        )
+
+    def _fitting(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
+        sizes = dict[tuple[str, str], int]()
+        size = self._database.dialect.size_of(events.c.data)
+        source = context_records.join(events, events.c.id == context_records.c.event_id)
+        query = select(context_records.c.organization_id, context_records.c.custom_id, size).select_from(source)
+        if mine := _ids(pending, DocumentKind.CONTEXT):
+            sizes = {
+                (organization_id, custom_id): bytes_
+                for organization_id, custom_id, bytes_ in connection.execute(query.where(_are(context_records, mine)))
+            }
+        return how_many_fit((sizes.get((row.organization_id, row.document_id), 0) for row in pending), _BATCH_BYTES)
+
+    def _keep(self, connection: Connection, looks: Sequence[_IndexingTask]) -> None:
+        # In the order of keys, so that concurrent transactions cannot deadlock.
+        taken = [look for look in looks if _take(connection, look)]
+        gone = [look.key for look in taken if look.row is None]
+        if gone:
+            mine = or_(
+                *(
+                    and_(*(search_documents.c[name] == part for name, part in zip(_DOCUMENT_KEY, key, strict=True)))
+                    for key in gone
+                )
+            )
+            removing = delete(search_documents).where(mine).returning(search_documents.c.id)
+            self._words.drop(connection, list(connection.scalars(removing)))
+        addition = self._database.dialect.insert(search_documents)
+        keeping = addition.on_conflict_do_update(
+            index_elements=list(_DOCUMENT_KEY),
+            set_={name: addition.excluded[name] for name in ("created_at", "place_id", "repository", "type")},
+        ).returning(search_documents.c.id)
+        documents = [(connection.execute(keeping, look.row).scalar_one(), look.words) for look in taken if look.row]
+        self._words.keep(connection, documents)
+
+
+def _nothing(_document: GivenUp) -> None:
+    pass
+
+
+def _looks(
+    pending: Sequence[rows.AnyRow], records: Sequence[rows.AnyRow], written: Sequence[rows.AnyRow]
+) -> list[_IndexingTask]:
+    documents: dict[_Key, ContextRecord | Post] = {}
+    for row in records:
+        record = rows.context_record(row)
+        documents[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
+    for row in written:
+        post = rows.post_of(row)
+        documents[post.organization_id, DocumentKind.POST.value, post.id] = post
+    return [_look(row, documents) for row in pending]
+
+
+def _take(connection: Connection, look: _IndexingTask) -> bool:
+    standing = and_(
+        *(column == part for column, part in zip(_KEY, look.key, strict=True)),
+        search_pending.c.version == look.version,
+    )
+    return connection.execute(delete(search_pending).where(standing)).rowcount > 0
+
+
+def _ids(pending: Sequence[rows.AnyRow], kind: DocumentKind) -> dict[str, list[str]]:
+    ids: dict[str, list[str]] = {}
+    for row in pending:
+        if row.kind == kind.value:
+            ids.setdefault(row.organization_id, []).append(row.document_id)
+    return ids
+
+
+def _are(table: Table, ids: dict[str, list[str]]) -> ColumnElement[bool]:
+    column = table.c.custom_id if table is context_records else table.c.id
+    return or_(*(and_(table.c.organization_id == whose, column.in_(mine)) for whose, mine in ids.items()))
+
+
+def _records(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
+    ids = _ids(pending, DocumentKind.CONTEXT)
+    source = context_records.join(events, events.c.id == context_records.c.event_id)
+    whole = select(
+        context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
+    ).select_from(source)
+    return connection.execute(whole.where(_are(context_records, ids))).all() if ids else ()
+
+
+def _posts(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
+    ids = _ids(pending, DocumentKind.POST)
+    return connection.execute(select(posts).where(_are(posts, ids))).all() if ids else ()
+
+
+def _look(row: rows.AnyRow, documents: dict[_Key, ContextRecord | Post]) -> _IndexingTask:
+    key = (row.organization_id, row.kind, row.document_id)
+    whole = dict(zip(_DOCUMENT_KEY, key, strict=True))
+    match documents.get(key):
+        case ContextRecord() as record:
+            scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
+            place = {"created_at": to_ms(record.created_at), "place_id": record.id}
+            fields = {"repository": folded(record.repository), "type": record.event.type}
+            return _IndexingTask(
+                key=key, version=row.version, row={**whole, **place, **fields}, words=(scope, *record_words(record))
+            )
+        case Post() as post:
+            scope = scope_word(post.organization_id, DocumentKind.POST)
+            place = {"created_at": to_ms(post.created_at), "place_id": post.id}
+            fields = {"repository": None, "type": post.content_type.value}
+            return _IndexingTask(
+                key=key, version=row.version, row={**whole, **place, **fields}, words=(scope, *post_words(post))
+            )
+        case None:
+            return _IndexingTask(key=key, version=row.version, row=None)

@@ -1,0 +1,228 @@
+import asyncio
+from collections.abc import Collection
+from datetime import UTC, datetime
+from hashlib import sha1
+from typing import TYPE_CHECKING, Any, Final, final
+from uuid import uuid4
+
+import click
+import msgspec
+from attrs import frozen
+
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.output import JSON, hint, show
+from contentsvc_cli.wiring import accepted, receiver_of, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
+from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.workflows.filters import TriggerOptions
+from contentsvc_core.workflows.triggers import EVENT_TYPES, UNKNOWN_TRIGGER, Trigger, source_type
+
+if TYPE_CHECKING:
+    from contentsvc_cli.develop.recordings import RecordedDelivery
+    from contentsvc_cli.remote import Api
+
+_SUBJECT: Final = "feat: a sample commit of 'contentsvc trigger test'"
+_TAG: Final = "v0.0.0-sample"
+#: The default branch of a repository whose default branch is unknown.
+_BRANCH: Final = "main"
+#: Providers whose deliveries have the form of the samples.
+_NATIVE: Final = frozenset({"codehost", "github"})
+#: The fields of a sample that only one event type has.
+_OF_EVENT: Final = {"branch": "push", "paths": "push", "message": "push", "tag": "release", "pre_release": "release"}
+
+
+@final
+@frozen(kw_only=True)
+class _Sample:
+    """The event that is tried."""
+
+    event: str
+    #: ``None``: the default branch.
+    branch: str | None
+    message: str
+    paths: tuple[str, ...]
+    tag: str
+    pre_release: bool
+
+    def read(self, defaults: Collection[str]) -> Event:
+        """Return the event of the sample; ``defaults`` are the known default branches."""
+        if self.event == "release":
+            return Release(
+                action="published",
+                tag_name=self.tag,
+                name=None,
+                body=None,
+                prerelease=self.pre_release,
+                draft=False,
+                published_at=None,
+                url="",
+            )
+        defaults = defaults or (_BRANCH,)
+        branch = self.branch or next(iter(defaults))
+        author = Author(name="", email="")
+        commit = Commit(id="", message=self.message, author=author, timestamp="", url="", modified=self.paths)
+        ref, off_default = f"refs/heads/{branch}", branch not in defaults
+        return Push(ref=ref, branch=branch, commits=(commit,), head_commit=None, off_default=off_default)
+
+
+@click.command("test")
+@click.argument("trigger_id")
+@click.option("--event", type=click.Choice(EVENT_TYPES), help="Event type of the sample.  [default: one that matches]")
+@click.option("--branch", help="Branch of the sample push.  [default: the default branch]")
+@click.option("--path", "paths", multiple=True, help="Changed file of the sample push. Repeat for several.")
+@click.option("--message", help="Commit message of the sample push, such as 'fix(api): a fault'.")
+@click.option("--tag", help=f"Tag of the sample release.  [default: {_TAG}]")
+@click.option("--pre-release", is_flag=True, help="Make the sample release a pre-release.")
+@click.option("--send", is_flag=True, help="Sign the sample and receive it: a real run writes a draft or a post.")
+@JSON
+def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool, **given: Any) -> None:  # noqa: ANN401  # the sample's options
+    """Check whether an event would start a run of this trigger.
+
+    The answer has the reason. The sample passes through the filters of the trigger: branches, paths, scopes, tags and
+    pre-releases. An option of the sample implies its event type.
+
+    With --send, a signed sample is received as if the code host had sent it, without a server. All matching triggers
+    start runs, and a running server performs them.
+    """
+    kinds = {_OF_EVENT[name] for name, value in given.items() if value} | ({event} - {None})
+    if len(kinds) > 1:
+        message = "--branch, --path and --message are of a push; --tag and --pre-release are of a release"
+        raise click.UsageError(message)
+
+    def sample_for(trigger: Trigger) -> _Sample:
+        return _Sample(
+            event=next(iter(kinds), None) or next(iter(trigger.event_types), EVENT_TYPES[0]),
+            branch=given["branch"],
+            message=given["message"] or _SUBJECT,
+            paths=given["paths"],
+            tag=given["tag"] or _TAG,
+            pre_release=given["pre_release"],
+        )
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await app.stores.directory.owner_of(trigger_id)
+        found = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
+        trigger = accepted(found or UNKNOWN_TRIGGER, missing=f"there is no trigger '{trigger_id}'")
+        sample = sample_for(trigger)
+        integrations = await app.stores.directory.integrations(trigger.organization_id)
+        defaults = [
+            repository.branch
+            for integration in integrations
+            for repository in integration.repositories
+            if repository.branch and trigger.watches(source_type(integration.provider), repository.id)
+        ]
+        told = _verdict(trigger, sample, defaults)
+        return {**told, **await _receive(app, trigger, sample)} if send else told
+
+    def remote(api: "Api") -> dict[str, Any]:
+        if send:
+            message = "--send needs the secret of the webhook: use it on the machine of the service"
+            raise click.UsageError(message)
+        trigger = _trigger(api.get(f"/v1/event-triggers/{part(trigger_id)}")["eventTrigger"])
+        connected: dict[str, list[dict[str, Any]]] = api.get("/v1/integrations")
+        defaults = [
+            repository["defaultBranch"]
+            for provider, repositories in connected.items()
+            for repository in repositories
+            if repository["defaultBranch"] and trigger.watches(source_type(provider), int(repository["repositoryId"]))
+        ]
+        return _verdict(trigger, sample_for(trigger), defaults)
+
+    told = with_app(work, remote=remote)
+    show(told, as_json=as_json)
+    if send:
+        hint("contentsvc run list", as_json=as_json)
+    elif told["matches"]:
+        hint(f"contentsvc trigger test {trigger_id} --send", as_json=as_json)
+
+
+def _trigger(body: dict[str, Any]) -> Trigger:
+    """Return a trigger of the wire. Options of a later version are left out."""
+    options = {wire: body[wire] for wire in TriggerOptions.__struct_encode_fields__ if wire in body}
+    return Trigger(
+        id=body["id"],
+        organization_id=body["organizationId"],
+        source_type=body["sourceType"],
+        enabled=body["enabled"],
+        repository_ids=[int(each) for each in body["targets"]["repositoryIds"]],
+        event_types=body["sourceConfig"]["eventTypes"],
+        output_type=ContentType(body["outputType"]),
+        auto_publish=body["autoPublish"],
+        options=msgspec.convert(options, TriggerOptions),
+        created_at=datetime.now(UTC),
+    )
+
+
+def _verdict(trigger: Trigger, sample: _Sample, defaults: Collection[str]) -> dict[str, Any]:
+    chosen, kinds = sample.event, trigger.event_types
+    watched = "any repository" if trigger.options.all_repositories else ", ".join(map(str, trigger.repository_ids))
+    left = trigger.why_left_out(sample.read(defaults))
+    matches = trigger.enabled and (not kinds or chosen in kinds) and left is None
+    if not trigger.enabled:
+        why = "the trigger is disabled"
+    elif kinds and chosen not in kinds:
+        why = f"the trigger takes {' and '.join(kinds)}, not {chosen}"
+    else:
+        why = f"a {chosen} to {watched} starts a run" if left is None else left.reason
+    writes = f"a {'published' if trigger.auto_publish else 'draft'} {trigger.output_type.value}"
+    return {"triggerId": trigger.id, "event": chosen, "matches": matches, "why": why, "writes": writes}
+
+
+async def _receive(app: Application, trigger: Trigger, sample: _Sample) -> dict[str, Any]:
+    # Imported late: only a sample is signed and received.
+    from contentsvc_cli.develop.receive import receive_recorded  # noqa: PLC0415
+    from contentsvc_core.webhooks.providers import provider_named  # noqa: PLC0415
+
+    for integration in await app.stores.directory.integrations(trigger.organization_id):
+        for repository in integration.repositories:
+            if trigger.watches(source_type(integration.provider), repository.id):
+                provider = provider_named(integration.provider)
+                secrets = await app.stores.directory.secrets(trigger.organization_id, integration.id, app.clock.now())
+                if provider is None or provider.slug not in _NATIVE or not secrets:
+                    message = f"there is no sample for the provider '{integration.provider}': push a commit instead"
+                    raise click.ClickException(message)
+                delivery = await asyncio.to_thread(_delivery, integration, repository, sample)
+                row = await receive_recorded(receiver_of(app), integration, provider, secrets[0], delivery)
+                return {name: row[name] for name in ("delivery", "status", "message")}
+    message = "no repository of this trigger is connected"
+    raise click.ClickException(message)
+
+
+def _delivery(integration: Integration, repository: Repository, sample: _Sample) -> "RecordedDelivery":
+    from contentsvc_cli.develop.changes import LocalCommit, Person  # noqa: PLC0415  # as above
+    from contentsvc_cli.develop.native_bodies import HostedRepository, push_body, release_body  # noqa: PLC0415
+    from contentsvc_cli.develop.recordings import RecordedDelivery  # noqa: PLC0415
+
+    delivery = str(uuid4())
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    person = Person(name="contentsvc", email="sample@contentsvc.invalid")
+    id_ = sha1(delivery.encode(), usedforsecurity=False).hexdigest()
+    hosted = HostedRepository(
+        id=repository.id,
+        full_name=repository.full_name,
+        default_branch=repository.branch or _BRANCH,
+        html_url=f"https://{integration.provider}.invalid/{repository.full_name}",
+    )
+    if sample.event == "push":
+        commit = LocalCommit(
+            id=id_,
+            tree_id=id_,
+            author=person,
+            committer=person,
+            committed_at=now,
+            message=sample.message,
+            modified=sample.paths,
+        )
+        body = push_body(hosted, [commit], before=id_, ref=f"refs/heads/{sample.branch or hosted.default_branch}")
+    else:
+        body = release_body(
+            hosted,
+            tag=sample.tag,
+            notes=f"- {_SUBJECT}\n",
+            published_at=now,
+            by=person.name,
+            prerelease=sample.pre_release,
+        )
+    return RecordedDelivery(event=sample.event, delivery=delivery, body=msgspec.json.encode(body))

@@ -1,0 +1,167 @@
+"""A client of ``/v1``, for commands that work on another machine's service."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, cast, final
+
+import click
+import httpx
+
+from contentsvc_cli.servers import KEY_VARIABLE, Server
+from contentsvc_core.text import one_line
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+#: Timeouts of a request, in seconds: connecting, and each part of an answer.
+_CONNECT_S: Final = 10.0
+_READ_S: Final = 60.0
+#: Attempts of a request that may be repeated, and the first pause between two, in seconds; each pause doubles.
+_ATTEMPTS: Final = 4
+_PAUSE_S: Final = 0.5
+#: The longest pause that ``Retry-After`` asks for and the command waits, in seconds.
+_PATIENCE_S: Final = 30.0
+#: Items of a page: the most that ``/v1`` returns.
+_PAGE: Final = 100
+_LONGEST: Final = 300
+#: Methods that have the same effect if they are sent twice.
+_REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE"})
+_BUSY: Final = frozenset({429, 502, 503, 504})
+
+
+@final
+class Api:
+    def __init__(self, server: Server) -> None:
+        """Certificates are verified, and no redirect is followed: the key stays with this server."""
+        self.url: Final = server.url
+        self._client: Final = httpx.Client(
+            base_url=server.url,
+            headers={"Authorization": f"Bearer {server.key}", "Accept": "application/json"},
+            timeout=httpx.Timeout(_READ_S, connect=_CONNECT_S),
+            follow_redirects=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: "type[BaseException] | None", exc: "BaseException | None", trace: "TracebackType | None"
+    ) -> None:
+        self._client.close()
+
+    def get(self, path: str, **parameters: object) -> Any:  # noqa: ANN401  # JSON
+        """Return a resource. Empty parameters are left out.
+
+        Raises:
+                ClickException: The server refuses the request, or cannot be reached.
+        """
+        return self.send("GET", path, parameters=_filled(parameters))
+
+    def list(self, path: str, name: str, limit: int | None, **parameters: object) -> list[dict[str, Any]]:
+        """Return the items of a paginated list, at most ``limit``, from as many pages as needed."""
+        found: list[dict[str, Any]] = []
+        place: dict[str, Any] = {}
+        size = min(limit or _PAGE, _PAGE)
+        while limit is None or len(found) < limit:
+            answer = self.get(path, limit=size, **place, **parameters)
+            found += answer[name]
+            if "next" in answer:
+                place = {"before": answer["next"]}
+            elif answer["pagination"]["currentPage"] < answer["pagination"]["totalPages"]:
+                place = {"page": answer["pagination"]["currentPage"] + 1}
+            else:
+                break
+            if place.get("before", "") is None:
+                break
+        return found if limit is None else found[:limit]
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        parameters: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+    ) -> Any:  # noqa: ANN401  # JSON
+        """Return the answer to a request; a request that is safe to repeat is repeated after a failure.
+
+        Raises:
+                UsageError: The server refuses a query: exit code 2.
+                ClickException: The server refuses the request for another reason, or cannot be reached.
+        """
+        given: dict[str, Any] = {"params": parameters, "content": content}
+        if body is not None:
+            given["json"] = body
+        for attempt in range(1, _ATTEMPTS + 1):
+            again = attempt < _ATTEMPTS
+            pause = _PAUSE_S * 2 ** (attempt - 1)
+            try:
+                answer = self._client.request(method, path, **given)
+            except httpx.TransportError as exc:
+                if again and (method in _REPEATABLE or isinstance(exc, httpx.ConnectError)):
+                    time.sleep(pause)
+                    continue
+                raise self._unreachable(exc) from exc
+            if answer.status_code in _BUSY and again and (method in _REPEATABLE or answer.status_code == 429):  # noqa: PLR2004
+                pause = max(pause, _seconds(answer.headers.get("Retry-After", "")))
+                if pause <= _PATIENCE_S:
+                    time.sleep(pause)
+                    continue
+            return self._read(answer, method)
+        raise AssertionError
+
+    def _read(self, answer: httpx.Response, method: str) -> Any:  # noqa: ANN401  # JSON
+        if answer.is_redirect:
+            to = one_line(answer.headers.get("Location", ""), _LONGEST)
+            message = f"{self.url} redirects to '{to}': use the URL of the server itself"
+            raise click.ClickException(message)
+        try:
+            read: Any = answer.json()
+        except ValueError:
+            read = None
+        body = cast("dict[str, Any] | None", read if isinstance(read, dict) else None)
+        if answer.is_success and body is not None:
+            return body
+        said = None if body is None else body.get("error")
+        raise self._refusal(answer, method, one_line(str(said), _LONGEST) if said else "")
+
+    def _refusal(self, answer: httpx.Response, method: str, said: str) -> click.ClickException:
+        match answer.status_code:
+            case 401:
+                fault = f"refuses the API key: check {KEY_VARIABLE}, or run 'contentsvc login {self.url}'"
+            case 403:
+                fault = f"refuses: {said}; issue a key with this scope ('contentsvc key issue --scope write')"
+            case 429:
+                wait = answer.headers.get("Retry-After", "")
+                fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
+            case 400 if method == "GET":
+                return click.UsageError(said)
+            case status if said and status < 500:  # noqa: PLR2004  # a refusal with a reason
+                return click.ClickException(said)
+            case status if not said and status != 404 and answer.is_client_error:  # noqa: PLR2004
+                fault = f"answers with {status}: is this the URL of contentsvc?"
+            case 404:
+                fault = "does not know this operation: is this the URL of contentsvc, of this version?"
+            case status:
+                fault = f"answers with {status}{f': {said}' if said else ''}"
+        return click.ClickException(f"{self.url} {fault}")
+
+    def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
+        if isinstance(exc, httpx.TimeoutException):
+            return click.ClickException(f"{self.url} does not answer in time")
+        return click.ClickException(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
+
+
+def _filled(parameters: Mapping[str, object]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for name, value in parameters.items():
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = ",".join(cast("Sequence[str]", value))  # noqa: PLW2901
+        if value not in {None, ""}:
+            given[name] = str(value)
+    return given
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text.isascii() and text.isdecimal() else 0.0

@@ -1,0 +1,115 @@
+"""The server of a command, and the keys of servers in a file."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import quote, urlsplit
+
+import click
+from attrs import frozen
+
+SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
+#: Variable of the API key; an argument would be visible in process lists.
+KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@frozen
+class Server:
+    url: str
+    key: str
+
+
+def chosen_server(*, has_database: bool) -> Server | None:
+    """Return the server of the current command; ``None``: the command uses the database.
+
+    ``--server`` comes first, then ``CONTENTSVC_SERVER``. Without both, the last server of ``contentsvc login`` is used
+    if there is no database.
+    """
+    ctx = click.get_current_context(silent=True)
+    given: str | None = ctx.find_root().params.get("server") if ctx is not None else None
+    url = given or os.environ.get(SERVER_VARIABLE, "")
+    if not url and has_database:
+        return None
+    known = read_logins()
+    url = url or next(reversed([*known]), "")
+    if not url:
+        return None
+    url = checked_url(url)
+    key = os.environ.get(KEY_VARIABLE, "").strip() or known.get(url, "")
+    if not key:
+        message = f"there is no API key for {url}: set {KEY_VARIABLE}, or run 'contentsvc login {url}'"
+        raise click.ClickException(message)
+    return Server(url, key)
+
+
+def checked_url(url: str) -> str:
+    """Return the URL of a server without a slash at the end.
+
+    Raises:
+            ClickException: The URL has no host, or would send the key without encryption.
+    """
+    url = url.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+        host = parts.hostname
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment or parts.username is not None:
+        message = f"'{url}' is not the URL of a server, such as https://contentsvc.example.com"
+        raise click.ClickException(message)
+    ctx = click.get_current_context(silent=True)
+    allowed = ctx is not None and bool(ctx.find_root().params.get("allow_http"))
+    if parts.scheme == "http" and host not in _LOOPBACK and not allowed:
+        message = f"{url} would send your API key without encryption: use https, or add --allow-http before the command"
+        raise click.ClickException(message)
+    return url
+
+
+def logins_file() -> Path:
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "contentsvc" / "logins.json"
+
+
+def read_logins() -> Mapping[str, str]:
+    """Return the keys of servers by URL; the last one was added last.
+
+    Raises:
+            ClickException: Other users may read the file, or the file is damaged.
+    """
+    path = logins_file()
+    try:
+        if path.stat().st_mode & 0o077:
+            message = f"other users may read your API keys: run 'chmod 600 {path}'"
+            raise click.ClickException(message)
+        found: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as exc:
+        message = f"{path} cannot be read: {exc}"
+        raise click.ClickException(message) from exc
+    return cast("dict[str, str]", found) if isinstance(found, dict) else {}
+
+
+def write_logins(logins: Mapping[str, str]) -> None:
+    """Replace the file with the keys of servers. Only its owner may read the file."""
+    path = logins_file()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    # Created with its final mode, so that other users can never read it.
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        json.dump(dict(logins), file, indent=2)
+    new.replace(path)
+
+
+def part(text: str) -> str:
+    return quote(text, safe="")
+
+
+def to_camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

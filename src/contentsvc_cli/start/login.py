@@ -1,0 +1,109 @@
+import os
+import sys
+import webbrowser
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contentsvc_cli.servers import (
+    KEY_VARIABLE,
+    Server,
+    checked_url,
+    logins_file,
+    part,
+    read_logins,
+    write_logins,
+)
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.content.editing import UNKNOWN_POST
+from contentsvc_core.content.public.links import ChangelogLinks
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+
+@click.command()
+@click.argument("url", metavar="URL")
+@click.option("--delete", is_flag=True, help="Delete the key of this server from the file.")
+@JSON
+def login(url: str, *, delete: bool, as_json: bool) -> None:
+    """Store the API key of a server in a file that only you may read.
+
+    The key is read from CONTENTSVC_API_KEY, or else from standard input: your typing is not shown. Later commands use
+    this server in each folder without a database of its own.
+    """
+    url = checked_url(url)
+    others = {known: key for known, key in read_logins().items() if known != url}
+    if delete:
+        write_logins(others)
+        show({"server": url, "deleted": True}, as_json=as_json)
+        return
+    key = os.environ.get(KEY_VARIABLE, "").strip() or _read_key()
+    from contentsvc_cli.remote import Api  # noqa: PLC0415  # deleting needs no requests
+
+    with Api(Server(url, key)) as api:
+        found = api.get("/v1/organization")
+    write_logins({**others, url: key})
+    body = {
+        "server": url,
+        "organization": found["organization"]["slug"],
+        "key": found["key"]["prefix"],
+        "scopes": found["key"]["scopes"],
+        "file": str(logins_file()),
+    }
+    show(body, as_json=as_json)
+    hint("contentsvc post list", as_json=as_json)
+
+
+def _read_key() -> str:
+    if sys.stdin.isatty():
+        key: str = click.prompt("API key", hide_input=True, err=True)
+    else:
+        key = sys.stdin.readline()
+    if not key.strip():
+        message = f"there is no API key on standard input: write it there, or set {KEY_VARIABLE}"
+        raise click.ClickException(message)
+    return key.strip()
+
+
+@click.command("open")
+@click.argument("what", type=click.Choice(["dashboard", "changelog", "post"]))
+@click.argument("post_id", metavar="[ID]", required=False)
+@ORGANIZATION
+@JSON
+def open_page(what: str, post_id: str | None, organization: str, *, as_json: bool) -> None:
+    """Open the dashboard, your public changelog or a post in your browser, and print the URL.
+
+    In a pipe and without a browser, the URL is only printed.
+    """
+    if (post_id is None) is (what == "post"):
+        message = "name the post: contentsvc open post ID" if what == "post" else f"'open {what}' takes no id"
+        raise click.UsageError(message)
+
+    async def work(app: Application) -> str:
+        if what == "changelog":
+            owner = await organization_named(app, organization)
+            found = (await app.changelog_editor.all_of(owner))[0]
+            return ChangelogLinks(base_url=app.base_url, slug=found.slug).home
+        if post_id is not None and await app.stores.directory.owner_of(post_id) is None:
+            accepted(UNKNOWN_POST, missing=f"there is no post '{post_id}'")
+        return f"{app.base_url}{_path(post_id)}"
+
+    def remote(api: "Api") -> str:
+        if what == "changelog":
+            changelogs: list[dict[str, Any]] = api.get("/v1/changelogs")["changelogs"]
+            return changelogs[0]["url"]
+        if post_id is not None:
+            api.get(f"/v1/posts/{part(post_id)}")
+        return f"{api.url}{_path(post_id)}"
+
+    url = with_app(work, remote=remote)
+    show({"url": url}, as_json=True) if as_json else click.echo(url)
+    if not as_json and sys.stdout.isatty():
+        webbrowser.open(url)
+
+
+def _path(post_id: str | None) -> str:
+    return "/dashboard" if post_id is None else f"/dashboard/posts/{part(post_id)}"

@@ -1,0 +1,20 @@
+"""The time zone of this machine, as a suggestion."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from contentsvc_core.zones import DEFAULT_ZONE, read_zone
+
+
+def machine_zone(etc: Path = Path("/etc")) -> str:
+    """Return the IANA name of this machine's time zone; UTC if the machine does not name one.
+
+    ``TZ``, ``/etc/timezone`` and the target of ``/etc/localtime`` may name it, in this order.
+    """
+    named = [os.environ.get("TZ", "").removeprefix(":")]
+    with suppress(OSError, UnicodeDecodeError):
+        named.append((etc / "timezone").read_text(encoding="utf-8").strip())
+    named.append(str((etc / "localtime").resolve()).rpartition("zoneinfo/")[2])
+    return next((name for name in named if name and isinstance(read_zone(name), ZoneInfo)), DEFAULT_ZONE.key)

@@ -1,0 +1,131 @@
+"""Ids on the command line: a unique beginning is enough, as in git."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, final
+
+import click
+
+from contentsvc_cli.servers import Server, chosen_server
+from contentsvc_cli.terminal.completing import integration_ids, trigger_ids
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+#: The kind of resource that a parameter names, and the prefix of its ids.
+_KINDS: Final = {
+    **dict.fromkeys(("brand", "brand_id", "brand_identity_id"), ("brand", "brand_")),
+    **dict.fromkeys(("integration_id", "integrations", "integration"), ("integration", "int_")),
+    "endpoint_id": ("endpoint", "whe_"),
+    "log_id": ("log", "log_"),
+    "post_id": ("post", "post_"),
+    "run_id": ("run", ""),
+    "schedule_id": ("schedule", "sch_"),
+    "trigger_id": ("trigger", "trg_"),
+}
+_COMPLETED: Final = {"integration": integration_ids, "trigger": trigger_ids}
+#: An id that this service generates: the prefix of its kind and a UUIDv7.
+WHOLE: Final = re.compile(r"(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+#: Hexadecimal digits that a beginning needs, as in git.
+_FEWEST: Final = 4
+_BEGUN: Final = re.compile(rf"(?:[a-z]+_)?[0-9a-f]{{{_FEWEST},8}}(?:-[0-9a-f-]*)?", re.ASCII)
+#: Candidates that a refusal names.
+_MOST: Final = 5
+#: The list of each kind in ``/v1``, and the name of its items; ``None``: they are in groups.
+_LISTS: Final = {
+    "brand": ("/v1/brand-identities", "brandIdentities"),
+    "endpoint": ("/v1/webhook-endpoints", "webhookEndpoints"),
+    "integration": ("/v1/integrations", None),
+    "log": ("/v1/webhook-logs", "logs"),
+    "post": ("/v1/posts", "posts"),
+    "run": ("/v1/runs", "runs"),
+    "schedule": ("/v1/schedules", "schedules"),
+    "trigger": ("/v1/event-triggers", "eventTriggers"),
+}
+#: Timeout of a search for an id, in seconds.
+_TIMEOUT_S: Final = 10.0
+#: The shortest id in a table, without the prefix of its kind, in characters: the milliseconds of a UUIDv7.
+_SHORTEST: Final = 13
+
+
+@final
+class ShortId(click.ParamType[str]):
+    """An id of a resource, or a unique beginning of an id."""
+
+    name = "id"
+
+    def __init__(self, kind: str, prefix: str) -> None:
+        self.kind: Final = kind
+        self._prefix: Final = prefix
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the whole id; an unknown id is returned unchanged, for the error of the command."""
+        if WHOLE.fullmatch(value) or not _BEGUN.fullmatch(value):
+            return value
+        beginning = value if value.startswith(self._prefix) else f"{self._prefix}{value}"
+        found = _ids_beginning_with(self.kind, beginning)
+        if len(found) > 1:
+            more = ", …" if len(found) > _MOST else ""
+            self.fail(f"'{value}' is ambiguous: {', '.join(found[:_MOST])}{more}", param, ctx)
+        return found[0] if found else value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem[str]]":
+        named = _COMPLETED.get(self.kind)
+        return [] if named is None else named(ctx, param, incomplete)
+
+
+def take_short_ids(command: click.Command) -> click.Command:
+    """Return a command whose parameters for ids take the beginnings of ids."""
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            take_short_ids(each)
+    for param in command.params:
+        if param.name in _KINDS and isinstance(param.type, click.types.StringParamType):
+            param.type = ShortId(*_KINDS[param.name])
+    return command
+
+
+def shortened(ids: Sequence[str]) -> dict[str, str]:
+    """Return the shortest beginnings that tell ids apart, by id. Other texts are not shortened."""
+    whole = sorted({each for each in ids if WHOLE.fullmatch(each)})
+    found: dict[str, str] = {}
+    for place, each in enumerate(whole):
+        beside = [*whole[max(0, place - 1) : place], *whole[place + 1 : place + 2]]
+        shared = max((_shared(each, other) for other in beside), default=0)
+        found[each] = each[: max(each.find("_") + 1 + _SHORTEST, shared + 1)]
+    return found
+
+
+def _shared(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+
+
+def _ids_beginning_with(kind: str, beginning: str) -> Sequence[str]:
+    from contentsvc_http.settings import load_settings  # noqa: PLC0415  # only for short ids
+    from contentsvc_http.wiring.diagnostics import open_as_it_is  # noqa: PLC0415  # as above
+
+    settings = load_settings()
+    has_database = not settings.is_sqlite or settings.database_file.exists()
+    if (server := chosen_server(has_database=has_database)) is not None:
+        return _listed_beginning_with(server, kind, beginning)
+    if not has_database:
+        return ()
+
+    async def look() -> Sequence[str]:
+        async with open_as_it_is(settings) as database, asyncio.timeout(_TIMEOUT_S):
+            return await database.ids(kind, beginning, limit=_MOST + 1)
+
+    return asyncio.run(look())
+
+
+def _listed_beginning_with(server: Server, kind: str, beginning: str) -> Sequence[str]:
+    from contentsvc_cli.remote import Api  # noqa: PLC0415  # only for short ids on a server
+
+    path, name = _LISTS[kind]
+    with Api(server) as api:
+        answer = api.get(path, limit=100)
+    listed = [each for group in answer.values() for each in group] if name is None else answer[name]
+    return [each["id"] for each in listed if each["id"].startswith(beginning)]

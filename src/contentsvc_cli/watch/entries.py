@@ -1,0 +1,196 @@
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from contentsvc_cli.searching import SINCE
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.completing import integration_ids
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
+from contentsvc_core.commands import read_command
+from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogOutcome, LogStatus, log_body
+from contentsvc_core.lists.parameters import read_time
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.diagnoses import Explained
+from contentsvc_core.usecases.replay_many import ReplayDeliveries, ReplayedBatch
+from contentsvc_core.webhooks.diagnosis import command_of
+
+if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
+
+
+@click.command("show")
+@click.argument("log_id")
+@JSON
+def show_log(log_id: str, *, as_json: bool) -> None:
+    """Show a log entry, its cause and how to fix it."""
+
+    async def work(app: Application) -> tuple[LogEntry, Explained]:
+        for owner in await _owners(app, log_id):
+            entry = await app.stores.journal.entry(owner, log_id)
+            if entry is not None:
+                return entry, await app.diagnoses.explain(entry)
+        return accepted(UNKNOWN_LOG, missing=f"there is no log entry '{log_id}'")
+
+    async def shown(app: Application) -> Mapping[str, object]:
+        entry, explained = await work(app)
+        return _explained(entry, explained) if as_json else _lines(entry, explained)
+
+    show(with_app(shown, remote=lambda api: api.get(f"/v1/webhook-logs/{part(log_id)}")["log"]), as_json=as_json)
+
+
+def _explained(entry: LogEntry, explained: Explained) -> dict[str, Any]:
+    found, similar = explained.diagnosis, explained.similar
+    return {
+        **log_body(entry),
+        "reason": entry.reason,
+        "outcome": None if entry.outcome is None else entry.outcome.value,
+        "received": None if entry.received is None else to_builtins(entry.received),
+        "diagnosis": None
+        if found is None
+        else {
+            "cause": found.cause.wire,
+            "sentence": found.sentence,
+            "advice": found.advice,
+            "remedy": found.remedy.value,
+            "command": command_of(found, entry.integration_id),
+        },
+        "similar": None if similar is None else {"number": similar.number, "since": iso_ms(similar.since)},
+    }
+
+
+def _lines(entry: LogEntry, explained: Explained) -> Mapping[str, object]:
+    found, similar, received = explained.diagnosis, explained.similar, entry.received
+    lines: dict[str, object] = {
+        "id": entry.id,
+        "createdAt": iso_ms(entry.created_at),
+        "outcome": entry.status.value if entry.outcome is None else entry.outcome.value,
+        "statusCode": entry.status_code,
+        "title": entry.title,
+        "reason": entry.reason,
+        "integrationId": entry.integration_id,
+        "referenceId": entry.reference_id,
+    }
+    if found is not None:
+        lines |= {"cause": found.sentence, "advice": found.advice}
+        lines |= {"command": command_of(found, entry.integration_id)}
+    if similar is not None and similar.number:
+        lines["similar"] = f"{similar.number} since {iso_ms(similar.since)}"
+    if received is not None:
+        lines |= {
+            "source": received.source,
+            "size": received.size,
+            "contentType": received.header("Content-Type"),
+            "userAgent": received.header("User-Agent"),
+            "signature": received.signature.value,
+        }
+    return {name: value for name, value in lines.items() if value is not None}
+
+
+@click.command()
+@click.argument("log_id", required=False)
+@ORGANIZATION
+@click.option("--failed", is_flag=True, help="Only failed entries. Messages are sent again; refused bodies are gone.")
+@click.option(
+    "--outcome",
+    "outcomes",
+    multiple=True,
+    type=click.Choice([each.value for each in LogOutcome]),
+    help="Only deliveries with this outcome. Repeat for several.",
+)
+@click.option("--integration", metavar="ID", shell_complete=integration_ids, help="Only entries of this integration.")
+@click.option("--event", metavar="WORD", help="Only entries of this event type, e.g. 'push'.")
+@click.option("--text", help="Only entries with this text in title, delivery id, error or reason.")
+@SINCE
+@click.option("--request", "request_id", metavar="ID", help="Continue an interrupted request: no entry runs twice.")
+@click.option("--dry-run", is_flag=True, help="Count the entries, and replay nothing.")
+@JSON
+def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # the filter's options
+    """Replay a log entry, or all entries of a filter.
+
+    A processed delivery is processed again as a new delivery, with the current triggers. A message to a webhook
+    endpoint is sent again with the same id. With a filter, at least one of its options is needed, and the exit code is
+    1 if an entry could not be replayed.
+    """
+    request_id = options.pop("request_id")
+    failed = options.pop("failed")
+    if log_id is not None:
+        if failed or dry_run or any(options.values()):
+            message = "give a log id or a filter, not both"
+            raise click.UsageError(message)
+
+        def remote(api: "Api") -> dict[str, Any]:
+            return {"logId": log_id, **api.send("POST", f"/v1/webhook-logs/{part(log_id)}/replay")}
+
+        show(with_app(lambda app: _replay_one(app, log_id), remote=remote), as_json=as_json)
+        hint("contentsvc run list", as_json=as_json)
+        return
+    if not failed and not any(options.values()):
+        message = "give a log id, or a filter such as --outcome processed --since 1h"
+        raise click.UsageError(message)
+
+    async def work(app: Application) -> dict[str, Any]:
+        owner = (await organization_named(app, organization)).id
+        command = _command(options, request_id or app.ids.new_id("req_"), failed=failed)
+        if dry_run:
+            counted = accepted(await app.bulk_replayer.count(owner, command))
+            return {"replayable": counted.replayable, "notKept": counted.not_kept, "more": counted.is_more}
+        return await _replay_all(app, owner, command)
+
+    done = with_app(work)
+    show(done, as_json=as_json)
+    if done.get("refused"):
+        raise SystemExit(1)
+
+
+async def _replay_all(app: Application, owner: str, command: ReplayDeliveries) -> dict[str, Any]:
+    click.echo(f"request {command.request_id}", err=True)
+    cursor: str | None = None
+    batches: list[ReplayedBatch] = []
+    while not batches or cursor is not None:
+        batches.append(accepted(await app.bulk_replayer.replay(owner, replace(command, cursor=cursor))))
+        cursor = batches[-1].next
+        for each in batches[-1].refused:
+            click.echo(f"{each.log_id} was not replayed: {each.reason}", err=True)
+        done = sum(len(batch.replayed) + len(batch.repeated) for batch in batches)
+        click.echo(f"{done} replayed{', continuing' if cursor else ''}", err=True)
+    return {
+        "requestId": command.request_id,
+        "replayed": sum(len(batch.replayed) for batch in batches),
+        "repeated": sum(len(batch.repeated) for batch in batches),
+        "refused": sum(len(batch.refused) for batch in batches),
+        "runs": sum(batch.runs for batch in batches),
+    }
+
+
+def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> ReplayDeliveries:
+    given: dict[str, object] = {
+        "request_id": request_id,
+        "outcomes": list(options["outcomes"]),
+        "statuses": [LogStatus.FAILED.value] if failed else [],
+        "integration_id": options["integration"],
+        "event": options["event"] or "",
+        "text": options["text"] or "",
+        "since": accepted(read_time("since", options["since"])),
+    }
+    return accepted(read_command(ReplayDeliveries, given))
+
+
+async def _replay_one(app: Application, log_id: str) -> dict[str, Any]:
+    answer = UNKNOWN_LOG
+    for each in await _owners(app, log_id):
+        answer = await app.replayer.replay(each, log_id)
+        if not isinstance(answer, Refusal) or answer.kind is not RefusalKind.NOT_FOUND:
+            break
+    replayed = accepted(answer, missing=f"there is no log entry '{log_id}'")
+    return {"logId": log_id, "deliveryId": replayed.delivery_id, "runs": replayed.runs}
+
+
+async def _owners(app: Application, log_id: str) -> list[str]:
+    owner = await app.stores.directory.owner_of(log_id)
+    return [owner] if owner else [each.id for each in await app.stores.directory.organizations()]

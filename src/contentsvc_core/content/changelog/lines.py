@@ -1,0 +1,259 @@
+"""The voice of posts, and one change as a line: an entry of a changelog, a part of a title, a sentence of a post."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
+from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
+from contentsvc_core.content.sections import Section
+from contentsvc_core.events.normalized import Commit
+
+#: Limits of one line or list: linked commits and numbers, breaking notes, names.
+_LINKED: Final = 50
+_NOTES_SHOWN: Final = 10
+_NAMES_SHOWN: Final = 100
+_SHORT_SHA: Final = 7
+
+#: Imperatives of subjects with a regular past tense, and the others with theirs.
+_REGULAR: Final = """
+    add adjust allow avoid centralize clarify consolidate convert correct create deprecate detect disable disallow
+    downgrade eliminate enable enforce enhance ensure expand expose extend fix harden implement improve include
+    increase integrate introduce lower migrate modernize optimize patch prevent raise reduce reimplement relax
+    remove rename replace resolve restore restrict simplify standardize tighten unify
+"""
+_PAST: Final = {
+    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _REGULAR.split()
+} | {"bring": "brought", "make": "made", "permit": "permitted", "rewrite": "rewrote", "speed": "sped"}
+#: Verbs that are often nouns, as in ``Update dialog is gone``.
+_PAST_OR_NOUN: Final = {
+    "change": "changed", "drop": "dropped", "handle": "handled", "limit": "limited", "move": "moved", "port": "ported",
+    "support": "added support for", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+}  # fmt: skip
+#: First words of subjects that name the deed: no label is needed.
+_DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR_NOUN.values()} | {
+    "don't", "do", "never", "no", "stop", "use",
+}  # fmt: skip
+_FIRST: Final = re.compile(r"([A-Za-z]+)( +)(?=(\S+))")
+#: Words that follow a noun.
+_AFTER_NOUN: Final = re.compile(
+    r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
+)
+_FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
+#: Another imperative in the same subject: it would keep the present tense.
+_AND_VERB: Final = re.compile(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
+#: Words that name a section: without them a line gets a label.
+_SAYS: Final = {
+    Section.BREAKING: re.compile(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
+    Section.SECURITY: re.compile(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
+    Section.DEPRECATED: re.compile(r"deprecat", re.IGNORECASE),
+    Section.REMOVED: re.compile(r"remov|drop|delet|no longer", re.IGNORECASE),
+    Section.FIXED: re.compile(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
+    Section.REVERTED: re.compile(r"revert|restor|reinstat", re.IGNORECASE),
+    Section.DOCUMENTATION: re.compile(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
+}
+#: Longer phrases and their replacements in titles.
+_SHORTER: Final = (
+    (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
+    (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
+)
+_COMPANY_LIMIT: Final = 60
+_UNTECHNICAL: Final = re.compile(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
+_LAY: Final = re.compile(
+    r"\b(?:customers?|clients?|clientes?|kund|business|executives?|managers?|management|marketing|leadership|stakeholders?"
+    r"|investors?|investoren|investisseurs?|inversores|anleger|shareholders?|consumers?|end[- ]users?|general public"
+    r"|endnutzer|utilisateurs|usuarios)",
+    re.IGNORECASE,
+)
+_TECHNICAL: Final = re.compile(
+    r"\b(?:developers?|engineers?|programmers?|devops|sysadmins?|administrators?|maintainers?|contributors?|architects?"
+    r"|entwickler|programmierer|développeur|ingénieur|desarrollador|ingenier|programador)",
+    re.IGNORECASE,
+)
+
+
+@final
+@frozen(kw_only=True)
+class Voice:
+    """The language, tone, audience and company of a post."""
+
+    phrases: Phrasebook
+    tone: ToneProfile
+    #: Whether posts name parts of the code, numbers and commits.
+    technical: bool
+    #: Plain, one line, not escaped; may be empty.
+    company: str
+
+    def say(self, phrase: Toned | str, **values: str) -> str:
+        """Return a phrase in the tone, with its places filled."""
+        return self.phrases.say(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
+
+    def heading(self, section: Section) -> str:
+        """Return the heading of a changelog's section: the usual word, or the heading of blog posts in the tone."""
+        phrases = self.phrases
+        if self.plain or section not in {Section.ADDED, Section.FIXED, *phrases.themes}:
+            return phrases.headings[section]
+        return self.theme(section)
+
+    def theme(self, section: Section) -> str:
+        """Return the heading of a section in blog posts and investor updates."""
+        toned = {Section.ADDED: self.phrases.new, Section.FIXED: self.phrases.fixes}.get(section)
+        return self.say(toned) if toned else self.phrases.themes[section]
+
+    @property
+    def plain(self) -> bool:
+        """Whether changelogs have the usual headings and no opening: in the professional tone, the default."""
+        return self.tone is ToneProfile.PROFESSIONAL
+
+    def announcement(self, names: str, *, many: bool) -> str:
+        """Return the sentence that announces releases: plain."""
+        phrases = self.phrases
+        if self.company:
+            return self.say(phrases.announced_by, company=self.company, names=names)
+        return self.say(phrases.announced_many if many else phrases.announced_one, names=names)
+
+    def news(self, subject: str) -> str:
+        """Return the sentence that opens a post about changes without a release: plain."""
+        if self.company and self.company.casefold() != subject.casefold():
+            return self.say(self.phrases.news_by, company=self.company, subject=subject)
+        return self.say(self.phrases.news, subject=subject)
+
+
+def voice_of(brand: BrandIdentity | None) -> Voice:
+    """Return the voice of a brand identity; without one, plain professional English."""
+    if brand is None:
+        return Voice(phrases=phrases_in(None), tone=ToneProfile.PROFESSIONAL, technical=True, company="")
+    return Voice(
+        phrases=phrases_in(brand.language),
+        tone=brand.tone_profile,
+        technical=_is_technical(brand.audience or ""),
+        company=masked_line(brand.company_name or "", _COMPANY_LIMIT).replace("`", ""),
+    )
+
+
+def _is_technical(audience: str) -> bool:
+    audience = audience[:500]
+    if _UNTECHNICAL.search(audience):
+        return False
+    return _TECHNICAL.search(audience) is not None or _LAY.search(audience) is None
+
+
+def in_past(text: str) -> str:
+    """Return an English subject in the past tense, or unchanged unless its first word is surely an imperative."""
+    first = _FIRST.match(text)
+    if first is None or _AFTER_NOUN.match(first[3]):
+        return text
+    word = first[1].casefold()
+    past = _PAST.get(word)
+    if past is None and not _FINITE.search(text):
+        past = _PAST_OR_NOUN.get(word)
+    verbs = (found[1].casefold() for found in _AND_VERB.finditer(text))
+    if past is None or any(verb in _PAST or verb in _PAST_OR_NOUN for verb in verbs):
+        return text
+    return f"{past.capitalize() if first[1][0].isupper() else past}{text[first.end(1) :]}"
+
+
+def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
+    """Return a plain text of a change, with the label of its section unless its words name the section."""
+    pattern = _SAYS.get(change.section)
+    if pattern is None or pattern.search(text):
+        return text
+    if change.section is Section.FIXED and text.partition(" ")[0].casefold() in _DOES:
+        return text
+    return phrases.title_leads[change.section].format(text=plain(change.continuation))
+
+
+def headline(change: Change, phrases: Phrasebook) -> str:
+    """Return one change without a heading above: plain, with the part of the code."""
+    text, scope = plain(change.text), plain(change.scope)
+    place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
+    return f"{labelled(change, text, phrases)}{place}"
+
+
+def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
+    """Return a change as titles name it among others: plain, without the capital.
+
+    ``marked``: with the label of a breaking or security change.
+    """
+    text = plain(change.continuation)
+    for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
+        text = pattern.sub(instead, text, count=1)
+    first, _, rest = text.partition(" ")
+    small = f"{first.lower()} {rest}".strip() if first[1:].islower() and first.casefold() in VERBS else text
+    known = _SAYS[change.section] if marked and change.section in {Section.BREAKING, Section.SECURITY} else None
+    return small if known is None or known.match(text) else phrases.title_leads[change.section].format(text=small)
+
+
+def plain(text: str) -> str:
+    """Return a text without marks of code."""
+    return text.replace("`", "")
+
+
+def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOptions = DEFAULT_OPTIONS) -> str:
+    """Return the lines of one change: ``- **scope:** description ([#12](…)) ([abc1234](…))``, notes, details."""
+    label = f"**{inline(change.label)}:** " if change.label and voice.technical else ""
+    line = f"- {label}{inline(change.text)}"
+    if voice.technical:
+        base = base if options.links else None
+        linked = references(change, base, voice.phrases, commits=options.commit_hashes, links=options.links)
+        line = " ".join([line, *linked])
+    if change.notes and (notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]):
+        return f"{line}\n  > " + "\n  >\n  > ".join(notes)
+    details = change.details if options.details and voice.technical else ""
+    return f"{line}\n  {inline(details)}" if details else line
+
+
+def notes_of(change: Change, first: int | None = None) -> list[str]:
+    """Return the breaking footers of a change as plain sentences, without repetitions of its line."""
+    return [sentence(note) for note in change.notes[:first] if note.casefold() != change.text.casefold()]
+
+
+def references(
+    change: Change, base: str | None, phrases: Phrasebook, *, commits: bool = True, links: bool = True
+) -> list[str]:
+    """Return the pull requests and issues of a change, and its commits; of a pull request the first one."""
+    parts: list[str] = []
+    if change.numbers:
+        page = f"{base}/issues/" if base else None
+        numbers = [link(f"#{number}", page and page + number) for number in change.numbers[:_LINKED]]
+        parts.append(f"({', '.join(numbers)})")
+    referenced = change.commits[:1] if change.numbers else change.commits
+    shas = [_sha(commit, links=links) for commit in referenced[:_LINKED] if commit.id] if commits else []
+    if (hidden := len(referenced) - _LINKED) > 0 and commits:
+        shas.append(phrases.more_commits.format(n=phrases.number(hidden)))
+    return [*parts, f"({', '.join(shas)})"] if shas else parts
+
+
+def _sha(commit: Commit, *, links: bool) -> str:
+    sha = commit.id[:_SHORT_SHA] if commit.id.isalnum() else inline(masked_line(commit.id, 64)[:_SHORT_SHA])
+    return link(sha, safe_url(commit.url) if links else None)
+
+
+def bounded(lines: Sequence[str], limit: int) -> list[str]:
+    """Return the first lines, up to ``limit`` characters."""
+    fitting: list[str] = []
+    for line in lines:
+        limit -= len(line) + 1
+        if limit < 0:
+            break
+        fitting.append(line)
+    return fitting
+
+
+def named(names: Sequence[str], phrases: Phrasebook) -> list[str]:
+    """Return the names that fit into a post, and the number of others."""
+    listed = list(names[:_NAMES_SHOWN])
+    if hidden := len(names) - len(listed):
+        listed.append(phrases.more_people.format(n=phrases.number(hidden)))
+    return listed
+
+
+def joined(blocks: Iterable[str]) -> str:
+    """Return blocks of Markdown as a text that ends with one newline."""
+    return "\n\n".join(blocks) + "\n"

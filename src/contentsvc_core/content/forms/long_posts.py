@@ -1,0 +1,261 @@
+"""Blog posts, and investor updates: a summary, the completed changes, risks; sober in any tone."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.changelog import titles
+from contentsvc_core.content.changelog.lines import bounded, joined, named, notes_of, plain, references
+from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, with_period
+from contentsvc_core.content.changelog.people import authors, contributors
+from contentsvc_core.content.changelog.read import parse
+from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.report import Item
+from contentsvc_core.content.forms import news as wording
+from contentsvc_core.content.forms.news import (
+    THEMES,
+    News,
+    besides,
+    counted_kinds,
+    excerpt,
+    listed,
+    page,
+    pending,
+    said_of,
+)
+from contentsvc_core.content.phrases import Count
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.events.normalized import Release
+
+#: The longest list of a section, and how many of its changes have an explanation.
+_LISTED: Final = 20
+_EXPLAINED: Final = 8
+_NOTES_SHOWN: Final = 10
+#: The same of investor updates: changes of a section, risks, notes of a change.
+_SHIPPED_LISTED: Final = 6
+_RISKS_LISTED: Final = 20
+_RISK_NOTES: Final = 5
+#: In characters. Together with the other blocks, a post stays below its limit.
+_NOTES_LIMIT: Final = 8_000
+_RELEASES_LIMIT: Final = 16_000
+_DESCRIPTION_LIMIT: Final = 600
+_TAG_LIMIT: Final = 80
+_COUNTED_FROM: Final = 4
+
+
+def write_blog_post(news: News, brief: Brief) -> Draft:
+    lead = news.announced[0] if news.announced and not news.lead else None
+    themes = THEMES if len(news.items) > 1 or lead is None else ()
+    gaps = [*news.gaps, *wording.as_written(news)]
+    blocks = [
+        _introduction(news, lead),
+        *_upgrade(news, lead),
+        *(block for section in themes for block in _section(news, section, lead)),
+        *_notes(news, brief.release),
+        *([" ".join(gaps)] if gaps else []),
+        *_releases(news, brief),
+        *_thanks(news),
+        *_about(news, brief.brand),
+    ]
+    return Draft(title=wording.post_title(news), markdown=joined(blocks))
+
+
+def _introduction(news: News, lead: Item | None) -> str:
+    said = [wording.opening(news)]
+    if lead is None:
+        said.append(news.lead)
+    else:
+        said += [with_period(wording.line_of(lead, news)), "" if _shown_notes(lead) else _explanation(lead, news)]
+    if len(news.announced) >= _COUNTED_FROM:
+        said.append(news.voice.say(news.phrases.figures, counts=counted_kinds(news.announced, news.phrases)))
+    return " ".join(map(inline, filter(None, [*said, *besides(news)])))
+
+
+def _upgrade(news: News, lead: Item | None) -> list[str]:
+    items = (*news.of(Section.BREAKING), *news.of(Section.DEPRECATED))
+    if not items:
+        return []
+    lines = _lines(items, news, lead, explained=len(items))
+    start = [f"## {news.voice.say(news.phrases.upgrade)}", news.voice.say(news.phrases.upgrade_advice)]
+    return [*start, *listed(lines, len(items), news)]
+
+
+def _section(news: News, section: Section, lead: Item | None) -> list[str]:
+    items = news.of(section)
+    lines = _lines(items[:_LISTED], news, lead, explained=_EXPLAINED)
+    return [f"## {news.voice.theme(section)}", *listed(lines, len(items), news)] if items else []
+
+
+def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:
+    more = [
+        "" if item is lead or place >= explained or _shown_notes(item) else _explanation(item, news)
+        for place, item in enumerate(items)
+    ]
+    bold = any(more) or any(map(_shown_notes, items))
+    return [_line(item, news, told, bold=bold) for item, told in zip(items, more, strict=True)]
+
+
+def _explanation(item: Item, news: News) -> str:
+    return excerpt(item.change) if news.voice.technical else ""
+
+
+def _shown_notes(item: Item) -> list[str]:
+    return [inline(note) for note in notes_of(item.change, _NOTES_SHOWN)]
+
+
+def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
+    change, technical = item.change, news.voice.technical
+    scope = change.scope if technical else ""
+    place = f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
+    label = f"{inline(place)}: " if place else ""
+    mark = f" ({news.phrases.not_released})" if pending(item) else ""
+    said = with_period(f"{label}{inline(said_of(item, news, code=True))}{mark}")
+    said = f"- **{said}**" if bold else f"- {said}"
+    if technical:
+        linked = references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
+        said = " ".join([said, *([inline(explanation)] if explanation else []), *linked])
+    return "\n  > ".join([said, "\n  >\n  > ".join(notes)]) if (notes := _shown_notes(item)) else said
+
+
+def _notes(news: News, release: Release | None) -> list[str]:
+    if release is None or any(item.change.noted for item in news.items) or not news.lead:
+        return []
+    notes, cut = clean(release.body or "", _NOTES_LIMIT)
+    return [notes, *([titles.cut_notes(release, news.phrases)] if cut else [])] if "\n\n" in notes else []
+
+
+def _releases(news: News, brief: Brief) -> list[str]:
+    phrases, several = news.phrases, len(news.releases) > 1
+    blocks: list[str] = []
+    for part in news.active:
+        releases = [release for of, release in news.releases if of is part]
+        if not releases:
+            continue
+        if several:
+            name = [f"**{inline(part.project)}**"] if news.several else []
+            blocks += [*name, "\n".join(titles.release_lines(releases, phrases))]
+        # The tags of packages that are announced together are on one commit.
+        if news.voice.technical and not part.packages:
+            before = brief.previous_tag if brief.release is not None else releases[0].tag_name
+            between = titles.compare_links(before, releases[-1].tag_name, part.base)
+            blocks += [phrases.say(phrases.compare, link=tags) for tags in between]
+    fitting = bounded(blocks, _RELEASES_LIMIT)
+    target = page(news)
+    if several:
+        return [f"## {phrases.releases}", *fitting]
+    if target is None:
+        return fitting
+    name = next((release.tag_name for _, release in news.releases), "") if target[0] else target[1].partition("://")[2]
+    text = inline(masked_line(name, 80)) or phrases.release_page
+    return [wording.where_to_read(news, link(text, target[1])), *fitting]
+
+
+def _thanks(news: News) -> list[str]:
+    if not news.people:
+        return []
+    names = named(news.people, news.phrases)
+    thanked = news.phrases.enumerated(names) if names == [*news.people] else ", ".join(names)
+    heading = f"## {news.voice.say(news.phrases.thanks_heading)}"
+    return [heading, news.voice.say(news.phrases.thanks, names=thanked)]
+
+
+def _about(news: News, brand: BrandIdentity | None) -> list[str]:
+    phrases, company = news.phrases, news.voice.company
+    if brand is None or not company:
+        return []
+    blocks = [inline(news.voice.say(phrases.signature, company=company))]
+    if description := masked_line(brand.company_description or "", _DESCRIPTION_LIMIT):
+        name = link(inline(company), safe_url(brand.website_url))
+        blocks += [f"## {phrases.say(phrases.about, company=name)}", inline(description)]
+    return blocks
+
+
+def write_investor_update(news: News) -> Draft:
+    phrases, voice = news.phrases, news.voice
+    blocks = [
+        f"## {phrases.summary}",
+        _summary(news),
+        *_shipped(news),
+        *_dated_releases(news),
+        f"## {voice.say(phrases.risks)}",
+        *(_risks(Section.BREAKING, phrases.breaking_marked, news) or [phrases.nothing_breaking]),
+        *_risks(Section.DEPRECATED, phrases.deprecated, news),
+        " ".join([voice.say(phrases.scope), *wording.as_written(news), *news.gaps]),
+    ]
+    title = _in_period(news, phrases.investor_title, voice.company)
+    return Draft(title=titles.plain_title("", title, "", phrases), markdown=joined(blocks))
+
+
+def _in_period(news: News, phrase: str, who: str = "") -> str:
+    when = f", {news.phrases.period(news.window)}" if news.window else ""
+    return news.voice.say(phrase, subject=who or titles.projects_named(news.active, news.phrases), when=when)
+
+
+def _summary(news: News) -> str:
+    phrases, voice = news.phrases, news.voice
+    said = [_in_period(news, phrases.covers)]
+    if news.releases:
+        releases = phrases.enumerated(titles.counted_releases((release for _, release in news.releases), phrases))
+        said.append(
+            voice.say(phrases.covers_releases, releases=releases, tags=titles.release_names(news.active, phrases))
+        )
+    else:
+        said.append(phrases.nothing_released)
+    said += [news.lead] if news.lead else []
+    if len(news.items) > 1:
+        said.append(voice.say(phrases.figures, counts=counted_kinds(news.items, phrases)))
+    elif not news.items and (counts := titles.counted(news.upkeep, phrases)):
+        said.append(voice.say(phrases.nothing_shipped, counts=phrases.enumerated(counts)))
+    commits = [commit for part in news.active for commit in part.commits]
+    people = len(contributors(author for commit in commits for author in authors(commit, parse(commit.message))))
+    if people:
+        counted = phrases.count(len(commits), phrases.commit_count)
+        said.append(
+            voice.say(phrases.activity, commits=counted, people=phrases.count(people, phrases.contributor_count))
+        )
+    return inline(plain(" ".join(said)))
+
+
+def _shipped(news: News) -> list[str]:
+    blocks: list[str] = []
+    for section in THEMES:
+        if items := news.of(section):
+            lines = [_completed(item, news) for item in items[:_SHIPPED_LISTED]]
+            blocks += [f"### {news.voice.theme(section)}", *listed(lines, len(items), news)]
+    return [f"## {news.voice.say(news.phrases.shipped)}", *blocks] if blocks else []
+
+
+def _completed(item: Item, news: News) -> str:
+    more = plain(excerpt(item.change))
+    return f"{with_period(_sober_line(item, news))} {inline(more)}" if more else _sober_line(item, news)
+
+
+def _sober_line(item: Item, news: News) -> str:
+    said = inline(said_of(item, news))
+    return f"- {inline(item.part.project)}: {said}" if news.several else f"- {said}"
+
+
+def _dated_releases(news: News) -> list[str]:
+    phrases = news.phrases
+    lines: list[str] = []
+    for part, release in news.releases[-titles.RELEASES_LISTED :]:
+        tag = inline(plain(masked_line(release.tag_name, _TAG_LIMIT))) or phrases.new_release
+        release_link = link(f"{inline(part.project)} {tag}" if news.several else tag, safe_url(release.url))
+        day = titles.day_of(release.published_at)
+        facts = [*([phrases.on(day)] if day else []), *([phrases.pre_release] if release.prerelease else [])]
+        name = titles.released_name(release)
+        added = f": {inline(plain(name))}" if name else ""
+        lines.append(f"- {release_link}{added}" + (f" ({', '.join(facts)})" if facts else ""))
+    if earlier := news.releases[: len(news.releases) - len(lines)]:
+        lines.insert(0, f"- {titles.earlier_releases([release for _, release in earlier], phrases)}")
+    return [f"## {phrases.releases}", "\n".join(bounded(lines, _RELEASES_LIMIT))] if lines else []
+
+
+def _risks(section: Section, phrase: Count, news: News) -> list[str]:
+    items = news.of(section)
+    lines = [
+        "\n  - ".join([_sober_line(item, news), *(inline(plain(note)) for note in notes_of(item.change, _RISK_NOTES))])
+        for item in items[:_RISKS_LISTED]
+    ]
+    return [news.phrases.count(len(items), phrase), *listed(lines, len(items), news)] if items else []

@@ -1,0 +1,187 @@
+"""Posts for LinkedIn and X: plain text with line breaks, without Markdown.
+
+Such services link addresses, mentions of ``@name`` and ``#words``. Foreign text is changed visibly so that they find
+none.
+"""
+
+import re
+from typing import Final
+
+from contentsvc_core.content.changelog.lines import plain
+from contentsvc_core.content.changelog.markdown import cut_at_word, inline, with_period
+from contentsvc_core.content.changelog.release_notes import first_sentence
+from contentsvc_core.content.changelog.report import Item
+from contentsvc_core.content.changelog.select import is_minor
+from contentsvc_core.content.forms.news import (
+    News,
+    alike,
+    also,
+    besides,
+    explained,
+    line_of,
+    opening,
+    page,
+    post_title,
+    where_to_read,
+)
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.text import storable
+
+LINKEDIN_LIMIT: Final = 3_000
+#: The characters that LinkedIn shows before "see more", about.
+HOOK_LIMIT: Final = 200
+_FEWEST_POINTS: Final = 3
+_POINTS: Final = 5
+_POINT_LIMIT: Final = 240
+_HASHTAGS: Final = 3
+_TAG_LIMIT: Final = 40
+#: Fewer people would have to be named, and their accounts at LinkedIn are unknown.
+_THANKED_FROM: Final = 3
+_BREAK: Final = "  \n"
+TWEET_LIMIT: Final = 280
+_GAP: Final = "\n\n"
+#: The weight of every address (docs.x.com, "Counting characters").
+URL_WEIGHT: Final = 23
+#: Code points of weight one; others weigh two (the same page: configuration 3 of twitter-text).
+_LIGHT: Final = ((0x0000, 0x10FF), (0x2000, 0x200D), (0x2010, 0x201F), (0x2032, 0x2037))
+#: Top-level domains that are hardly the ending of a file or a name in code.
+_DOMAINS: Final = (
+    "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
+    "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
+)
+# Possessive, without overlapping beginnings: each character is read a fixed number of times.
+_ADDRESS: Final = re.compile(
+    rf"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+|(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.(?:{_DOMAINS})(?![\w-])",
+    re.IGNORECASE,
+)
+#: Words with a dot that the service may count as an address, e.g. ``README.md``.
+_DOTTED: Final = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.[^\W\d_]{2,}+[\w/-]*+")
+_MENTION: Final = re.compile(
+    r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\w\uff03#])[\uff03#]++(?=\w*[^\W\d])"
+)
+_PLAIN: Final = re.compile(r"[*~_]")
+
+
+def write_linkedin_post(news: News) -> Draft:
+    lead = None if news.lead else _lead(news)
+    points = _points(news, lead)
+    while True:
+        counts = [*also(news, [*([lead] if lead else []), *points]), *besides(news)]
+        paragraphs = [_hook(news, lead), _explanation(news, lead), _listed(points, news), inert(" ".join(counts))]
+        markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
+        if len(markdown) <= LINKEDIN_LIMIT or not points:
+            return Draft(title=post_title(news), markdown=markdown)
+        points = points[:-1]
+
+
+def _lead(news: News) -> Item | None:
+    room = HOOK_LIMIT - len(opening(news)) - 1
+    candidates = alike(news.announced)
+    return next((item for item in candidates if len(line_of(item, news)) < room), next(iter(candidates), None))
+
+
+def _hook(news: News, lead: Item | None) -> str:
+    start = opening(news)
+    room = max(HOOK_LIMIT - len(start) - 2, _POINT_LIMIT // 2)
+    said = line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
+    return inert(f"{start} {with_period(cut_at_word(said, room))}" if said else start)
+
+
+def _explanation(news: News, lead: Item | None) -> str:
+    return inert(explained(lead, news) if lead else plain(first_sentence(news.lead)[1]))
+
+
+def _points(news: News, lead: Item | None) -> list[Item]:
+    rest = [item for item in news.items if item is not lead]
+    items = [item for item in rest if not is_minor(item.change) or item.change.noted] or rest
+    points = items[:_POINTS]
+    fixes = [item for item in items[_POINTS:] if item.change.section is Section.FIXED]
+    if fixes and all(item.change.section is not Section.FIXED for item in points):
+        points[-1] = fixes[0]
+    return points
+
+
+def _listed(points: list[Item], news: News) -> str:
+    lines = [cut_at_word(line_of(item, news), _POINT_LIMIT) for item in points]
+    if len(lines) < _FEWEST_POINTS:
+        return inert(" ".join(map(with_period, lines)))
+    return _BREAK.join(inert(f"• {line}") for line in lines)
+
+
+def _closing(news: News) -> list[str]:
+    phrases, voice, target = news.phrases, news.voice, page(news)
+    names = [*(part.project for part in news.active[:2]), voice.company]
+    tags = {tag.casefold(): tag for name in names if (tag := hashtag(name)) and len(tag) <= _TAG_LIMIT}
+    people = len(news.people)
+    return [
+        voice.say(phrases.breaking_warning) if news.of(Section.BREAKING) else "",
+        voice.say(phrases.thanks_people, n=phrases.number(people)) if people >= _THANKED_FROM else "",
+        where_to_read(news, plain_url(target[1])) if target else "",
+        " ".join(list(tags.values())[:_HASHTAGS]),
+    ]
+
+
+def write_twitter_post(news: News) -> Draft:
+    target = page(news)
+    text = _fitting(news, TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0))
+    blocks = [inline(text), *([plain_url(target[1])] if target else [])]
+    return Draft(title=post_title(news), markdown=f"{_GAP.join(blocks)}\n")
+
+
+def _fitting(news: News, room: int) -> str:
+    start = opening(news)
+    items = alike(news.announced)
+    said = first_sentence(plain(news.lead))[0]
+    texts = [f"{start} {said}"] if said else []
+    for item in items:
+        line = with_period(f"{start} {line_of(item, news)}")
+        more = explained(item, news)
+        texts += [f"{line} {more}", line] if more else [line]
+    if not items and not said:
+        texts.append(" ".join([start, *besides(news)]))
+    fitting = (text for text in map(inactive, texts) if weight(text) <= room)
+    return next(fitting, "") or _cut(texts[-1], room)
+
+
+def _cut(text: str, room: int) -> str:
+    cuts = (inactive(cut_at_word(text, limit)) for limit in range(room, 0, -1))
+    return next(cut for cut in cuts if weight(cut) <= room)
+
+
+def inert(text: str) -> str:
+    """Return one line of foreign text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
+    return inline(inactive(text))
+
+
+def inactive(text: str) -> str:
+    """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
+    return _MENTION.sub("", _ADDRESS.sub(_defanged, plain(text)))
+
+
+def _defanged(match: re.Match[str]) -> str:
+    return match[0].replace("://", "[:]//").replace(".", "[.]")
+
+
+def weight(text: str) -> int:
+    """Return the weight of a text without addresses as X counts it, or more.
+
+    Emoji and most scripts beyond Europe count as 2 a character.
+    """
+    dotted = sum(max(0, URL_WEIGHT - len(found[0])) for found in _DOTTED.finditer(text))
+    return dotted + sum(1 if any(low <= ord(sign) <= high for low, high in _LIGHT) else 2 for sign in text)
+
+
+def plain_url(url: str) -> str:
+    """Return an address that :func:`safe_url` gave as text that no renderer changes."""
+    scheme, _, rest = url.replace("&amp;", "&").partition("://")
+    host, slash, path = rest.partition("/")
+    # A bare ampersand begins no entity: that would need a semicolon, and `safe_url` leaves none.
+    return f"{scheme}://{host}{slash}{_PLAIN.sub(lambda sign: f'%{ord(sign[0]):02X}', path)}"
+
+
+def hashtag(name: str) -> str:
+    """Return a hashtag made of a name: ``tea-kettle`` is ``#TeaKettle``; ``""`` if nothing is left of it."""
+    words = re.findall(r"[^\W_]+", storable(name))
+    tag = "".join(word if any(letter.isupper() for letter in word) else word.capitalize() for word in words)
+    return f"#{tag}" if tag and not tag.isdigit() else ""

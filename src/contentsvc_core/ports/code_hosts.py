@@ -1,0 +1,115 @@
+"""The ports for the API of a code host, and for the stored data of hooks there."""
+
+from datetime import datetime
+from typing import Protocol, Self
+
+from contentsvc_core.code_hosts import (
+    Hook,
+    HookAccess,
+    HostAnswer,
+    HostCommits,
+    HostDeliveries,
+    HostPullRequests,
+    HostRefusal,
+    RemoteRepository,
+    WantedCommits,
+)
+from contentsvc_core.content.pull_requests import NamedPullRequests
+
+
+class CodeHost(Protocol):
+    """The API of one code host.
+
+    Every answer is a value; no method raises for a refusal or for a missing answer. Every call ends within the
+    adapter's timeout, and reads at most the adapter's limit of bytes. A token appears in no refusal's reason and in no
+    log.
+    """
+
+    #: Whether the API lists failed deliveries. Without the list, the user must redeliver missed deliveries by hand.
+    lists_deliveries: bool
+
+    def within(self, limit_s: float) -> Self:
+        """Return a client for the same code host whose calls must all end within ``limit_s`` seconds from now.
+
+        At the deadline, a running call is cut off and later calls are not made: ``UNREACHABLE``. The new limit replaces
+        an earlier one.
+        """
+        ...
+
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
+        """Read a repository by its current or former ``owner/name``; without a token, a public one."""
+        ...
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
+        """Create a hook and return the code host's id of it."""
+        ...
+
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
+        """Return the id of the hook whose address ends with ``path``; ``None``: there is no such hook.
+
+        The path identifies the service's hook. The host part of the address may have changed since the hook was
+        created.
+        """
+        ...
+
+    async def change_secret(
+        self, full_name: str, hook_id: str, secret: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        """Set the secret that a hook signs with; its address stays the same."""
+        ...
+
+    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
+        """Delete a hook. The API does not distinguish a missing hook from a hidden one: ``NO_ACCESS``."""
+        ...
+
+    async def deliveries(
+        self, full_name: str, hook_id: str, *, since: datetime, token: str
+    ) -> HostAnswer[HostDeliveries] | HostRefusal:
+        """List a hook's delivery attempts since a point in time; ``UNSUPPORTED``: the API has no such list."""
+        ...
+
+    async def redeliver(
+        self, full_name: str, hook_id: str, attempt_id: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        """Request another attempt of a delivery. The code host sends it a little later, with the same delivery id."""
+        ...
+
+    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+        """Read the commits of a push, in a bounded number of calls."""
+        ...
+
+    async def pull_requests(
+        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
+    ) -> HostPullRequests:
+        """Read pull requests of a repository, in a bounded number of calls; the first refusal ends the reading.
+
+        ``full_name`` may be a former name. Pull requests of a repository with another id are not returned.
+        """
+        ...
+
+
+class Hooks(Protocol):
+    """The stored data of integrations' hooks: signing secrets, hook ids and tokens."""
+
+    async def rotate_secret(
+        self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
+    ) -> bool:
+        """Store a new webhook secret of an integration, and raise its organization's version; ``False``: it is unknown.
+
+        Old and new secret both verify from the next delivery on; the old one expires exactly at ``overlap_until``. No
+        secret's end is postponed, so that a rotation without an overlap expires all earlier secrets. Secrets that have
+        expired at ``at`` are deleted, except the replaced one. A repeated call with the newest secret changes nothing.
+        """
+        ...
+
+    async def sweep_secrets(self, before: datetime) -> int:
+        """Delete the secrets of all organizations that expired at ``before`` or earlier; return their number."""
+        ...
+
+    async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
+        """Return the data for calls to an integration's hook at the code host; ``None``: the integration is unknown."""
+        ...
+
+    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
+        """Store the code host's id of an integration's hook; ``False``: the integration is unknown."""
+        ...

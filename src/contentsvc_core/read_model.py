@@ -1,0 +1,74 @@
+from datetime import UTC, datetime, timedelta
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.journal import LogLine, LogOutcome, LogStatus
+from contentsvc_core.text import storable
+
+#: The lengths of the stretches of time for counts of log entries.
+COUNTED_SPANS: Final = (timedelta(hours=1), timedelta(days=1))
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+#: ASCII only: ``str.lower`` and ``str.casefold`` convert more letters, and databases differ in those.
+_SMALL: Final = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
+
+
+@final
+@frozen(kw_only=True)
+class LogSearch:
+    """A filter of log entries; empty fields do not restrict the list."""
+
+    integration_ids: tuple[str, ...] = field(converter=tuple, default=())
+    statuses: tuple[LogStatus, ...] = field(converter=tuple, default=())
+    outcomes: tuple[LogOutcome, ...] = field(converter=tuple, default=())
+    since: datetime | None = None
+    #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
+    event: str = field(converter=storable, default="")
+    #: Only entries with this text in title, delivery id, error message or reason, compared without the case of ASCII
+    #: letters.
+    text: str = field(converter=storable, default="")
+
+    @property
+    def event_word(self) -> str:
+        return f" {self.event} " if self.event else ""
+
+    @property
+    def folded_text(self) -> str:
+        return folded(self.text)
+
+    def finds(self, entry: LogLine) -> bool:
+        texts = (entry.title, entry.reference_id, entry.error_message, entry.reason)
+        return (
+            (not self.integration_ids or entry.integration_id in self.integration_ids)
+            and (not self.statuses or entry.status in self.statuses)
+            and (not self.outcomes or entry.outcome in self.outcomes)
+            and (self.since is None or entry.created_at >= self.since)
+            and self.event_word in entry.title
+            and any(self.folded_text in folded(text) for text in texts if text is not None)
+        )
+
+
+def stretch_at(at: datetime, span: timedelta) -> datetime:
+    return at - (at - _EPOCH) % span
+
+
+def refuse_uncounted(span: timedelta) -> None:
+    """Raise ``ValueError`` unless the span is in :data:`COUNTED_SPANS`."""
+    if span not in COUNTED_SPANS:
+        message = f"log entries are counted by the hour and by the day, not by {span}"
+        raise ValueError(message)
+
+
+def folded(text: str) -> str:
+    return text.translate(_SMALL)
+
+
+@final
+@frozen(kw_only=True)
+class LogCount:
+    """The number of an integration's entries with one status in a stretch of time."""
+
+    starts_at: datetime
+    integration_id: str
+    status: LogStatus
+    number: int

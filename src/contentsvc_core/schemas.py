@@ -1,0 +1,79 @@
+"""Strict decoding of requests into structs, and the JSON Schema of the structs."""
+
+import re
+from functools import cache
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from contentsvc_core.text import storable
+
+_Shape = TypeVar("_Shape", bound=msgspec.Struct)
+_NO_CHOICE: Final = re.compile(r"""Invalid enum value ('.*'|".*")""", re.DOTALL)
+_PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
+
+
+class InvalidStruct(ValueError):
+    """A value does not fit its struct; the message names the place and the fault."""
+
+
+def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
+    """Decode a JSON value as ``shape``, without conversions, or raise :class:`InvalidStruct`."""
+    try:
+        return msgspec.convert(value, shape, strict=True)
+    except msgspec.ValidationError as exc:
+        raise InvalidStruct(_said(str(exc), schema_of(shape))) from None
+
+
+def storable_json(value: object) -> object:
+    """Replace characters that stores cannot hold, in all texts of a JSON value (:func:`.text.storable`)."""
+    match value:
+        case str():
+            return storable(value)
+        case dict():
+            return {storable(key): storable_json(part) for key, part in cast("dict[str, object]", value).items()}
+        case list():
+            return [storable_json(part) for part in cast("list[object]", value)]
+        case _:
+            return value
+
+
+@cache
+def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec reads
+    (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
+
+    def whole(value: object) -> Any:  # noqa: ANN401  # JSON
+        match value:
+            case {"$ref": str(name)}:
+                # Keywords beside a reference apply to this place alone.
+                beside = cast("dict[str, object]", value)
+                return {**whole(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
+            case dict():
+                return {key: whole(part) for key, part in cast("dict[str, object]", value).items()}
+            case list():
+                return [whole(part) for part in cast("list[object]", value)]
+            case _:
+                return value
+
+    return cast("dict[str, Any]", whole(schema))
+
+
+def _said(text: str, schema: dict[str, Any]) -> str:
+    match = _PLACE.fullmatch(text)
+    if match is None or not match[2]:
+        return text
+    fault, place = match.groups()
+    choice = _NO_CHOICE.fullmatch(fault)
+    allowed = ", ".join(_allowed(schema, place.replace("[", ".[").split("."))) if choice else ""
+    return f"{place}: {choice[1]} is not one of {allowed}" if choice and allowed else f"{place}: {fault}"
+
+
+def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:
+    for variant in (schema, *schema.get("anyOf", ())):
+        if not steps and "enum" in variant:
+            return tuple(variant["enum"])
+        inner = variant.get("items") if steps and steps[0].startswith("[") else None
+        inner = inner or (variant.get("properties", {}).get(steps[0]) if steps else None)
+        if inner and (allowed := _allowed(inner, steps[1:])):
+            return allowed
+    return ()

@@ -1,0 +1,240 @@
+"""Calls to code hosts; each call with an effect there leaves an entry in the webhook log."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, TypeVar, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.code_hosts import Hook, HostAnswer, HostDelivery, HostFault, HostRefusal
+from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.organizations import Integration, Repository, webhook_path, webhook_url
+from contentsvc_core.ports import Clock, CodeHost, Hooks, IdSource, Journal
+
+_Value = TypeVar("_Value")
+_NOT_FOUND = 404
+#: The part of the time limit that is reserved for cleaning up, however long the other calls took.
+_KEPT: Final = 1 / 3
+_NO_HOOK: Final = HostRefusal(
+    fault=HostFault.REFUSED,
+    reason="the code host has no webhook that delivers here: it was removed there; connect the repository again",
+)
+
+
+@final
+@frozen(kw_only=True)
+class Reach:
+    host: CodeHost
+    token: str = field(repr=False)
+    #: The id of the first repository's hook, if known.
+    hook_id: str | None
+
+
+@final
+@frozen(kw_only=True)
+class ByHand:
+    """An integration without a token: its hooks are entered and changed by hand."""
+
+
+@final
+class CodeHostService:
+    """Calls code hosts, and logs the calls."""
+
+    def __init__(
+        self,
+        hosts: Callable[[str], Awaitable[CodeHost | None]],
+        hooks: Hooks,
+        journal: Journal,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        base_url: str,
+        patience_s: float = 30.0,
+    ) -> None:
+        """``hosts`` returns the code host of a provider's slug, if its API is configured.
+
+        ``patience_s`` limits all calls while a user waits, in seconds.
+        """
+        self._hosts = hosts
+        self._hooks = hooks
+        self._journal = journal
+        self._clock = clock
+        self._ids = ids
+        self._base_url = base_url
+        self._patience_s = patience_s
+
+    async def host(self, provider: str, *, patient: bool = False) -> CodeHost | HostRefusal:
+        host = await self._hosts(provider)
+        if host is not None:
+            return host if patient else host.within(self._patience_s * (1 - _KEPT))
+        reason = f"the API of '{provider}' is not configured: set CONTENTSVC_{provider.upper()}_API_URL"
+        return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
+
+    async def reach(self, integration: Integration, *, patient: bool = False) -> Reach | ByHand | HostRefusal:
+        """Return the data for calls about an integration's hooks, with the time limit of :meth:`host`."""
+        try:
+            access = await self._hooks.access(integration.organization_id, integration.id)
+        except SecretUnreadable as exc:
+            return HostRefusal(fault=HostFault.NO_ACCESS, reason=str(exc))
+        if access is None or access.token is None:
+            return ByHand()
+        host = await self.host(integration.provider, patient=patient)
+        return host if isinstance(host, HostRefusal) else Reach(host=host, token=access.token, hook_id=access.hook_id)
+
+    def url(self, integration: Integration, repository: Repository) -> str:
+        return webhook_url(self._base_url, integration, repository.id)
+
+    async def create_hook(
+        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+    ) -> HostAnswer[str] | HostRefusal:
+        """Create a repository's hook; a hook with an unknown outcome is removed again."""
+        hook = Hook(url=self.url(integration, repository), secret=secret)
+
+        async def create() -> HostAnswer[str] | HostRefusal:
+            answer = await reach.host.create_hook(repository.full_name, hook, token=reach.token)
+            if isinstance(answer, HostRefusal) and answer.fault.is_unknown:
+                left = await self.take_back(reach, integration, repository)
+                if left is not None:
+                    advice = f"a webhook may be left there: remove the one that delivers to {hook.url}"
+                    return evolve(answer, reason=f"{answer.reason}; {advice}")
+            return answer
+
+        return await self._recorded("Webhook creation", "create_hook", integration, repository, create)
+
+    async def take_back(self, reach: Reach, integration: Integration, repository: Repository) -> HostRefusal | None:
+        """Delete a hook that may have been created just now, without a log entry; ``None``: no hook is left."""
+        reach = evolve(reach, host=reach.host.within(self._patience_s * _KEPT))
+        removed = await self._remove(reach, integration, repository)
+        return removed if isinstance(removed, HostRefusal) else None
+
+    async def change_secret(
+        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+    ) -> HostAnswer[None] | HostRefusal:
+        """Set the secret that a repository's hook signs with."""
+
+        async def change() -> HostAnswer[None] | HostRefusal:
+            hook_id = await self.hook_id(reach, integration, repository)
+            if isinstance(hook_id, HostRefusal):
+                return hook_id
+            return await reach.host.change_secret(repository.full_name, hook_id, secret, token=reach.token)
+
+        return await self._recorded("Webhook secret change", "change_secret", integration, repository, change)
+
+    async def remove_hook(
+        self, reach: Reach, integration: Integration, repository: Repository
+    ) -> HostAnswer[None] | HostRefusal:
+        """Delete a repository's hook; a hook that is gone already counts as success."""
+
+        async def remove() -> HostAnswer[None] | HostRefusal:
+            return await self._remove(reach, integration, repository)
+
+        return await self._recorded("Webhook removal", "remove_hook", integration, repository, remove)
+
+    async def redeliver(
+        self, reach: Reach, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
+    ) -> HostAnswer[None] | HostRefusal:
+        """Request another attempt of a delivery."""
+
+        async def redeliver() -> HostAnswer[None] | HostRefusal:
+            return await reach.host.redeliver(repository.full_name, hook_id, attempt.id, token=reach.token)
+
+        return await self._recorded(
+            "Redelivery request", "redeliver", integration, repository, redeliver, reference_id=attempt.delivery_id
+        )
+
+    async def note_refusal(
+        self, title: str, operation: str, integration: Integration, repository: Repository, refusal: HostRefusal
+    ) -> None:
+        """Log the refusal of a call that only reads; if the store is unavailable, the entry is lost."""
+        entry = evolve(
+            self._entry(title, operation, integration, repository),
+            status=LogStatus.FAILED,
+            status_code=refusal.status,
+            error_message=refusal.reason,
+        )
+        with suppress(StoreUnavailable):
+            await self._journal.append(entry)
+
+    async def hook_id(self, reach: Reach, integration: Integration, repository: Repository) -> str | HostRefusal:
+        """Return the id of a repository's hook, looked up by its address if it is not stored."""
+        if reach.hook_id is not None and repository == integration.repositories[0]:
+            return reach.hook_id
+        path = webhook_path(integration, repository.id)
+        answer = await reach.host.find_hook(repository.full_name, path, token=reach.token)
+        if isinstance(answer, HostRefusal):
+            return answer
+        return _NO_HOOK if answer.value is None else answer.value
+
+    async def _remove(
+        self, reach: Reach, integration: Integration, repository: Repository
+    ) -> HostAnswer[None] | HostRefusal:
+        hook_id = await self.hook_id(reach, integration, repository)
+        if isinstance(hook_id, HostRefusal):
+            return _gone(hook_id)
+        removed = await reach.host.remove_hook(repository.full_name, hook_id, token=reach.token)
+        if not isinstance(removed, HostRefusal) or removed.status != _NOT_FOUND:
+            return removed
+        # The hook is missing or hidden: the list of hooks distinguishes the two.
+        again = await self.hook_id(evolve(reach, hook_id=None), integration, repository)
+        return _gone(_NO_HOOK) if again is _NO_HOOK else removed
+
+    async def _recorded(
+        self,
+        title: str,
+        operation: str,
+        integration: Integration,
+        repository: Repository,
+        call: Callable[[], Awaitable[HostAnswer[_Value] | HostRefusal]],
+        *,
+        reference_id: str | None = None,
+    ) -> HostAnswer[_Value] | HostRefusal:
+        """Call between two writes of a log entry: if a crash interrupts the call, the entry stays pending."""
+        entry = self._entry(title, operation, integration, repository, reference_id=reference_id)
+        await self._journal.append(entry)
+        try:
+            answered = await call()
+        except Exception as exc:
+            # An internal fault; its message may contain secrets.
+            fault = f"a fault of ours: {type(exc).__name__}"
+            await self._finish(evolve(entry, status=LogStatus.FAILED, error_message=fault))
+            raise
+        if isinstance(answered, HostRefusal):
+            ended = evolve(entry, status=LogStatus.FAILED, status_code=answered.status, error_message=answered.reason)
+        else:
+            ended = evolve(entry, status=LogStatus.SUCCESS, status_code=answered.status)
+        await self._finish(ended)
+        return answered
+
+    def _entry(
+        self,
+        title: str,
+        operation: str,
+        integration: Integration,
+        repository: Repository,
+        *,
+        reference_id: str | None = None,
+    ) -> LogEntry:
+        return LogEntry(
+            id=self._ids.new_id("log_"),
+            organization_id=integration.organization_id,
+            integration_id=integration.id,
+            repository_id=repository.id,
+            reference_id=reference_id,
+            title=title,
+            integration_type=integration.provider,
+            direction=Direction.OUTGOING,
+            status=LogStatus.PENDING,
+            status_code=None,
+            detail={"operation": operation, "repository": repository.full_name},
+            created_at=self._clock.now(),
+        )
+
+    async def _finish(self, ended: LogEntry) -> None:
+        # The call has succeeded, whether or not its log entry is completed.
+        with suppress(StoreUnavailable):
+            await self._journal.finish(ended)
+
+
+def _gone(refusal: HostRefusal) -> HostAnswer[None] | HostRefusal:
+    return HostAnswer(value=None, status=_NOT_FOUND) if refusal is _NO_HOOK else refusal

@@ -1,0 +1,80 @@
+"""Diagnoses: the cause of a log entry with similar entries, and the health of an integration."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.journal import LogLine, LogOutcome
+from contentsvc_core.organizations import Integration
+from contentsvc_core.ports import Directory, Hooks, ReadModel
+from contentsvc_core.read_model import LogSearch
+from contentsvc_core.webhooks.diagnosis import CONSIDERED, Diagnosis, Health, Known, diagnose, health_of
+
+SIMILAR_WITHIN: Final = timedelta(days=1)
+MOST_SIMILAR: Final = 100
+#: Entries that are read for the health of an integration: calls to the code host are among them.
+_READ: Final = 2 * CONSIDERED
+
+
+@final
+@frozen(kw_only=True)
+class Similar:
+    number: int
+    since: datetime
+
+
+@final
+@frozen(kw_only=True)
+class Explained:
+    diagnosis: Diagnosis | None
+    similar: Similar | None
+
+
+@final
+class Diagnoses:
+    def __init__(self, read_model: ReadModel, directory: Directory, hooks: Hooks) -> None:
+        self._read_model = read_model
+        self._directory = directory
+        self._hooks = hooks
+
+    async def explain(self, entry: LogLine) -> Explained:
+        """Return the diagnosis of an entry, and the number of similar refusals of the day before and after."""
+        owner, id_ = entry.organization_id, entry.integration_id
+        diagnosis = diagnose(entry, await self.known(await self._directory.integration(owner, id_)))
+        if diagnosis is None or entry.outcome is not LogOutcome.REFUSED:
+            return Explained(diagnosis=diagnosis, similar=None)
+        search = LogSearch(
+            integration_ids=(id_,),
+            outcomes=(LogOutcome.REFUSED,),
+            text=entry.title,
+            since=entry.created_at - SIMILAR_WITHIN,
+        )
+        others = [
+            candidate
+            for candidate in await self._read_model.log(owner, search, limit=MOST_SIMILAR + 1)
+            if candidate.id != entry.id and candidate.title == entry.title
+        ]
+        since = min(candidate.created_at for candidate in (entry, *others))
+        return Explained(diagnosis=diagnosis, similar=Similar(number=len(others), since=since))
+
+    async def health(self, integration: Integration, *, starts: bool = True) -> Health:
+        """Judge an integration by its newest deliveries; ``starts``: a trigger or schedule uses its repositories."""
+        newest = await self.newest(integration)
+        return health_of(newest, await self.known(integration), starts=starts)
+
+    async def newest(self, integration: Integration) -> Sequence[LogLine]:
+        search = LogSearch(integration_ids=(integration.id,))
+        return await self._read_model.log(integration.organization_id, search, limit=_READ)
+
+    async def known(self, integration: Integration | None) -> Known | None:
+        """Return the present state of an integration; ``None``: it was removed."""
+        if integration is None:
+            return None
+        access = None
+        with suppress(SecretUnreadable):
+            access = await self._hooks.access(integration.organization_id, integration.id)
+        return Known(is_enabled=integration.enabled, has_token=access is not None and access.token is not None)

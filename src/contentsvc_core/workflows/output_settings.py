@@ -1,0 +1,52 @@
+"""The settings for posts that triggers, schedules and requests for content share."""
+
+from typing import Annotated, Any, TypeAlias
+
+from attrs import fields, frozen
+from msgspec import Meta
+
+from contentsvc_core.commands import Command
+from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.posts import ContentType, PostStatus
+
+AutoPublish: TypeAlias = Annotated[
+    bool, Meta(title="Publish its posts at once", description="Publish posts at once, or keep them as drafts.")
+]
+Enabled: TypeAlias = Annotated[bool, Meta(title="Switched on")]
+OutputType: TypeAlias = Annotated[ContentType, Meta(description="Content type.")]
+
+
+class OutputSettings(Command, frozen=True, kw_only=True):
+    """The fields for posts that have the same form in all drivers."""
+
+    output_type: OutputType = ContentType.CHANGELOG
+    auto_publish: AutoPublish = False
+    enabled: Enabled = True
+
+
+@frozen(kw_only=True)
+class PostSettings:
+    """The settings for posts that a run gets from its cause."""
+
+    #: ``None``: the organization's default, if it has one.
+    brand_identity_id: str | None = None
+    auto_publish: bool = False
+
+    @property
+    def post_status(self) -> PostStatus:
+        """Return the status of new posts."""
+        return PostStatus.PUBLISHED if self.auto_publish else PostStatus.DRAFT
+
+
+@frozen(kw_only=True)
+class Output(PostSettings):
+    """The settings for posts of a trigger or a schedule."""
+
+    #: The content type of its posts.
+    output_type: ContentType
+    #: Overrides the organization's house style; ``None``: no override.
+    house_style: HouseStyle | None = None
+
+    def post_settings(self) -> dict[str, Any]:
+        """Return the fields of :class:`PostSettings`, for a request for content."""
+        return {each.name: getattr(self, each.name) for each in fields(PostSettings)}

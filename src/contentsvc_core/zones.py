@@ -1,0 +1,94 @@
+"""Time zones: local days, weeks and times of day, as points in time in UTC.
+
+A local time that the clocks skip becomes the first instant after the gap; one that they show twice is the earlier
+instant.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.text import one_line
+
+#: The time zone of an organization that has not chosen one.
+DEFAULT_ZONE: Final = ZoneInfo("UTC")
+_LONGEST: Final = 64
+_SECOND: Final = timedelta(seconds=1)
+_DAY: Final = timedelta(days=1)
+_DAYS_OF_WEEK: Final = 7
+#: An entry of tzdata that is no zone: the value of a machine without a zone.
+_NO_ZONE: Final = "Factory"
+
+
+@cache
+def zone_names() -> tuple[str, ...]:
+    return tuple(sorted(available_timezones() - {_NO_ZONE}))
+
+
+def read_zone(name: str, field: str = "time_zone") -> ZoneInfo | Refusal:
+    """Return the time zone with an IANA name; an unknown name is refused with the nearest known one."""
+    if name in zone_names():
+        return ZoneInfo(name)
+    zones = {each.lower(): each for each in zone_names()}
+    normalized = name[:_LONGEST].strip().lower().replace(" ", "_")
+    # People know the city, and may leave out the continent.
+    cities = {each.rpartition("/")[2]: each for each in zones}
+    near = zones.get(normalized) or zones.get(cities.get(normalized, "")) or _nearest(normalized, zones, cities)
+    advice = f"did you mean {near}?" if near else "use a name such as Europe/Berlin"
+    return invalid(field, f"must be an IANA time zone, and '{one_line(name, _LONGEST)}' is none; {advice}")
+
+
+def instant_at(zone: ZoneInfo, local: datetime) -> datetime:
+    """Return the instant, in UTC, at which the clocks of a zone show ``local``, a time without ``tzinfo``."""
+    at = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    if local_time(zone, at) == local:
+        return at
+    # The clocks skip this time. In a gap, fold=1 is the offset after the transition, and so the earlier instant.
+    before, after = (each.replace(microsecond=0) for each in (local.replace(tzinfo=zone, fold=1).astimezone(UTC), at))
+    while after - before > _SECOND:
+        middle = before + (after - before) // _SECOND // 2 * _SECOND
+        if local_time(zone, middle) < local:
+            before = middle
+        else:
+            after = middle
+    return after
+
+
+def local_time(zone: ZoneInfo, at: datetime) -> datetime:
+    return at.astimezone(zone).replace(tzinfo=None, fold=0)
+
+
+def start_of_day(zone: ZoneInfo, day: date) -> datetime:
+    """Return the first instant of a local day, in UTC."""
+    return instant_at(zone, datetime.combine(day, time.min))
+
+
+def day_of(zone: ZoneInfo, at: datetime) -> date:
+    """Return the local day of an instant.
+
+    Where clocks go back over midnight, the repeated hour belongs to the new day.
+    """
+    day = local_time(zone, at).date()
+    return day + _DAY if start_of_day(zone, day + _DAY) <= at else day
+
+
+def week_of(zone: ZoneInfo, at: datetime) -> date:
+    day = day_of(zone, at)
+    return day - day.weekday() * _DAY
+
+
+def end_of_day(zone: ZoneInfo, at: datetime) -> datetime:
+    return start_of_day(zone, day_of(zone, at) + _DAY)
+
+
+def end_of_week(zone: ZoneInfo, at: datetime) -> datetime:
+    return start_of_day(zone, week_of(zone, at) + _DAYS_OF_WEEK * _DAY)
+
+
+def _nearest(name: str, zones: dict[str, str], cities: dict[str, str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415  # only for a wrong name
+
+    near = get_close_matches(name, [*zones, *cities], n=1, cutoff=0.7)
+    return zones.get(cities.get(near[0], near[0])) if near else None

@@ -1,0 +1,147 @@
+"""What waits for a person: failing integrations, silent ones, disabled endpoints, failed runs and drafts."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.journal import Direction, ListedEntry, LogStatus
+from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.organizations import Integration
+from contentsvc_core.read_model import LogSearch
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, Known, health_of
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.integration_names import endpoint_name, name_of
+
+#: The age up to which failed runs are counted: a retry of an older one would report old news.
+_RUN_AGE: Final = timedelta(days=7)
+#: From this time without a delivery on, an integration is silent. Quiet repositories have a push in two weeks.
+_SILENCE: Final = timedelta(days=14)
+#: The most integrations whose newest entries are read: each is a query.
+_JUDGED: Final = 5
+
+
+@final
+@frozen(kw_only=True)
+class Attention:
+    id: str
+    #: False: it waits, but nothing is broken.
+    is_fault: bool
+    sentence: str
+    detail: str = ""
+    since: datetime | None = None
+    action: str
+    path: str
+
+
+async def attention_of(
+    dashboard: Dashboard, organization_id: str, integrations: Sequence[Integration]
+) -> list[Attention]:
+    newest = await dashboard.app.stores.read_model.newest_entries(organization_id)
+    refused = [each for each in integrations if _is_refused(newest.get(each.id))]
+    return [
+        *[found for each in refused[:_JUDGED] if (found := await _failing(dashboard, each)) is not None],
+        *await _endpoints(dashboard, organization_id),
+        *await _runs(dashboard, organization_id),
+        *await _drafts(dashboard, organization_id),
+        *_silent(integrations, newest, dashboard.app.clock.now() - _SILENCE),
+    ]
+
+
+async def _failing(dashboard: Dashboard, integration: Integration) -> Attention | None:
+    search = LogSearch(integration_ids=(integration.id,))
+    entries = await dashboard.app.stores.read_model.log(integration.organization_id, search, limit=CONSIDERED)
+    health = health_of(entries, Known(is_enabled=integration.enabled))
+    return _failure(name_of(integration), health) if health.is_failing else None
+
+
+def _is_refused(entry: ListedEntry | None) -> bool:
+    return entry is not None and entry.direction is Direction.INCOMING and entry.status is LogStatus.FAILED
+
+
+def _failure(name: str, health: Health) -> Attention:
+    assert health.last is not None  # a failing integration has a refused delivery
+    return Attention(
+        id=f"failing-{health.last.integration_id}",
+        is_fault=True,
+        sentence=f"{name}: {health.summary}.",
+        detail="" if health.diagnosis is None else health.diagnosis.advice,
+        since=health.last.created_at,
+        action="See the cause",
+        path=f"/integrations/logs/{health.last.id}",
+    )
+
+
+async def _endpoints(dashboard: Dashboard, organization_id: str) -> list[Attention]:
+    endpoints = await dashboard.app.stores.endpoints.endpoints(organization_id)
+    return [
+        Attention(
+            id=f"disabled-{each.id}",
+            is_fault=True,
+            sentence=f"The webhook endpoint {endpoint_name(each)} was disabled.",
+            detail=each.disabled_reason or "",
+            action="Open the endpoint",
+            path=f"/endpoints/{each.id}",
+        )
+        for each in endpoints
+        if each.disabled_reason and not each.enabled
+    ]
+
+
+async def _runs(dashboard: Dashboard, organization_id: str) -> list[Attention]:
+    since = dashboard.app.clock.now() - _RUN_AGE
+    number = (await dashboard.app.stores.read_model.run_counts(organization_id, since=since)).get(RunStatus.FAILED, 0)
+    if not number:
+        return []
+    runs = "1 run has failed" if number == 1 else f"{number:,} runs have failed"
+    return [
+        Attention(
+            id="failed-runs",
+            is_fault=True,
+            sentence=f"{runs} in the last 7 days.",
+            detail="Read why, mend the cause, and retry.",
+            action="See the failed runs",
+            path="/runs?status=failed",
+        )
+    ]
+
+
+async def _drafts(dashboard: Dashboard, organization_id: str) -> list[Attention]:
+    query = PostQuery(statuses=(PostStatus.DRAFT,))
+    page = await dashboard.app.stores.posts.page(organization_id, query, PageRequest(limit=1))
+    # Scheduled drafts need no editor.
+    number = await dashboard.app.stores.posts.waiting(organization_id)
+    if isinstance(page, Refusal) or not page[0] or not number:
+        return []
+    newest, is_only = page[0][0], page[1].total_items == 1
+    return [
+        Attention(
+            id="drafts",
+            is_fault=False,
+            sentence="1 draft waits for you." if number == 1 else f"{number:,} drafts wait for you.",
+            detail=newest.title if is_only else f"The newest: {newest.title}",
+            action="Read the draft" if is_only else "Read the drafts",
+            path=f"/posts/{newest.id}" if is_only else "/posts?status=draft",
+        )
+    ]
+
+
+def _silent(integrations: Sequence[Integration], newest: Mapping[str, ListedEntry], limit: datetime) -> list[Attention]:
+    return [
+        Attention(
+            id=f"silent-{each.id}",
+            is_fault=False,
+            sentence=f"{name_of(each)}: nothing received lately.",
+            detail="Send a ping from the webhook's settings at the code host, to see that deliveries arrive.",
+            since=entry.created_at,
+            action="Check the webhook",
+            path=f"/integrations/{each.id}",
+        )
+        for each in integrations
+        if each.enabled and (entry := newest.get(each.id)) is not None and entry.created_at < limit
+    ]

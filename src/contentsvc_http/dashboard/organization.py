@@ -1,0 +1,49 @@
+from typing import Any, Final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+
+from contentsvc_core.commands import read_command
+from contentsvc_core.organizations import ChangeOrganization
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.zones import zone_names
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+
+_PATH: Final = f"{ROOT}/organization"
+_INVALID: Final = 422
+_REFUSALS: Final = FormRefusals(fields={"time_zone": "time_zone"}, labels={"time_zone": "The time zone"})
+
+
+def organization_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    def page(found: DashboardSession, typed: str, refused: Refusal | None = None) -> Response[Any]:
+        shown = {
+            "typed": typed,
+            "zones": zone_names(),
+            "faults": {} if refused is None else _REFUSALS.faults(refused),
+        }
+        status = 200 if refused is None else _INVALID
+        return pages.page(
+            found, "organization.html", shown, title="Organization", section="organization", status=status
+        )
+
+    @get(_PATH, name="dashboard_organization")
+    async def show(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        return page(found, found.organization.time_zone.key)
+
+    @post(_PATH, name="dashboard_organization_save")
+    async def save(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        typed = form.text("time_zone")
+        wanted = read_command(ChangeOrganization, {"time_zone": typed})
+        refused = wanted
+        if not isinstance(wanted, Refusal):
+            refused = await dashboard.app.operator.change_organization(found.organization, wanted)
+        if isinstance(refused, Refusal):
+            return page(found, typed, refused)
+        return go("/organization", told="saved")
+
+    return [show, save]

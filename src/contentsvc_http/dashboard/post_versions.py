@@ -1,0 +1,89 @@
+from collections.abc import Sequence
+from typing import Any, Final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.editing import entity_tag
+from contentsvc_core.content.versions import DiffLine, PostVersion, differences
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.refusals import Refusal
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.post_editing import no_post
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.v1.post_versions import read_number
+from contentsvc_http.words import sentence
+
+_RESTORING: Final = ("POST", "/v1/posts/{postId}/versions/{number}/restore")
+#: The unchanged lines that a difference shows before and after a change.
+_AROUND: Final = 3
+
+
+def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
+    @get(f"{ROOT}/posts/{{post_id:str}}/versions", name="dashboard_post_versions")
+    async def versions(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        return await page(await visit(dashboard, request), post_id)
+
+    @post(f"{ROOT}/posts/{{post_id:str}}/versions", name="dashboard_post_restore")
+    async def restore(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        if (refused := await counting.refusal(found, *_RESTORING)) is not None:
+            return await page(found, post_id, error=refused, status=429)
+        seen = form.text("seen")
+        done = await dashboard.app.post_editor.restore(
+            found.organization_id,
+            post_id,
+            read_number(form.text("number")),
+            if_=lambda standing: entity_tag(standing) == seen,
+            author=found.signed_in.key.prefix,
+        )
+        if isinstance(done, Refusal):
+            return await page(found, post_id, error=sentence(done.message()), status=409)
+        return go(f"/posts/{done.id}", told="restored")
+
+    async def page(
+        found: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
+    ) -> Response[Any]:
+        mine = found.organization_id
+        shown = await dashboard.app.stores.posts.post(mine, post_id) if is_own_id(post_id) else None
+        kept = await dashboard.app.post_editor.versions(mine, post_id)
+        if shown is None or isinstance(kept, Refusal):
+            raise no_post()
+        number = read_number(found.query.get("number", ""))
+        chosen = next((each for each in kept if each.number == number), kept[0])
+        context = {
+            "post": shown,
+            "seen": entity_tag(shown),
+            "versions": kept,
+            "chosen": chosen,
+            **_differences(kept, chosen),
+            "error": error,
+        }
+        title = f"Versions of {shown.title}"
+        return pages.page(found, "post_versions.html", context, title=title, section="posts", status=status)
+
+    return [versions, restore]
+
+
+def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:
+    before = next((each for each in kept if each.number < chosen.number), None)
+    if before is None:
+        return {"before": None, "lines": ()}
+    lines = differences(before.text.markdown, chosen.text.markdown)
+    return {"before": before, "lines": _near(lines)}
+
+
+def _near(lines: Sequence[DiffLine]) -> list[DiffLine | None]:
+    """Return the changed lines with some lines around them; ``None`` is in the place of left out lines."""
+    changed = [place for place, line in enumerate(lines) if line.mark != "same"]
+    wanted = {near for place in changed for near in range(place - _AROUND, place + _AROUND + 1)}
+    found: list[DiffLine | None] = []
+    for place, line in enumerate(lines):
+        if place in wanted:
+            found.append(line)
+        elif found and found[-1] is not None:
+            found.append(None)
+    return found

@@ -1,0 +1,85 @@
+"""Bulk replays: a page that asks, with the number of deliveries, and the batches of a request."""
+
+from typing import Any, Final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from msgspec import ValidationError, convert
+
+from contentsvc_core.lists.parameters import listed
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.usecases.replay_many import BATCH, COUNTED, ReplayDeliveries
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.log_filters import LogFilters, read_log_filters
+from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard.session import ROOT, change, visit
+from contentsvc_http.errors import Refused
+
+_PATH: Final = f"{ROOT}/integrations/logs/replay"
+
+
+def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    @get(_PATH, name="dashboard_replay")
+    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        filters, fault = read_log_filters(found.query)
+        if fault is not None:
+            raise Refused(400, {"error": fault})
+        command = _command(filters, dashboard.app.ids.new_id("req_"), "")
+        counted = await dashboard.app.shares.lists(
+            found.organization_id, lambda: dashboard.app.bulk_replayer.count(found.organization_id, command)
+        )
+        context = {
+            "filters": filters,
+            "counted": _accepted(counted),
+            "request_id": command.request_id,
+            "most": COUNTED,
+            "batch": BATCH,
+        }
+        return pages.page(found, "replay.html", context, title="Replay", section="logs")
+
+    @post(_PATH, name="dashboard_replay_batch")
+    async def replay(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        names = ("outcome", "status", "event", "integration", "text", "since")
+        filters, fault = read_log_filters({name: form.text(name) for name in names})
+        if fault is not None:
+            raise Refused(400, {"error": fault})
+        command = _command(filters, form.text("request"), form.text("cursor"))
+        batch = _accepted(await dashboard.app.bulk_replayer.replay(found.organization_id, command))
+        before = [form.text(name) for name in ("done", "refused", "runs")]
+        done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
+        context = {
+            "filters": filters,
+            "result": batch,
+            "request_id": command.request_id,
+            "done": done + len(batch.replayed) + len(batch.repeated),
+            "refused": refused + len(batch.refused),
+            "runs": runs + batch.runs,
+        }
+        return pages.page(found, "replay.html", context, title="Replay", section="logs")
+
+    return [ask, replay]
+
+
+def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries:
+    fields: dict[str, object] = {
+        "requestId": request,
+        "outcomes": listed(filters.outcome),
+        "statuses": listed(filters.status),
+        "event": filters.event,
+        "text": filters.text,
+        "since": filters.search.since,
+        "integrationId": filters.integration or None,
+        "cursor": cursor or None,
+    }
+    try:
+        return convert(fields, ReplayDeliveries)
+    except ValidationError as exc:
+        raise Refused(400, {"error": f"This replay cannot go on: {exc}."}) from None
+
+
+def _accepted(value: Any) -> Any:  # noqa: ANN401  # whatever the use case returns
+    if isinstance(value, Refusal):
+        raise Refused(400, {"error": f"{value.message()}."})
+    return value

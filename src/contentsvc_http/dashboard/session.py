@@ -1,0 +1,142 @@
+"""Authentication and authorization of page requests, by the session cookie."""
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from attrs import frozen
+from litestar import Request, Response
+from litestar.datastructures import Cookie
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
+from contentsvc_core.organizations import Organization
+from contentsvc_core.usecases.sign_in import SignedIn
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.forms import Form, read_form, read_upload
+from contentsvc_http.same_origin import is_foreign
+
+ROOT: Final = "/dashboard"
+SIGN_IN: Final = f"{ROOT}/sign-in"
+_COOKIE: Final = "contentsvc_session"
+_MAY_NOT: Final = {
+    Scope.READ: "This key may not read: sign in with one that has the scope read.",
+    Scope.WRITE: "This key may only read: sign in with one that has the scope write.",
+    Scope.ADMIN: "This key may not issue or revoke keys: sign in with one that has the scope admin.",
+}
+
+
+class NotSignedIn(Exception):
+    """The request has no valid session, and the page needs one."""
+
+
+@final
+class Forbidden(Exception):
+    """The request comes from another site, or the key lacks a scope; the text says which."""
+
+
+@final
+@frozen(kw_only=True)
+class DashboardSession:
+    request: Request[Any, Any, Any]
+    signed_in: SignedIn
+    organization: Organization
+    #: The number of drafts that wait for an editor; drafts that are scheduled do not wait.
+    drafts: int = 0
+
+    @property
+    def organization_id(self) -> str:
+        return self.organization.id
+
+    @property
+    def may_write(self) -> bool:
+        return Scope.WRITE in self.signed_in.key.scopes
+
+    @property
+    def may_issue(self) -> bool:
+        return Scope.ADMIN in self.signed_in.key.scopes
+
+    @property
+    def is_partial(self) -> bool:
+        """Return whether a script requests a part of the page; history restores need the whole page."""
+        headers = self.request.headers
+        return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """Return the query's parameters; of repeated ones, the last."""
+        return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
+
+
+async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> DashboardSession:
+    """Return the visit of a request.
+
+    Raises:
+            NotSignedIn: There is no session, or its key is not valid any more.
+            Forbidden: The key lacks the scope ``read``.
+    """
+    token = request.cookies.get(_COOKIE)
+    signed_in = None if token is None else await dashboard.app.sign_in.signed_in(token)
+    if signed_in is None:
+        raise NotSignedIn
+    organization = await dashboard.app.stores.directory.organization_of(signed_in.key.organization_id)
+    if organization is None:
+        raise NotSignedIn
+    if Scope.READ not in signed_in.key.scopes:
+        raise Forbidden(_MAY_NOT[Scope.READ])
+    drafts = await dashboard.app.stores.posts.waiting(organization.id)
+    return DashboardSession(request=request, signed_in=signed_in, organization=organization, drafts=drafts)
+
+
+async def change(
+    dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.WRITE
+) -> tuple[DashboardSession, Form]:
+    """Return the visit of a changing request, and its form.
+
+    Raises:
+            Forbidden: The form is not from a page of this dashboard, or the key lacks the scope.
+    """
+    found = await visit(dashboard, request)
+    form = await read_form(request)
+    _check(dashboard, request, found, form.text("csrf"), scope)
+    return found, form
+
+
+async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[DashboardSession, Form, bytes]:
+    """Return the visit of an upload, its form, and the file; empty: the user chose no file."""
+    found = await visit(dashboard, request)
+    form, content = await read_upload(request)
+    _check(dashboard, request, found, form.text("csrf"), Scope.WRITE)
+    return found, form, content
+
+
+def _check(
+    dashboard: Dashboard, request: Request[Any, Any, Any], found: DashboardSession, csrf: str, scope: Scope
+) -> None:
+    if is_foreign(request, dashboard.app.base_url) or not csrf_matches(found.signed_in.token, csrf):
+        message = "This form is out of date. Go back, reload the page, and send it again."
+        raise Forbidden(message)
+    if scope not in found.signed_in.key.scopes:
+        raise Forbidden(_MAY_NOT[scope])
+
+
+def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:
+    """Check that the request does not come from another site, which must not sign visitors in or out."""
+    if is_foreign(request, dashboard.app.base_url):
+        message = "Another site's page has sent this. Open the dashboard itself."
+        raise Forbidden(message)
+
+
+def keep(response: Response[Any], signed_in: SignedIn, *, secure: bool) -> None:
+    response.set_cookie(_cookie(signed_in.token, max_age=int(SESSION_LIFE.total_seconds()), secure=secure))
+
+
+def forget(response: Response[Any], *, secure: bool) -> None:
+    response.set_cookie(_cookie("", max_age=0, secure=secure))
+
+
+def token_of(request: Request[Any, Any, Any]) -> str | None:
+    return request.cookies.get(_COOKIE)
+
+
+def _cookie(value: str, *, max_age: int, secure: bool) -> Cookie:
+    return Cookie(_COOKIE, value=value, path=ROOT, max_age=max_age, httponly=True, samesite="lax", secure=secure)

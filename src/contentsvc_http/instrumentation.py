@@ -1,0 +1,155 @@
+"""Instrumentation: metrics and traces around the use cases. Disabled ones are not imported."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final, final
+
+from attrs import frozen
+
+from contentsvc_core.outgoing.retries import AttemptResult
+from contentsvc_core.ports import Workflow
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.bounds import Counting, uncounted
+from contentsvc_http.deliveries import Observer
+from contentsvc_http.logs import AnswerObserver
+from contentsvc_http.settings import InvalidSetting, Settings
+
+if TYPE_CHECKING:
+    from litestar.handlers import HTTPRouteHandler
+
+    from contentsvc_http.scrape import UnendedRuns
+
+#: Timeout for sending the last spans at shutdown, in seconds.
+_LAST_SPANS_S: Final = 1.0
+_NO_EXTRA: Final = "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"
+
+
+@final
+@frozen(kw_only=True)
+class Instrumentation:
+    """Instrumentation hooks: decorators for receiver, store and workflow, and callbacks for events."""
+
+    workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
+    deliveries: tuple[Observer, ...] = ()
+    #: Called for each answered request.
+    answered: AnswerObserver | None = None
+    #: Counts what connections drop and refuse.
+    counting: Counting = uncounted
+    #: Called with the number of settlements of each commit.
+    batch: Callable[[int], object] | None = None
+    #: Called with the final status of each run.
+    ended: Callable[[RunStatus], None] = lambda _status: None
+    #: Called with the outcome of each attempt to send a webhook.
+    sent: Callable[[AttemptResult], None] = lambda _result: None
+    routes: "Callable[[], tuple[HTTPRouteHandler, ...]]" = tuple
+
+    def around(self, inner: "Instrumentation") -> "Instrumentation":
+        """Return hooks that combine these with ``inner``: both are called, and the routes of both are served."""
+
+        def ended(status: RunStatus) -> None:
+            inner.ended(status)
+            self.ended(status)
+
+        def sent(result: AttemptResult) -> None:
+            inner.sent(result)
+            self.sent(result)
+
+        return Instrumentation(
+            workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
+            deliveries=(*inner.deliveries, *self.deliveries),
+            # One of them counts requests, if any does.
+            answered=self.answered or inner.answered,
+            counting=inner.counting if self.counting is uncounted else self.counting,
+            batch=self.batch or inner.batch,
+            ended=ended,
+            sent=sent,
+            routes=lambda: (*inner.routes(), *self.routes()),
+        )
+
+
+@contextlib.asynccontextmanager
+async def watching(
+    settings: Settings,
+    *,
+    backlog: "Callable[[], Awaitable[UnendedRuns]]",
+    connections: Callable[[], tuple[int, int]],
+) -> AsyncGenerator[Instrumentation]:
+    """Open the instrumentation; send the remaining spans when it is closed.
+
+    ``backlog`` may raise any exception; ``connections`` returns the number of database connections in use, and the
+    maximum.
+    """
+    running = version("contentsvc")
+    async with contextlib.AsyncExitStack() as stack:
+        instrumentation = Instrumentation()
+        if settings.metrics != "off":
+            measured = _measuring(running, backlog, connections, local=settings.metrics == "local")
+            instrumentation = (await stack.enter_async_context(measured)).around(instrumentation)
+        if settings.traces != "off":
+            instrumentation = (await stack.enter_async_context(_tracing(running))).around(instrumentation)
+        yield instrumentation
+
+
+@contextlib.asynccontextmanager
+async def _measuring(
+    running: str,
+    backlog: "Callable[[], Awaitable[UnendedRuns]]",
+    connections: Callable[[], tuple[int, int]],
+    *,
+    local: bool,
+) -> AsyncGenerator[Instrumentation]:
+    # Imported late: the library reads the environment at import to choose the storage of its numbers.
+    from contentsvc_http.metrics import MeasuredWorkflow  # noqa: PLC0415  # as above
+    from contentsvc_http.scrape import Scrape  # noqa: PLC0415  # as above
+
+    scrape = Scrape(running, backlog, connections)
+    metrics = scrape.metrics
+    sampling = asyncio.create_task(scrape.keep_sampling(), name="sample")
+
+    def routes() -> "tuple[HTTPRouteHandler, ...]":
+        from contentsvc_http.metrics_page import metrics_route  # noqa: PLC0415  # imports the framework
+
+        return (metrics_route(scrape, local=local),)
+
+    try:
+        yield Instrumentation(
+            workflow=lambda workflow: MeasuredWorkflow(workflow, metrics),
+            deliveries=(metrics,),
+            answered=metrics.answered,
+            counting=metrics.refused,
+            batch=metrics.settle_batch.observe,
+            ended=metrics.run_ended,
+            sent=metrics.sent,
+            routes=routes,
+        )
+    finally:
+        sampling.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sampling
+
+
+@contextlib.asynccontextmanager
+async def _tracing(running: str) -> AsyncGenerator[Instrumentation]:
+    try:
+        from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra
+            DeliveryTraces,
+            TracedWorkflow,
+            Traces,
+        )
+    except ImportError as exc:
+        raise InvalidSetting(_NO_EXTRA) from exc
+    try:
+        traces = Traces(running)
+    except ValueError as exc:
+        message = f"a variable OTEL_* cannot be used: {exc}"
+        raise InvalidSetting(message) from exc
+    tracer = traces.tracer
+    try:
+        yield Instrumentation(
+            workflow=lambda workflow: TracedWorkflow(workflow, tracer),
+            deliveries=(DeliveryTraces(tracer),),
+        )
+    finally:
+        await traces.close(within_s=_LAST_SPANS_S)

@@ -1,0 +1,72 @@
+from typing import Any, Literal, TypedDict, final
+
+from litestar import Request, Response, get, patch
+from litestar.handlers import HTTPRouteHandler
+
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.organizations import ChangeOrganization, Organization, OrganizationBody
+from contentsvc_core.ports import Directory
+from contentsvc_core.usecases.operate import Operator
+from contentsvc_http.errors import Refused, accepted
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+
+
+@final
+class OwnKeyBody(TypedDict):
+    """The API key of the request."""
+
+    prefix: str
+    name: str
+    scopes: list[Literal["read", "write", "admin"]]
+
+
+@final
+class OrganizationAnswer(TypedDict):
+    """The organization that an API key belongs to, and the key without its secret part."""
+
+    organization: OrganizationBody
+    key: OwnKeyBody
+
+
+def organization_routes(gate: Gate, operator: Operator, directory: Directory) -> list[HTTPRouteHandler]:
+    async def standing(key: ApiKey) -> Organization:
+        found = await directory.organization_of(key.organization_id)
+        if found is None:
+            raise Refused(401, {"error": "Invalid API key"})
+        return found
+
+    @get(
+        "/v1/organization",
+        name="get_organization",
+        operation_id="getOrganization",
+        summary="Get the organization and the scopes of the API key",
+        tags=["organization"],
+        responses=errors(),
+    )
+    async def get_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
+        key = await gate.caller(request, Scope.READ)
+        return _answer(await standing(key), key)
+
+    @patch(
+        "/v1/organization",
+        name="change_organization",
+        operation_id="updateOrganization",
+        summary="Update your organization",
+        description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",
+        tags=["organization"],
+        operation_class=takes(ChangeOrganization),
+        responses=errors(400, 413, 415),
+    )
+    async def change_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
+        key = await gate.caller(request, Scope.WRITE)
+        change = await read_body(request, ChangeOrganization)
+        return _answer(accepted(await operator.change_organization(await standing(key), change)), key)
+
+    return [get_organization, change_organization]
+
+
+def _answer(organization: Organization, key: ApiKey) -> Response[OrganizationAnswer]:
+    # Without the gate: clients of the hosted product do not have these operations.
+    own = OwnKeyBody(prefix=key.prefix, name=key.name, scopes=[scope.value for scope in key.scopes])
+    return Response(OrganizationAnswer(organization=OrganizationBody.of(organization), key=own))

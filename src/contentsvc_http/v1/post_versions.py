@@ -1,0 +1,135 @@
+"""``/v1/posts/{postId}/versions``: the texts that a post has and had."""
+
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
+from contentsvc_core.content.posts import PostBody
+from contentsvc_core.content.versions import VersionBody, differences
+from contentsvc_core.usecases.edit import PostEditor
+from contentsvc_http.errors import accepted
+from contentsvc_http.v1.conditions import conditional, if_match
+from contentsvc_http.v1.gate import Gate, errors
+
+_Id = Annotated[str, Parameter(description="Id of the post.")]
+_Number = Annotated[str, Parameter(description="Number of the version.")]
+#: The most digits of a number: the longest that fit a column.
+_DIGITS: Final = 9
+_TAGS: Final = ["posts"]
+
+
+@final
+class VersionLineBody(TypedDict):
+    """A version in the list, without its text."""
+
+    number: int
+    title: str
+    savedAt: str
+    author: str | None
+
+
+@final
+class VersionListBody(TypedDict):
+    """The versions of a post, newest first; the first is the current text."""
+
+    versions: list[VersionLineBody]
+
+
+@final
+class DiffLineBody(TypedDict):
+    """A line of the difference."""
+
+    mark: Literal["same", "added", "removed"]
+    text: str
+
+
+@final
+class OneVersionBody(TypedDict):
+    """A version, and the difference of its Markdown from the previous version."""
+
+    version: VersionBody
+    changes: list[DiffLineBody]
+
+
+@final
+class RestoredPostBody(TypedDict):
+    """The post with the restored text."""
+
+    post: PostBody
+
+
+def version_routes(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
+    @get(
+        "/v1/posts/{post_id:str}/versions",
+        name="list_post_versions",
+        operation_id="listPostVersions",
+        summary="List the versions of a post",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def list_post_versions(request: Request[Any, Any, Any], post_id: _Id) -> Response[VersionListBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = accepted(await editor.versions(key.organization_id, post_id))
+        bodies = map(VersionBody.of, found)
+        lines = [
+            {"number": each.number, "title": each.title, "savedAt": each.saved_at, "author": each.author}
+            for each in bodies
+        ]
+        return await gate.answer(key, {"versions": lines})
+
+    @get(
+        "/v1/posts/{post_id:str}/versions/{number:str}",
+        name="get_post_version",
+        operation_id="getPostVersion",
+        summary="Get a version of a post",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_post_version(
+        request: Request[Any, Any, Any], post_id: _Id, number: _Number
+    ) -> Response[OneVersionBody]:
+        key = await gate.caller(request, Scope.READ)
+        kept = accepted(await editor.versions(key.organization_id, post_id))
+        place = next((place for place, each in enumerate(kept) if each.number == read_number(number)), None)
+        version = kept[accepted(UNKNOWN_VERSION if place is None else place)]
+        before = next((each.text.markdown for each in kept if each.number < version.number), version.text.markdown)
+        changes = differences(before, version.text.markdown)
+        return await gate.answer(key, {"version": VersionBody.of(version), "changes": changes})
+
+    @post(
+        "/v1/posts/{post_id:str}/versions/{number:str}/restore",
+        status_code=200,
+        name="restore_post_version",
+        operation_id="restorePostVersion",
+        summary="Restore a version of a post",
+        description="Gives the post this text again, as a new version. Its state stays.",
+        tags=_TAGS,
+        operation_class=conditional(["If-Match"]),
+        responses=errors(400, 404, 412),
+    )
+    async def restore_post_version(
+        request: Request[Any, Any, Any], post_id: _Id, number: _Number
+    ) -> Response[RestoredPostBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        wanted = if_match(request)
+        restored = await editor.restore(
+            key.organization_id,
+            post_id,
+            read_number(number),
+            if_=lambda seen: wanted is None or wanted.match(entity_tag(seen)),
+            author=key.prefix,
+        )
+        changed = accepted(restored)
+        headers = {"ETag": entity_tag(changed)}
+        return await gate.answer(key, {"post": gate.answers.post(changed)}, headers=headers)
+
+    return [list_post_versions, get_post_version, restore_post_version]
+
+
+def read_number(text: str) -> int:
+    """Read the number of a version; 0, which no version has, for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0

@@ -1,0 +1,145 @@
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.lists.cursors import Cursor, written_cursor
+from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.lists.parameters import choices
+from contentsvc_core.ports import Clock, ReadModel, RunLedger
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunStatus, run_body
+from contentsvc_http.errors import accepted, refused
+from contentsvc_http.v1.context import read_before
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.pages import queried, read_parameters
+
+_TAGS: Final = ["runs"]
+_UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Run not found")
+_ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has ended already")
+_NOT_ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has not ended, or has its post")
+_Id = Annotated[str, Parameter(description="Id of the run.")]
+
+
+@final
+class RunBody(TypedDict):
+    """A workflow run: its cause and its state."""
+
+    id: str
+    triggerId: str | None
+    scheduleId: str | None
+    jobId: str | None
+    eventType: str | None
+    eventAction: str | None
+    #: Always null: see the log entry of the delivery.
+    eventData: dict[str, Any] | None
+    repositoryId: str | None
+    deliveryId: str | None
+    status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
+    attempts: int
+    #: How many times a server process died while it performed the run.
+    kills: int
+    error: str | None
+    postId: str | None
+    createdAt: str
+
+
+@final
+class RunListBody(TypedDict):
+    """Workflow runs, newest first."""
+
+    runs: list[RunBody]
+    #: Cursor for ``before``; null on the last page.
+    next: str | None
+
+
+@final
+class OneRunBody(TypedDict):
+    """A workflow run."""
+
+    run: RunBody
+
+
+def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
+    @get(
+        "/v1/runs",
+        name="list_runs",
+        operation_id="listRuns",
+        summary="List workflow runs, newest first",
+        tags=_TAGS,
+        operation_class=queried(
+            {
+                "limit": "Number of runs, 1 to 100. Default: 10.",
+                "before": "Cursor: the `next` of the previous page.",
+                "status": "Only runs with these statuses: a comma-separated list of "
+                f"{', '.join(f'`{each.value}`' for each in RunStatus)}.",
+            }
+        ),
+        responses=errors(400),
+    )
+    async def list_runs(request: Request[Any, Any, Any]) -> Response[RunListBody]:
+        key = await gate.caller(request, Scope.READ)
+        parameters = read_parameters(request, "status")
+        statuses = accepted(choices("status", parameters.get("status", ""), RunStatus))
+        limit = PageRequest.read(limit=parameters.get("limit"), page=None).limit
+        before = read_before(parameters.get("before", ""))
+        found = await read_model.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
+        following = written_cursor(Cursor.of(found[limit - 1])) if len(found) > limit else None
+        return await gate.answer(key, {"runs": [run_body(each) for each in found[:limit]], "next": following})
+
+    async def known(organization_id: str, run_id: str) -> ListedRun:
+        found = await read_model.run(organization_id, run_id) if is_own_id(run_id) else None
+        return accepted(found or _UNKNOWN)
+
+    @get(
+        "/v1/runs/{run_id:str}",
+        name="get_run",
+        operation_id="getRun",
+        summary="Get a workflow run",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
+        key = await gate.caller(request, Scope.READ)
+        return await gate.answer(key, {"run": run_body(await known(key.organization_id, run_id))})
+
+    async def changed(
+        request: Request[Any, Any, Any], run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
+    ) -> Response[OneRunBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        await known(key.organization_id, run_id)
+        if not await change(key.organization_id):
+            raise refused(otherwise)
+        return await gate.answer(key, {"run": run_body(await known(key.organization_id, run_id))})
+
+    @post(
+        "/v1/runs/{run_id:str}/cancel",
+        status_code=200,
+        name="cancel_run",
+        operation_id="cancelRun",
+        summary="Cancel a workflow run that has not ended",
+        tags=_TAGS,
+        responses=errors(404, 409),
+    )
+    async def cancel_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
+        return await changed(request, run_id, lambda owner: ledger.cancel(owner, run_id, CANCELLED), _ENDED)
+
+    @post(
+        "/v1/runs/{run_id:str}/retry",
+        status_code=200,
+        name="retry_run",
+        operation_id="retryRun",
+        summary="Retry a workflow run that ended without a post",
+        tags=_TAGS,
+        responses=errors(404, 409),
+    )
+    async def retry_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
+        return await changed(
+            request, run_id, lambda owner: ledger.restart(owner, run_id, due_at=clock.now()), _NOT_ENDED
+        )
+
+    return [list_runs, get_run, cancel_run, retry_run]

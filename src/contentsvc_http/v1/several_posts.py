@@ -1,0 +1,114 @@
+"""``/v1/posts/bulk``: one action on several posts, and the filters of posts."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypedDict, final
+
+from litestar import Request, Response, post
+from litestar.handlers import HTTPRouteHandler
+from msgspec import Meta, Struct
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.queries import read_post_query, unknown_brand
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import BrandIdentities
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
+from contentsvc_http.errors import accepted, refuse_request
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+
+#: The filters of posts beside status, content type and brand identity: descriptions by name.
+FILTERS: Final = {
+    "label": "Only posts with one of these labels: a comma-separated list of `breaking`, `security`, `new`, "
+    "`improved`, `fixed`.",
+    "repository": "Only posts about one of these repositories: a comma-separated list of `owner/name`.",
+    "query": "Only posts whose title or text has all these words. Use `word*` for a prefix, `-word` to exclude.",
+    "since": "Only posts from this date or time on, by the time that the list is sorted by.",
+    "until": "Only posts before this date or time.",
+}
+LISTS: Final = ("status", "contentType", "brandIdentityId", "label", "repository")
+
+
+@final
+class PostFilter(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """Filters of the list of posts, with the same meaning as its query parameters."""
+
+    status: str = ""
+    content_type: str = ""
+    brand_identity_id: str = ""
+    label: str = ""
+    repository: str = ""
+    query: str = ""
+    order_by: str = ""
+    since: str = ""
+    until: str = ""
+
+
+@final
+class SeveralPosts(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """An action, and the posts: either `ids` or `filter`."""
+
+    action: BulkAction
+    ids: Annotated[Sequence[str], Meta(max_length=MAX_BULK)] | None = None
+    filter: PostFilter | None = None
+
+
+@final
+class FailedPostBody(TypedDict):
+    """A post that was not changed, and why."""
+
+    id: str
+    error: str
+
+
+@final
+class SeveralPostsBody(TypedDict):
+    """The outcome of an action on several posts."""
+
+    action: str
+    #: The ids of the posts that now are as wanted.
+    done: list[str]
+    failed: list[FailedPostBody]
+    #: The number of posts that match the filter and were not tried: send the request again.
+    remaining: int
+
+
+def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> list[HTTPRouteHandler]:
+    @post(
+        "/v1/posts/bulk",
+        status_code=200,
+        name="change_posts",
+        operation_id="updatePosts",
+        summary="Publish, unpublish or delete several posts",
+        description=f"Send `ids`, or a `filter`. One request changes at most {MAX_BULK} posts. "
+        "A post that cannot be changed is listed in `failed`, and the other posts are changed.",
+        tags=["posts"],
+        operation_class=takes(SeveralPosts),
+        responses=errors(400, 413, 415),
+    )
+    async def change_posts(request: Request[Any, Any, Any]) -> Response[SeveralPostsBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        wanted = await read_body(request, SeveralPosts)
+        if (wanted.ids is None) is (wanted.filter is None):
+            refuse_request("send either ids or filter")
+        ids, remaining = wanted.ids or (), 0
+        if wanted.filter is not None:
+            named = zip(wanted.filter.__struct_encode_fields__, wanted.filter.__struct_fields__, strict=True)
+            query = accepted(read_post_query({wire: getattr(wanted.filter, name) for wire, name in named}))
+            accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
+            found, total = await editor.chosen(key.organization_id, query)
+            ids, remaining = [post_id for post_id, _ in found], total - len(found)
+        result = await editor.bulk(key.organization_id, wanted.action, ids, author=key.prefix)
+        failed = [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed]
+        body = {"action": wanted.action.value, "done": list(result.done), "failed": failed, "remaining": remaining}
+        return await gate.answer(key, body)
+
+    return [change_posts]
+
+
+async def unknown_brands(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> Refusal | None:
+    """Return the refusal of the first brand identity that the organization does not have."""
+    for brand_id in asked:
+        if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
+            return unknown_brand(brand_id)
+    return None

@@ -1,0 +1,154 @@
+"""Diagnostics of a database in any state: nothing is created or changed."""
+
+import asyncio
+import contextlib
+import glob
+import stat
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_adapters.engine.dbos_tables import tables_version
+from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
+from contentsvc_adapters.sql.backlog import Backlog, backlog, given_up
+from contentsvc_adapters.sql.condition import Server, heartbeats, providers, sealed_secrets, server
+from contentsvc_adapters.sql.files import FileState, file_state, free_space
+from contentsvc_adapters.sql.ids import ids_beginning_with
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.stores import NO_KEY
+
+__all__ = ["HEAD", "Backlog", "DatabaseInspector", "FileState", "Keys", "Server", "is_older", "open_as_it_is"]
+
+#: The maximum number of sealed values that the key is tried on; more would give no further information.
+_TRIED: Final = 500
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+#: A folder without these modes protects its files from other users.
+_OTHERS_ENTER: Final = stat.S_IXGRP | stat.S_IXOTH
+
+
+@final
+@frozen(kw_only=True)
+class Keys:
+    """The result of trying the key on stored secrets."""
+
+    source: str | None
+    #: The number of stored secrets that were tried.
+    tried: int = 0
+    #: The number of secrets that the key does not open.
+    unreadable: int = 0
+    #: Whether other users of this machine may read the key file.
+    open_to_others: bool = False
+
+
+@final
+class _Unsealed:
+    """A sealer for stores that never seal or open anything."""
+
+    def seal(self, secret: str) -> str:
+        del secret
+        raise NotImplementedError
+
+    def open(self, sealed: str) -> str:
+        del sealed
+        raise NotImplementedError
+
+
+@final
+class DatabaseInspector:
+    """Queries of a database in any state. All of them raise the core's errors."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        #: For reading; they cannot open secrets.
+        self.stores: Final = SqlStores(database, _Unsealed())
+
+    async def server(self) -> Server:
+        return await server(self._database)
+
+    async def revision(self) -> str | None:
+        """Return the schema's revision; ``None``: there is no schema yet."""
+        return await revision(self._database)
+
+    async def keys(self) -> Keys:
+        sealed = await sealed_secrets(self._database, limit=_TRIED)
+        return await asyncio.to_thread(_tried, self._settings, sealed)
+
+    async def ids(self, kind: str, beginning: str, *, limit: int) -> Sequence[str]:
+        return await ids_beginning_with(self._database, kind, beginning, limit=limit)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        return await backlog(self._database, now)
+
+    async def given_up(self) -> int:
+        return await given_up(self._database)
+
+    async def heartbeats(self) -> Mapping[str, int]:
+        return await heartbeats(self._database)
+
+    async def providers(self) -> frozenset[str]:
+        return await providers(self._database)
+
+
+@contextlib.asynccontextmanager
+async def open_as_it_is(settings: Settings, *, patience_s: float = 3.0) -> AsyncGenerator[DatabaseInspector]:
+    """Open the database; a SQLite file must exist. ``patience_s`` limits the time of closing, in seconds."""
+    database = Database(settings.database_url, busy_timeout_ms=1000, readers=4, pool_size=4)
+    try:
+        yield DatabaseInspector(settings, database)
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(database.dispose(), patience_s)
+
+
+def engine_tables(settings: Settings) -> int | None:
+    """Return the version of the engine's tables; ``None``: they do not exist."""
+    return tables_version(settings.engine_database_url)
+
+
+def file_of(settings: Settings) -> FileState:
+    return file_state(settings.database_file)
+
+
+def files_open_to_others(database: Path) -> Sequence[Path]:
+    """Return the files of a SQLite database that other users of this machine may read or lock."""
+    if not database.parent.stat().st_mode & _OTHERS_ENTER:
+        return ()
+    files = database.parent.glob(f"{glob.escape(database.name)}*")
+    opened = {file for file in files if file.suffix != ".key" and file.stat().st_mode & _OTHERS}
+    logs = {file.with_name(f"{file.name}-{log}") for file in opened for log in ("wal", "shm")}
+    return sorted(opened - logs)
+
+
+def space_for(settings: Settings) -> tuple[int, int]:
+    """Return the free and the total bytes of the SQLite file's disk."""
+    return free_space(settings.database_file.absolute().parent)
+
+
+def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:
+    path = settings.database_file.with_name(f"{settings.database_file.name}.key")
+    source, open_to_others = "CONTENTSVC_SECRET_KEY", False
+    text = settings.secret_key
+    if not text and not settings.is_sqlite:
+        raise UnusableKey(NO_KEY)
+    if not text:
+        if not sealed and not path.exists():
+            return Keys(source=None)
+        text = key_beside(settings.database_file, may_make=False)
+        source, open_to_others = f"the file {path}", bool(path.stat().st_mode & _OTHERS)
+    sealer = FernetSealer(text)
+    unreadable = sum(not _opens(sealer, each) for each in sealed)
+    return Keys(source=source, tried=len(sealed), unreadable=unreadable, open_to_others=open_to_others)
+
+
+def _opens(sealer: FernetSealer, sealed: str) -> bool:
+    try:
+        sealer.open(sealed)
+    except SecretUnreadable:
+        return False
+    return True

@@ -1,0 +1,48 @@
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from contentsvc_adapters.pacing import Notifier, Pacer
+from contentsvc_http.wiring.faults import log_fault
+
+
+@contextlib.asynccontextmanager
+async def every(
+    turn: Callable[[], Awaitable[object]],
+    name: str,
+    *,
+    every_s: float | Callable[[], float],
+    after_fault_s: float,
+    rarely_s: float | None = None,
+    writes: Notifier | None = None,
+) -> AsyncGenerator[None]:
+    """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
+
+    Args:
+            turn: The work of one turn. It returns whether it found something, so that there may be more.
+            rarely_s: The longest pause after turns that find nothing, in seconds; ``None``: ``every_s``.
+            writes: Notifies of writes of this process, which end long pauses.
+    """
+    shortest_s = 0.0 if callable(every_s) else every_s
+    pacer = Pacer(shortest_s, shortest_s if rarely_s is None else rarely_s)
+    if writes is not None:
+        writes.listen(pacer.expect)
+
+    async def turns() -> None:
+        while True:
+            pacer.begin()
+            try:
+                found = bool(await turn())
+            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
+                log_fault(exc)
+                await asyncio.sleep(after_fault_s)
+            else:
+                await (asyncio.sleep(every_s()) if callable(every_s) else pacer.wait(found=found))
+
+    task = asyncio.create_task(turns(), name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

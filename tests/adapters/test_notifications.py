@@ -1,0 +1,243 @@
+"""Messages to people over real sockets: a chat's HTTP server and a mail server."""
+
+import json
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, Self
+
+import pytest
+from attrs import Factory, define, frozen
+from tests.mail_server import MailServer
+
+from contentsvc_adapters.mail import SmtpSender
+from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.outgoing.sender import HttpWebhookSender
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_core import CreateEndpoint, Dispatcher, EndpointEditor, Operator, Organization
+from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.outgoing.endpoints import UNSIGNED, ChangeEndpoint, WebhookEndpoint
+from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.retries import AttemptResult
+from contentsvc_core.outgoing.smtp import SmtpServer
+from contentsvc_core.outgoing.targets import NO_MAIL
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import CountingIds, ManualClock
+from contentsvc_core.usecases.webhook_endpoints import NewSecret
+
+_BASE = "https://hooks.acme.example"
+
+
+@define
+class Chat:
+    """Serves until it is left; answers with the next of ``answers``, and then with 200."""
+
+    answers: list[tuple[int, dict[str, str]]] = Factory(list[tuple[int, dict[str, str]]])
+    came: list[tuple[dict[str, str], Any]] = Factory(list[tuple[dict[str, str], Any]])
+    server: ThreadingHTTPServer | None = None
+
+    def __enter__(self) -> Self:
+        chat = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                chat.came.append(({name.lower(): value for name, value in self.headers.items()}, body))
+                status, headers = chat.answers.pop(0) if chat.answers else (200, {})
+                self.send_response(status)
+                for name, value in {"Content-Length": "0", **headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base's word
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.server is not None
+        self.server.shutdown()
+        self.server.server_close()
+
+    @property
+    def place(self) -> str:
+        assert self.server is not None
+        return f"127.0.0.1:{self.server.server_address[1]}"
+
+
+@frozen(kw_only=True)
+class Office:
+    stores: MemoryStores
+    clock: ManualClock
+    editor: EndpointEditor
+    dispatcher: Dispatcher
+    organization: Organization
+
+    @classmethod
+    async def opened(cls, place: str, mails: MailServer | None = None) -> Self:
+        stores, clock, ids = (
+            memory_stores(FernetSealer("a secret of at least 32 characters")),
+            ManualClock(),
+            CountingIds(),
+        )
+        organization = await Operator(stores.directory, stores.keys, clock, ids).create_organization("Acme")
+        assert isinstance(organization, Organization)
+        hosts = read_site_hosts(place)
+        smtp = None
+        if mails is not None:
+            smtp = SmtpSender(SmtpServer.read(mails.url), "Contentsvc <alerts@acme.example>", timeout_s=10)
+        return cls(
+            stores=stores,
+            clock=clock,
+            editor=EndpointEditor(stores.endpoints, stores.outbox, clock, ids, opened=hosts, mails=smtp is not None),
+            dispatcher=Dispatcher(
+                stores.outbox, HttpWebhookSender(opened=hosts), clock, ids, base_url=_BASE, mails=smtp
+            ),
+            organization=organization,
+        )
+
+    async def endpoint(self, url: str, format_: EndpointFormat | None = None) -> WebhookEndpoint:
+        made = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
+        assert isinstance(made, NewSecret), made
+        return made.endpoint
+
+    async def tested(self, endpoint: WebhookEndpoint) -> tuple[list[AttemptResult], LogEntry]:
+        """Send a test message; return the verdicts and the newest entry of the log."""
+        assert isinstance(await self.editor.test(self.organization.id, endpoint.id), str)
+        return await self.turn()
+
+    async def turn(self) -> tuple[list[AttemptResult], LogEntry]:
+        taken = await self.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+        said = [await self.dispatcher.send(each) for each in taken]
+        return said, (await self.stores.journal.entries(self.organization.id))[0]
+
+    async def standing(self, endpoint: WebhookEndpoint) -> WebhookEndpoint:
+        found = await self.stores.endpoints.endpoint(self.organization.id, endpoint.id)
+        assert found is not None
+        return found
+
+
+@pytest.mark.parametrize(
+    ("format_", "part"),
+    [
+        (EndpointFormat.SLACK, "blocks"),
+        (EndpointFormat.DISCORD, "embeds"),
+        (EndpointFormat.TEAMS, "attachments"),
+    ],
+)
+async def test_a_chat_gets_its_own_form_without_signatures(format_: EndpointFormat, part: str) -> None:
+    with Chat() as chat:
+        office = await Office.opened(chat.place)
+        endpoint = await office.endpoint(f"http://{chat.place}/hook", format_)
+        said, entry = await office.tested(endpoint)
+
+    assert said == [AttemptResult.DELIVERED]
+    ((headers, body),) = chat.came
+    assert "webhook-signature" not in headers
+    assert headers["content-type"] == "application/json"
+    assert part in body
+    assert f"{_BASE}/dashboard/endpoints" in json.dumps(body)
+    assert (entry.status.value, entry.status_code) == ("success", 200)
+    assert await office.editor.rotate(office.organization.id, endpoint.id) is UNSIGNED
+
+
+async def test_retry_after_of_a_chat_is_respected_for_all_its_messages() -> None:
+    with Chat(answers=[(429, {"Retry-After": "12.5"})]) as chat:
+        office = await Office.opened(chat.place)
+        endpoint = await office.endpoint(f"http://{chat.place}/hook", EndpointFormat.DISCORD)
+        first, _ = await office.tested(endpoint)
+        assert first == [AttemptResult.RETRY]
+        second, _ = await office.tested(endpoint)
+        assert (second, len(chat.came)) == ([AttemptResult.DELIVERED], 2)
+        office.clock.advance(timedelta(seconds=12))
+        assert (await office.turn())[0] == []
+        office.clock.advance(timedelta(seconds=1))
+        assert (await office.turn())[0] == [AttemptResult.DELIVERED]
+
+
+async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_reports_it() -> None:
+    async with MailServer.running() as mails:
+        with Chat(answers=[(404, {})]) as chat:
+            office = await Office.opened(chat.place, mails)
+            gone = await office.endpoint(f"http://{chat.place}/hook", EndpointFormat.SLACK)
+            await office.endpoint("ops@acme.example")
+            said, entry = await office.tested(gone)
+            assert said == [AttemptResult.GONE]
+            assert entry.error_message == "the endpoint answered with status 404: it is gone, and was switched off"
+            standing = await office.standing(gone)
+            assert (standing.enabled, standing.disabled_reason) == (False, "it answered 404 Not Found")
+            assert (await office.turn())[0] == [AttemptResult.DELIVERED]
+        [mail] = mails.mails
+
+    assert mail.message["Subject"].startswith("Endpoint disabled: 127.")
+    assert "it answered 404 Not Found" in mail.text
+    assert len(chat.came) == 1
+
+
+async def test_a_mail_goes_to_all_addresses_once_and_is_signed_by_nobody() -> None:
+    async with MailServer.running() as mails:
+        office = await Office.opened("127.0.0.1:1", mails)
+        endpoint = await office.endpoint("mailto:ops@acme.example,dev@acme.example")
+        said, entry = await office.tested(endpoint)
+        [mail] = mails.mails
+
+    assert said == [AttemptResult.DELIVERED]
+    assert mail.to == ("ops@acme.example", "dev@acme.example")
+    assert mail.message["To"] == "ops@acme.example, dev@acme.example"
+    assert mail.message["Subject"] == "This is a test"
+    assert mail.message["List-Unsubscribe"] is None
+    assert f"{_BASE}/dashboard/endpoints/{endpoint.id}" in mail.text
+    assert (entry.status.value, entry.status_code) == ("success", 250)
+
+
+async def test_a_mail_is_retried_and_two_refusals_in_a_row_disable_its_endpoint() -> None:
+    async with MailServer.running(answers={"RCPT": "450 4.2.0 later"}) as mails:
+        office = await Office.opened("127.0.0.1:1", mails)
+        endpoint = await office.endpoint("ops@acme.example")
+        said, entry = await office.tested(endpoint)
+        assert said == [AttemptResult.RETRY]
+        assert entry.error_message == "the server answered 450: 4.2.0 later"
+        mails.answers.clear()
+        office.clock.advance(timedelta(seconds=10))
+        assert (await office.turn())[0] == [AttemptResult.DELIVERED]
+        mails.answers["RCPT"] = "550 5.1.1 no such user"
+        said, entry = await office.tested(endpoint)
+        assert (said, entry.status.value) == ([AttemptResult.REFUSED], "failed")
+        assert (await office.standing(endpoint)).enabled
+        await office.tested(endpoint)
+        standing = await office.standing(endpoint)
+
+    assert (standing.enabled, standing.disabled_reason) == (False, "the mail server has refused two mails in a row")
+
+
+async def test_without_a_mail_server_nobody_gets_mails() -> None:
+    office = await Office.opened("127.0.0.1:1")
+
+    assert await office.editor.create(office.organization.id, CreateEndpoint(url="ops@acme.example")) is NO_MAIL
+
+
+async def test_a_new_target_brings_its_format_unless_one_is_chosen() -> None:
+    office = await Office.opened("127.0.0.1:1")
+    owner = office.organization.id
+    endpoint = await office.endpoint("https://hooks.slack.com/services/x")
+    assert endpoint.format is EndpointFormat.SLACK
+
+    async def changed(**fields: object) -> WebhookEndpoint:
+        found = await office.editor.change(owner, endpoint.id, ChangeEndpoint(**fields))
+        assert isinstance(found, WebhookEndpoint), found
+        return found
+
+    assert (await changed(url="https://discord.com/api/webhooks/1/x")).format is EndpointFormat.DISCORD
+    assert (await changed(url="https://chat.acme.example/")).format is EndpointFormat.STANDARD
+    assert (await changed(format=EndpointFormat.SLACK)).format is EndpointFormat.SLACK
+    assert (await changed(url="https://chat.acme.example/2")).format is EndpointFormat.SLACK
+    assert (await changed(description="Ours")).format is EndpointFormat.SLACK
+    assert (await changed(format=None)).format is EndpointFormat.STANDARD
+    refused = await office.editor.change(
+        owner, endpoint.id, ChangeEndpoint(url="https://hooks.slack.com/x", format=EndpointFormat.STANDARD)
+    )
+    assert isinstance(refused, Refusal)
+    assert refused.field == "format"

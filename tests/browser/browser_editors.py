@@ -1,0 +1,98 @@
+"""What editors do in the dashboard, in a real browser: writing by hand, saving by keyboard, versions, several posts."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.looking import Looking
+from tests.server_process import until
+
+
+def check(looking: Looking) -> None:
+    assert looking.barriers() == []
+    assert not looking.overflows()
+
+
+def write(looking: Looking, title: str, text: str) -> Page:
+    page = looking.page
+    looking.go("/posts")
+    page.get_by_role("link", name="New post").click()
+    page.get_by_label("Title").fill(title)
+    page.get_by_label("Text, in Markdown").fill(text)
+    return page
+
+
+def save_by_keyboard(page: Page) -> None:
+    # The key is handled once the deferred scripts of the page have run. A busy machine fills the form before that.
+    page.wait_for_load_state()
+    page.keyboard.press("Control+s")
+
+
+def test_a_post_is_written_by_hand_scheduled_and_published(looking: Looking) -> None:
+    page = write(looking, "The lamp of the harbour", "## New\n\nA **lamp** for the harbour.")
+    expect(page.locator("#preview strong", has_text="lamp")).to_be_visible()
+    page.get_by_label("Summary").fill("Harbours have a lamp now.")
+    page.get_by_label("Improved").check()
+    page.get_by_label("Publish at").fill("2999-01-01T08:00")
+    check(looking)
+    page.get_by_role("button", name="Save draft").click()
+
+    expect(page.get_by_text("Goes public on")).to_be_visible()
+    check(looking)
+    page.get_by_role("button", name="Cancel the schedule").click()
+    expect(page.locator(".state", has_text="draft").first).to_be_visible()
+    # From "there is a draft" to published in three clicks.
+    looking.go("")
+    menu = page.get_by_role("button", name="Menu")
+    if menu.is_visible():
+        menu.click()
+    page.get_by_role("link", name=re.compile("drafts? waits? for you")).first.click()
+    page.get_by_role("link", name="The lamp of the harbour").click()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.locator(".state", has_text="published").first).to_be_visible()
+    page.get_by_role("button", name="Copy as plain text").click()
+    until(lambda: "A lamp for the harbour." in page.evaluate("navigator.clipboard.readText()"), "the copied text")
+
+
+def test_the_keyboard_saves_and_a_version_is_restored(looking: Looking) -> None:
+    page = write(looking, "A text with a past", "one\ntwo\nthree")
+    save_by_keyboard(page)
+    expect(page.get_by_role("status")).to_have_text("Created.")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Text, in Markdown").fill("one\n2\nthree")
+    save_by_keyboard(page)
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+
+    page.get_by_role("link", name="Versions").click()
+    expect(page.locator("pre ins")).to_contain_text("+ 2")
+    expect(page.locator("pre del")).to_contain_text("two")
+    check(looking)
+    page.get_by_role("link", name="Version 1").click()
+    page.get_by_role("button", name="Restore this version").click()
+    expect(page.locator("#as-markdown")).to_have_value("one\ntwo\nthree")
+
+
+def test_ticked_posts_are_deleted_after_a_question(looking: Looking) -> None:
+    for number in (1, 2):
+        page = write(looking, f"Heap {number}", "Sand.")
+        page.get_by_role("button", name="Save draft").click()
+    page = looking.page
+    looking.go("/posts?query=heap")
+    page.get_by_label("Choose Heap 1").check()
+    page.get_by_label("Choose Heap 2").check()
+    check(looking)
+    page.get_by_role("button", name="Delete…").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Delete 2 posts?")
+    check(looking)
+    page.get_by_role("button", name="Delete 2 posts").click()
+    expect(page.get_by_text("The posts are deleted.")).to_be_visible()
+    expect(page.get_by_text("No post matches.")).to_be_visible()
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("LinkedIn post", "3,000"), ("Post for X", "280")])
+def test_a_post_for_a_network_shows_its_length_while_it_is_typed(looking: Looking, kind: str, limit: str) -> None:
+    page = write(looking, "A short word", "Ahoy")
+    page.get_by_label("Type").select_option(label=kind)
+    page.get_by_label("Text, in Markdown").fill("Ahoy!")
+    expect(page.locator("#preview")).to_contain_text(f"5 of {limit} characters")
+    check(looking)

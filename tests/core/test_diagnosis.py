@@ -1,0 +1,209 @@
+"""Facts of a refused delivery, its diagnosis, and the health of an integration."""
+
+from datetime import timedelta
+from urllib.parse import quote_plus
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core import Belonging, Delivery, Fault, HookConfiguration, VerifiedDelivery, admit, decide, settlement
+from contentsvc_core import strategies as ours
+from contentsvc_core.journal import Direction, LogEntry, LogOutcome, LogStatus
+from contentsvc_core.received import Match, SignatureHeader, received_from_json, received_to_json
+from contentsvc_core.testing import START, CountingIds, address, push_body, signed
+from contentsvc_core.webhooks.decision import rejected
+from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.webhooks.diagnosis import (
+    CONSIDERED,
+    FAILING_AFTER,
+    Cause,
+    HealthState,
+    Known,
+    Remedy,
+    diagnose,
+    health_of,
+)
+from contentsvc_core.webhooks.examination import STORED_BYTES, examine
+from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
+
+AT = address()
+SECRET = "secret"
+BODY = b'{"a": 1}\n'
+SIGNATURE = SIGNATURE_HEADER.encode()
+
+
+def hook(at: Address = AT, **changes: object) -> HookConfiguration:
+    known = HookConfiguration(
+        address=at, enabled=True, secrets=("secret",), former_secrets=("old",), repository=Belonging.OURS, version=1
+    )
+    return evolve(known, **changes)
+
+
+def sent(body: bytes = BODY, *headers: tuple[bytes, bytes], at: Address = AT) -> Delivery:
+    return Delivery(address=at, headers=headers, body=body)
+
+
+def with_signature(body: bytes, signed_body: bytes, secret: str = SECRET) -> Delivery:
+    return sent(body, (SIGNATURE, sign(signed_body, secret).encode()))
+
+
+def entry(delivery: Delivery, known: HookConfiguration, fault: Fault | None = None) -> LogEntry:
+    """Return the log entry of a delivery, as the receiver makes it."""
+    admission = rejected(delivery, fault, "no") if fault else admit(delivery, known)
+    outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
+    settling = settlement(outcome, known, at=START, new_id=CountingIds().new_id)
+    assert settling is not None
+    log = settling.log
+    if log.status is LogStatus.FAILED:
+        return evolve(log, received=examine(delivery, known, source="192.0.2.7", is_complete=True))
+    return log
+
+
+def cause(line: LogEntry, known: Known | None = None) -> Cause | None:
+    found = diagnose(line, known)
+    return None if found is None else found.cause
+
+
+FORM = b"payload=" + quote_plus(BODY).encode()
+SIGNATURES = [
+    (sent(), Cause.NO_SIGNATURE, None),
+    (sent(BODY, (SIGNATURE, b"sha1=00")), Cause.MALFORMED_SIGNATURE, None),
+    (sent(BODY, (SIGNATURE, b"x"), (SIGNATURE, b"x")), Cause.REPEATED_SIGNATURE, None),
+    (with_signature(BODY, BODY, "old"), Cause.PREVIOUS_SECRET, Match.PREVIOUS_SECRET),
+    (with_signature(BODY, BODY, "unknown"), Cause.WRONG_SECRET, None),
+    (with_signature(FORM, BODY), Cause.FORM, Match.DECODED_FORM),
+    (with_signature(FORM + b"&more=1", BODY), Cause.FORM, Match.DECODED_FORM),
+    (with_signature(FORM, BODY, "unknown"), Cause.WRONG_SECRET, None),
+    (with_signature(BODY.rstrip(), BODY), Cause.CHANGED_BODY, Match.CHANGED_BODY),
+    (with_signature(b"\xef\xbb\xbf" + BODY, BODY), Cause.CHANGED_BODY, Match.CHANGED_BODY),
+    (with_signature(b'{\r\n"a": 1}', b'{\n"a": 1}'), Cause.CHANGED_BODY, Match.CHANGED_BODY),
+    (with_signature(b'{\n"a": 1}', b'{\r\n"a": 1}'), Cause.CHANGED_BODY, Match.CHANGED_BODY),
+]
+
+
+@pytest.mark.parametrize(("delivery", "expected", "match"), SIGNATURES)
+def test_a_refused_signature_is_explained(delivery: Delivery, expected: Cause, match: Match | None) -> None:
+    line = entry(delivery, hook())
+    assert line.title == Fault.INVALID_SIGNATURE.log_title
+    assert line.received is not None
+    assert line.received.match is match
+    assert cause(line) is expected
+
+
+def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
+    at = address("gitlab")
+    known = hook(at)
+    former = entry(sent(BODY, (b"x-gitlab-token", b"old"), at=at), known)
+    other = entry(sent(BODY, (b"x-gitlab-token", b"other"), at=at), known)
+    assert (cause(former), cause(other)) == (Cause.PREVIOUS_SECRET, Cause.WRONG_SECRET)
+    assert other.received is not None
+    assert "other" not in received_to_json(other.received)
+
+
+def test_without_what_was_received_the_cause_stays_open() -> None:
+    found = diagnose(evolve(entry(sent(), hook()), received=None))
+    assert found is not None
+    assert (found.cause, "or a proxy" in found.sentence) == (Cause.WRONG_SECRET, True)
+
+
+def test_the_remedy_fits_what_is_known_of_the_integration() -> None:
+    refused = entry(with_signature(BODY, BODY, "unknown"), hook())
+    by_hand, with_token = diagnose(refused, Known()), diagnose(refused, Known(has_token=True))
+    assert by_hand is not None
+    assert with_token is not None
+    assert "paste" in by_hand.advice
+    assert "set at the code host" in with_token.advice
+    disabled = entry(signed(push_body("a"), at=AT, secret="secret"), hook(enabled=False))
+    assert diagnose(disabled, Known(is_enabled=False)).remedy is Remedy.ENABLE  # type: ignore[union-attr]
+    assert diagnose(disabled, Known(is_enabled=True)).remedy is Remedy.REDELIVER  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault.log_title])
+def test_every_logged_refusal_has_a_diagnosis_and_a_remedy(fault: Fault) -> None:
+    found = diagnose(entry(sent(), hook(), fault))
+    assert found is not None
+    assert found.sentence.endswith(".")
+    assert found.advice.endswith(".")
+
+
+def test_a_form_that_verifies_is_a_form() -> None:
+    form = (b"content-type", b"application/x-www-form-urlencoded")
+    body = push_body("a")
+    line = entry(signed(body, at=AT, secret="secret", headers=(form,)), hook())
+    assert (line.status_code, cause(line)) == (400, Cause.FORM)
+
+
+def test_accepted_deliveries_need_no_remedy_but_a_trigger() -> None:
+    processed = entry(signed(push_body("a"), at=AT, secret="secret"), hook())
+    assert (processed.outcome, processed.received) == (LogOutcome.PROCESSED, None)
+    assert cause(processed) is Cause.NO_TRIGGER
+    assert cause(evolve(processed, reason="1 workflow run started")) is None
+    assert cause(evolve(processed, direction=Direction.OUTGOING)) is None
+    assert evolve(processed, direction=Direction.OUTGOING).outcome is None
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"user-agent", b"host", b"via", b"x-other"]), st.binary(max_size=3000))))
+def test_what_is_kept_is_bounded_and_has_no_secret(headers: list[tuple[bytes, bytes]]) -> None:
+    secret = sign(BODY, "unknown").encode()
+    delivery = sent(BODY, *headers, (SIGNATURE, secret), (b"authorization", b"Bearer s3cret"), (b"cookie", b"s3cret"))
+    received = examine(delivery, hook(), source="192.0.2.7", is_complete=True)
+    stored = received_to_json(received)
+    assert len(stored.encode()) <= STORED_BYTES
+    assert received_from_json(stored) == received
+    assert secret.decode()[7:] not in stored
+    assert "s3cret" not in stored
+    assert (received.signature, received.signature_length) == (SignatureHeader.PRESENT, 71)
+    assert received.header("X-Other") is None
+
+
+@given(ours.deliveries())
+def test_examining_is_total(delivery: Delivery) -> None:
+    received = examine(delivery, hook(delivery.address), source=None, is_complete=False)
+    assert received.size is None
+
+
+def refused_and_accepted() -> tuple[LogEntry, LogEntry]:
+    accepted = evolve(entry(signed(push_body("a"), at=AT, secret="secret"), hook()), reason="1 workflow run started")
+    return entry(with_signature(BODY, BODY, "unknown"), hook()), accepted
+
+
+def test_an_integration_fails_when_its_newest_deliveries_are_refused() -> None:
+    refused, accepted = refused_and_accepted()
+    assert health_of([]).state is HealthState.NEVER_DELIVERED
+    assert health_of([accepted] * 3).state is HealthState.HEALTHY
+    assert health_of([refused]).is_failing
+    assert not health_of([refused] * (FAILING_AFTER - 1) + [accepted]).is_failing
+    found = health_of([refused] * FAILING_AFTER + [accepted])
+    assert found.is_failing
+    assert found.summary == "3 of the last 4 deliveries were refused: signature"
+    assert health_of([accepted] + [refused] * 9).state is HealthState.HEALTHY
+    assert health_of([refused] * 6).summary == "6 of the last 6 deliveries were refused: signature"
+    assert health_of([refused] * 100).considered == CONSIDERED
+
+
+def test_the_dominant_cause_is_the_most_frequent_one() -> None:
+    refused, _ = refused_and_accepted()
+    unsigned = entry(sent(), hook())
+    found = health_of([unsigned, refused, refused]).diagnosis
+    assert found is not None
+    assert found.cause is Cause.WRONG_SECRET
+    newest = health_of([unsigned, refused]).diagnosis
+    assert newest is not None
+    assert newest.cause is Cause.NO_SIGNATURE
+
+
+def test_calls_of_the_service_are_no_deliveries() -> None:
+    _, accepted = refused_and_accepted()
+    call = evolve(accepted, direction=Direction.OUTGOING, created_at=START + timedelta(seconds=1))
+    assert health_of([call]).state is HealthState.NEVER_DELIVERED
+    assert health_of([call, accepted]).last == accepted
+
+
+def test_deliveries_that_start_nothing_need_a_trigger() -> None:
+    _, accepted = refused_and_accepted()
+    found = health_of([accepted], starts=False)
+    assert (found.state, found.summary) == (HealthState.NO_TRIGGER, "deliveries arrive, but no trigger matches")
+    assert found.diagnosis is not None
+    assert found.diagnosis.remedy is Remedy.ADD_TRIGGER

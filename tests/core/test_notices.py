@@ -1,0 +1,228 @@
+"""Messages for people: the words of each event in each format, and text that may come from strangers."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.outgoing.chats import chat_body, chat_bytes
+from contentsvc_core.outgoing.events import TEST_TYPE, EventType
+from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.letters import Letter, notice_letter
+from contentsvc_core.outgoing.messages import Message
+from contentsvc_core.outgoing.notices import JOINER, notice_of
+from contentsvc_core.testing import START
+
+_BASE: Final = "https://hooks.acme.example"
+_GOLDEN: Final = Path(__file__).parent / "golden_notices.json"
+_POST: Final[dict[str, Any]] = {
+    "id": "post_1",
+    "title": "Steer the beam from outside",
+    "contentType": "changelog",
+    "status": "draft",
+    "sourceMetadata": {"repositories": ["acme/lighthouse", "acme/harbour"]},
+}
+_DATA: Final[dict[str, dict[str, Any]]] = {
+    EventType.POST_CREATED.value: _POST,
+    EventType.POST_PUBLISHED.value: _POST,
+    EventType.DRAFT_WAITING.value: _POST,
+    EventType.RUN_FAILED.value: {"id": "run_1", "reason": "the writer is away"},
+    EventType.INTEGRATION_FAILING.value: {
+        "id": "int_1",
+        "provider": "github",
+        "repositories": ["acme/lighthouse"],
+        "failed": 5,
+        "of": 5,
+        "cause": "The delivery has no signature.",
+        "remedy": "Rotate the secret, and paste the new one into the webhook's settings at the code host.",
+        "logId": "log_1",
+        "failingSince": "2026-01-01T00:00:00.000Z",
+    },
+    EventType.INTEGRATION_RECOVERED.value: {
+        "id": "int_1",
+        "provider": "github",
+        "repositories": ["acme/lighthouse"],
+        "failingSince": "2026-01-01T00:00:00.000Z",
+        "recoveredAt": "2026-01-01T01:00:00.000Z",
+    },
+    EventType.ENDPOINT_DISABLED.value: {
+        "id": "whe_2",
+        "description": "The chat",
+        "target": "hooks.slack.com",
+        "reason": "it answered 410 Gone",
+        "disabledAt": "2026-01-01T00:00:00.000Z",
+    },
+    TEST_TYPE: {"message": "This is a test: nothing has happened."},
+    "unknown.yet": {},
+}
+
+
+def _message(kind: str, data: dict[str, Any]) -> Message:
+    return Message(
+        id="msg_1",
+        organization_id="org_1",
+        endpoint_id="whe_1",
+        type=kind,
+        data=data,
+        occurred_at=START,
+        created_at=START,
+        due_at=START,
+    )
+
+
+def _letter(message: Message) -> Letter:
+    return notice_letter(message, notice_of(message, _BASE), ["ops@acme.example", "dev@acme.example"], _BASE)
+
+
+def _rendered(format_: EndpointFormat, message: Message) -> Any:
+    if format_ is EndpointFormat.EMAIL:
+        letter = _letter(message)
+        return {"subject": letter.subject, "text": letter.text.splitlines()}
+    return chat_body(format_, notice_of(message, _BASE))
+
+
+def test_each_event_in_each_format_reads_as_before() -> None:
+    rendered = {
+        kind: {
+            format_.value: _rendered(format_, _message(kind, data))
+            for format_ in EndpointFormat
+            if format_ is not EndpointFormat.STANDARD
+        }
+        for kind, data in _DATA.items()
+    }
+
+    assert set(_DATA) >= {kind.value for kind in EventType}
+    # After a change of words: look at the difference, and write the file anew.
+    assert json.loads(_GOLDEN.read_text(encoding="utf-8")) == rendered
+
+
+def test_a_mail_has_both_parts_and_is_one_mail_for_all_addresses() -> None:
+    letter = _letter(_message("run.failed", _DATA["run.failed"]))
+
+    assert (letter.to, letter.also_to) == ("ops@acme.example", ("dev@acme.example",))
+    assert (letter.message_id, letter.at, letter.unsubscribe_url) == ("msg_1", START, None)
+    assert "Open the run: https://hooks.acme.example/dashboard/runs/run_1" in letter.text
+    assert '<a href="https://hooks.acme.example/dashboard/runs/run_1">Open the run</a>' in letter.html
+
+
+@pytest.mark.parametrize("format_", [EndpointFormat.STANDARD, EndpointFormat.EMAIL])
+def test_what_is_no_chat_has_no_chat_message(format_: EndpointFormat) -> None:
+    with pytest.raises(ValueError, match="is the format of no chat"):
+        chat_body(format_, notice_of(_message(TEST_TYPE, {}), _BASE))
+
+
+_HOSTILE: Final = st.one_of(
+    st.text(max_size=300),
+    st.lists(
+        st.sampled_from([
+            "<!channel>", "<!here|x>", "<@U123>", "<#C1>", "@everyone", "@here", "@channel", "@all",
+            "<at>all</at>", "<https://evil.example|click>", "[click](https://evil.example)",
+            "https://evil.example", "evil.example", "www.evil.example", "mailto:eve@evil.example",
+            "<a href='https://evil.example'>x</a>", "<script>", "&lt;", "\\", "`", "**", "__", "||",
+            "\u202e", "\u2028", "\r\nBcc: eve@evil.example", "](", "1. ", "# ", "> ", "- ", "\x00", "é",
+            "z" * 5000,
+        ]),
+        max_size=40,
+    ).map("".join),
+)  # fmt: skip
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.urls: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.urls += [value or "" for name, value in attrs if name == "href"]
+        assert tag == "body" or {name for name, _ in attrs} <= {"href", "lang", "charset", "style"}
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def _is_ours(url: str) -> bool:
+    return re.fullmatch(r"https://hooks\.acme\.example/dashboard[A-Za-z0-9/_.~%-]*", url) is not None
+
+
+def _mentions_or_links(text: str) -> bool:
+    """Check whether a chat or a mail program would recognize a mention or an address in a plain text."""
+    return re.search(r"@\w|://|\w\.[^\W\d]", text) is not None
+
+
+@pytest.mark.parametrize("kind", sorted(_DATA))
+@settings(max_examples=60)
+@given(text=_HOSTILE)
+@example(text="<!channel> @everyone [x](https://evil.example) <https://evil.example|x>")
+def test_text_of_strangers_mentions_nobody_and_links_nowhere(kind: str, text: str) -> None:
+    data = {name: text if isinstance(value, str) else value for name, value in _DATA[kind].items()}
+    data |= {name: [text] for name in data if name == "repositories"}
+    data |= {name: {"repositories": [text, text]} for name in data if name == "sourceMetadata"}
+    message = _message(kind, data)
+    notice = notice_of(message, _BASE)
+
+    assert not _mentions_or_links(f"{notice.title} {notice.text}")
+    assert all(_is_ours(each.url) for each in notice.links)
+    for format_ in (EndpointFormat.SLACK, EndpointFormat.DISCORD, EndpointFormat.TEAMS):
+        assert len(chat_bytes(format_, notice)) < 28_000
+
+    slack: Any = msgspec.json.decode(chat_bytes(EndpointFormat.SLACK, notice))
+    header, section, links = slack["blocks"]
+    assert 0 < len(header["text"]["text"]) <= 150
+    assert 0 < len(section["text"]["text"]) <= 3000
+    assert header["text"]["type"] == section["text"]["type"] == "plain_text"
+    assert links["text"]["verbatim"] is True
+    for plain in (header["text"]["text"], section["text"]["text"]):
+        assert not set("<>") & set(plain)
+        assert not _mentions_or_links(plain)
+    for whole in (slack["text"], links["text"]["text"]):
+        found = re.findall(r"<([^<>|]*)\|([^<>|]*)>", whole)
+        assert [url for url, _ in found] == [each.url for each in notice.links]
+        assert not set("<>") & set(re.sub(r"<[^<>|]*\|[^<>|]*>", "", whole))
+
+    discord: Any = msgspec.json.decode(chat_bytes(EndpointFormat.DISCORD, notice))
+    (embed,) = discord["embeds"]
+    assert discord["allowed_mentions"] == {"parse": []}
+    assert "content" not in discord
+    assert 0 < len(embed["title"]) <= 256
+    assert 0 < len(embed["description"]) <= 4096
+    said, _, anchors = embed["description"].rpartition("\n\n")
+    assert anchors == "\n".join(f"[{each.label}]({each.url})" for each in notice.links)
+    for escaped in (embed["title"], said):
+        # Every mark of Markdown has an odd number of backslashes before it.
+        bare = re.sub(r"\\.", "", escaped)
+        assert not set("\\*_~`|<>[]()#") & set(bare)
+        assert not _mentions_or_links(bare)
+
+    teams: Any = msgspec.json.decode(chat_bytes(EndpointFormat.TEAMS, notice))
+    card = teams["attachments"][0]["content"]
+    assert {block["type"] for block in card["body"]} == {"RichTextBlock"}
+    assert "entities" not in card["msteams"]
+    assert [action["url"] for action in card["actions"]] == [each.url for each in notice.links]
+
+    letter = _letter(message)
+    assert len(letter.subject) <= 150
+    assert not re.search(r"[\r\n]", letter.subject)
+    page = _Tags()
+    page.feed(letter.html)
+    assert page.tags <= {"html", "head", "meta", "title", "body", "h2", "p", "a", "hr"}
+    assert all(_is_ours(url) for url in page.urls)
+    assert not _mentions_or_links(" ".join(page.words))
+    told = letter.text.replace(f"{_BASE}/dashboard", "")
+    assert not re.search(r"@\w|://", told)
+
+
+def test_defused_text_looks_the_same() -> None:
+    title = "fix: see https://acme.example/a.md (@ann), v1.4.2"
+    notice = notice_of(_message("post.published", _POST | {"title": title}), _BASE)
+
+    assert notice.title.replace(JOINER, "") == f"Published: {title}"
+    assert "1.4.2" in notice.title

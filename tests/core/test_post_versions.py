@@ -1,0 +1,78 @@
+"""The texts that are kept of a post, and the differences between them."""
+
+from datetime import timedelta
+from typing import Final
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.core.test_editing import POST
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.versions import (
+    MAX_VERSION_BYTES,
+    MAX_VERSIONS,
+    PostVersion,
+    current_first,
+    differences,
+    versions_after,
+)
+
+_LINES: Final = st.lists(st.sampled_from(["", "a", "b", "c", "d"]), max_size=12).map("\n".join)
+
+
+def edited(
+    kept: list[PostVersion], before: Post, markdown: str, author: str | None = "csk_1"
+) -> tuple[Post, list[PostVersion]]:
+    after = evolve(before, markdown=markdown, updated_at=before.updated_at + timedelta(minutes=1))
+    return after, list(versions_after(kept, before, after, author)[1])
+
+
+def test_the_first_change_keeps_the_text_before_it() -> None:
+    after, kept = edited([], POST, "new")
+
+    assert [(each.number, each.text, each.saved_at, each.author) for each in kept] == [
+        (2, after.text, after.updated_at, "csk_1"),
+        (1, POST.text, POST.updated_at, None),
+    ]
+
+
+def test_a_change_that_an_older_version_of_the_service_made_is_kept_as_well() -> None:
+    after, kept = edited([], POST, "new")
+    foreign = evolve(after, markdown="unseen")
+    _, kept = edited(kept, foreign, "newest")
+
+    assert [each.text.markdown for each in kept] == ["newest", "unseen", "new", POST.markdown]
+    assert [each.number for each in current_first(kept, evolve(foreign, markdown="again"))] == [5, 4, 3, 2, 1]
+
+
+def test_a_change_of_other_fields_adds_no_version() -> None:
+    assert versions_after((), POST, evolve(POST, content="<p>"), None) == ((), ())
+
+
+def test_versions_are_bounded_by_number_and_by_bytes() -> None:
+    post, kept = POST, list[PostVersion]()
+    for number in range(MAX_VERSIONS + 5):
+        post, kept = edited(kept, post, f"text {number}")
+    assert (len(kept), kept[0].number) == (MAX_VERSIONS, MAX_VERSIONS + 6)
+
+    for letter in "abc":
+        post, kept = edited(kept, post, letter * (MAX_VERSION_BYTES // 2))
+    assert [each.text.markdown[0] for each in kept] == ["c"]
+
+
+@given(_LINES, _LINES)
+def test_a_difference_has_the_lines_of_both_texts_in_order(old: str, new: str) -> None:
+    lines = differences(old, new)
+
+    assert "\n".join(line.text for line in lines if line.mark != "added") == old
+    assert "\n".join(line.text for line in lines if line.mark != "removed") == new
+
+
+def test_lines_that_stay_are_marked_as_the_same() -> None:
+    marks = [(line.mark, line.text) for line in differences("# A\n\none\ntwo\nthree", "# A\n\ntwo\nthree\nfour")]
+
+    assert marks == [
+        *(("same", "# A"), ("same", ""), ("removed", "one")),
+        *(("same", "two"), ("same", "three"), ("added", "four")),
+    ]

@@ -1,0 +1,122 @@
+"""Writing posts by hand, scheduling, versions, and actions on several posts."""
+
+from datetime import timedelta
+
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import posted, stored
+from tests.dashboard.tree import tree
+
+POSTS = "/dashboard/posts"
+
+
+async def test_a_post_is_written_by_hand_and_waits_as_a_draft(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open((await browsing.open(POSTS)).links["New post"])
+    form = page.form(f"{POSTS}/new")
+
+    refused = await browsing.send(form, title="", markdown="Brighter.", summary="x" * 201, label="new")
+    assert refused.status == 422
+    assert refused.form(f"{POSTS}/new").fields["markdown"] == ["Brighter."]
+    assert refused.form(f"{POSTS}/new").fields["label"] == ["new"]
+    page = await browsing.send(form, title="A lamp", markdown="Brighter.", summary="Light", label="new")
+
+    assert tree(page).one(role="status").text == "Created."
+    (post,) = await acme.world.stores.posts.posts(acme.organization.id)
+    assert (post.title, post.summary, [label.value for label in post.labels]) == ("A lamp", "Light", ["new"])
+    # From "there is a draft" to published in three clicks.
+    page = await browsing.open((await browsing.open("/dashboard")).links["1 draft waits for you"])
+    page = await browsing.open(page.links["A lamp"])
+    page = await browsing.send(page.form(f"{POSTS}/{post.id}/publish"))
+    assert "Published." in page.text
+    assert "1 draft waits for you" not in page.links
+
+
+async def test_a_draft_is_scheduled_in_its_form_and_the_schedule_is_cancelled(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    form = (await browsing.open(path)).form(path)
+    page = await browsing.send(form, publishAt="2020-01-01T09:00")
+    assert page.status == 422
+    assert tree(page).one(id="publishAt-fault").text.startswith("The time must be in the future")
+
+    at = acme.world.clock.now() + timedelta(days=1)
+    page = await browsing.send(form, publishAt=at.strftime("%Y-%m-%dT%H:%M"))
+
+    assert "Goes public on" in page.text
+    assert "scheduled" in (await browsing.open(POSTS)).text
+    assert not any("wait" in link for link in page.links)
+    page = await browsing.send(page.form(f"{POSTS}/{post.id}/unpublish"))
+    assert (await stored(acme, post)).publish_at is None
+
+
+async def test_versions_are_compared_and_restored(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    await browsing.send((await browsing.open(path)).form(path), title="New", markdown="Other")
+
+    page = await browsing.open((await browsing.open(f"{POSTS}/{post.id}")).links["Versions"])
+    root = tree(page)
+    assert "+ Other" in root.one("pre").text
+    assert "Title" in page.text
+    page = await browsing.open(page.links["Version 1"])
+    page = await browsing.send(page.form(f"{POSTS}/{post.id}/versions"))
+
+    assert tree(page).one(role="status").text.startswith("Restored")
+    restored = await stored(acme, post)
+    assert (restored.title, restored.markdown) == (post.title, post.markdown)
+    # The form of an older page is refused.
+    old = await browsing.open(f"{POSTS}/{post.id}/versions?number=2")
+    await acme("PATCH", f"/v1/posts/{post.id}", {"title": "Newer"})
+    assert (await browsing.send(old.form(f"{POSTS}/{post.id}/versions"))).status == 409
+    assert (await browsing.open(f"{POSTS}/post_unknown/versions")).status == 404
+
+
+async def test_several_posts_are_published_and_deleted_after_a_question(acme: Caller, browsing: Browsing) -> None:
+    first, second = await posted(acme, "feat: a lamp"), await posted(acme, "feat: a beam")
+    bulk = f"{POSTS}/bulk"
+    page = await browsing.open(POSTS)
+
+    assert (await browsing.send(page.form(bulk), action="publish")).status == 422
+    page = await browsing.send(page.form(bulk), post=[first.id, second.id], action="publish")
+    assert "The posts are published." in page.text
+    question = await browsing.send(page.form(bulk), post=[first.id, second.id], action="delete")
+    assert question.heading == "Delete 2 posts?"
+    assert (await stored(acme, first)).status.value == "published"
+    await acme("DELETE", f"/v1/posts/{second.id}")
+    page = await browsing.send(question.form(bulk), action="delete")
+
+    assert page.heading == "1 post deleted"
+    assert second.id in page.text
+    assert "Post not found." in page.text
+    assert await acme.world.stores.posts.posts(acme.organization.id) == []
+
+
+async def test_all_posts_of_a_filter_are_unpublished(acme: Caller, browsing: Browsing) -> None:
+    bulk = f"{POSTS}/bulk"
+    for number in range(21):
+        body = {"title": f"Lamp {number}", "markdown": "Bright.", "status": "published", "labels": ["new"]}
+        assert (await acme("POST", "/v1/posts", body)).status_code == 201
+
+    page = await browsing.open(f"{POSTS}?label=new&query=lamp")
+    question = await browsing.send(page.form(bulk), all="yes", action="unpublish")
+    assert question.heading == "Unpublish 21 posts?"
+    # The question is about the posts that it names.
+    late = {"title": "Lamp 22", "markdown": "Late.", "status": "published", "labels": ["new"]}
+    newest = (await acme("POST", "/v1/posts", late)).json()["post"]["id"]
+    page = await browsing.send(question.form(bulk), action="unpublish")
+
+    assert "The posts are drafts again." in page.text
+    posts = await acme.world.stores.posts.posts(acme.organization.id)
+    assert [post.id for post in posts if post.status.value == "published"] == [newest]
+    assert "21 drafts wait for you" in page.links
+
+
+async def test_a_post_for_a_network_is_shown_as_the_network_does(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme, "fix: the lens", content_type="twitter_post")
+    page = await browsing.open(f"{POSTS}/{post.id}")
+    assert "of 280 characters" in page.text
+
+    path = f"{POSTS}/{post.id}/edit"
+    long = (await browsing.open(path)).form(path)
+    page = await browsing.send(long, markdown="a" * 270 + " https://example.org/" + "b" * 90)
+    assert "294 of 280 characters: X refuses it" in page.text

@@ -1,0 +1,316 @@
+"""Commands on a server of another machine: over `/v1` of a real server, with an API key and without a database."""
+
+import http.server
+import json
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.server_process import Installation, ServerProcess, serving
+
+from contentsvc_cli.main import main
+from contentsvc_core.testing import push_body
+
+DELIVERY = "d-1"
+NO_HEADERS: dict[str, str] = {}
+
+
+def no_pause(_: float) -> None:
+    """Replace :func:`time.sleep`."""
+
+
+class Machine:
+    """Another machine: an empty folder, a server's address and an API key."""
+
+    def __init__(self, server: ServerProcess, key: str) -> None:
+        self.url = server.url
+        self.environment = {"CONTENTSVC_SERVER": server.url, "CONTENTSVC_API_KEY": key}
+
+    def run(self, *arguments: str, **environment: str) -> Result:
+        return CliRunner(env={**self.environment, **environment}).invoke(main, arguments)
+
+    def json(self, *arguments: str) -> Any:
+        done = self.run(*arguments, "--json")
+        assert done.exit_code == 0, (arguments, done.output)
+        return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str, str]]:
+    """A server with a processed push; with the trigger's id and a key."""
+    folder = tmp_path_factory.mktemp("server")
+    installation = Installation(folder)
+    installation.command("organization", "create", "Acme")
+    hook = installation.connect("acme", "acme/lighthouse", 4242)
+    trigger = installation.trigger("acme", "log", 4242, "push")
+    body = push_body("feat: a lamp", repository_id=4242)
+    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": DELIVERY, "body": body}))
+    installation.command("receive", str(folder / "x.jsonl"), "--integration", hook.integration_id)
+    key = installation.command("key", "issue", "--organization", "acme")["key"]
+    with serving(installation) as running:
+        installation.until_runs_ended()
+        yield running, trigger, key
+
+
+@pytest.fixture
+def machine(server: tuple[ServerProcess, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return Machine(server[0], server[2])
+
+
+@pytest.mark.slow("starts a server")
+def test_posts_are_listed_edited_published_and_deleted(machine: Machine) -> None:
+    (post,) = [each for each in machine.json("post", "list") if DELIVERY in each["sourceMetadata"]["deliveryIds"]]
+    short = post["id"][: len("post_") + 18]
+
+    assert machine.run("post", "show", short).stdout.startswith("## Added")
+    assert machine.json("post", "edit", post["id"], "--title", "A lamp")["title"] == "A lamp"
+    assert machine.json("post", "unpublish", post["id"])["status"] == "draft"
+    assert machine.json("post", "list", "--status", "published", "--since", "1h") == []
+    assert machine.json("post", "publish", post["id"])["status"] == "published"
+    assert machine.json("open", "post", post["id"]) == {"url": f"{machine.url}/dashboard/posts/{post['id']}"}
+    # `--wait` shows the job's events, and its post is there.
+    made = machine.run("generate", "--type", "changelog", "--wait", "30", "--json")
+    assert made.exit_code == 0, made.output
+    assert "completed: Done" in made.stderr
+    written = json.loads(made.stdout)["postId"]
+    assert machine.json("post", "delete", written) == {"postId": written, "deleted": True}
+    gone = machine.run("post", "show", written)
+    assert (gone.exit_code, gone.stderr) == (1, "Error: Post not found\n")
+
+
+@pytest.mark.slow("starts a server")
+def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
+    entry = machine.json("log", "list", "--status", "success")[-1]
+    assert entry["referenceId"] == DELIVERY
+    assert "feat: a lamp" in machine.run("log", "list").stdout
+    assert machine.json("log", "show", entry["id"])["payload"]["event"] == "push"
+    (found,) = machine.json("context", "search", "lamp", "--limit", "1")
+    assert machine.json("context", "show", found["customId"])["customId"] == found["customId"]
+    assert machine.json("log", "replay", entry["id"])["logId"] == entry["id"]
+    run = machine.json("run", "list", "--status", "completed")[-1]
+    assert machine.json("run", "show", run["id"])["id"] == run["id"]
+    for operation, fault in (
+        ("cancel", "The run has ended already"),
+        ("retry", "The run has not ended, or has its post"),
+    ):
+        refused = machine.run("run", operation, run["id"])
+        assert (refused.exit_code, refused.stderr) == (1, f"Error: {fault}\n")
+    assert machine.run("log", "list", "--event", "push").exit_code == 2
+
+
+@pytest.mark.slow("starts a server")
+def test_what_is_connected_is_created_changed_and_deleted(
+    machine: Machine, server: tuple[ServerProcess, str, str]
+) -> None:
+    made = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")
+    assert machine.json("integration", "show", made["integrationId"])["repository"] == "acme/lens"
+    assert len(machine.json("integration", "list")) == 2
+    trigger = machine.json("trigger", "create", "--repository-id", "7", "--event", "release", "--name", "lens")
+    assert machine.json("trigger", "show", trigger["id"]) == trigger
+    assert machine.json("trigger", "edit", trigger["id"], "--auto-publish", "--every-event")["autoPublish"] is True
+    assert machine.json("trigger", "disable", trigger["id"])["enabled"] is False
+    assert machine.json("trigger", "test", trigger["id"])["why"] == "the trigger is disabled"
+    assert machine.json("trigger", "test", server[1], "--event", "push")["matches"] is True
+    off_default = machine.json("trigger", "test", server[1], "--branch", "next")
+    assert (off_default["matches"], off_default["why"]) == (False, "branch next is not the default branch")
+    assert len(machine.json("trigger", "list")) == 2
+    when = ("--frequency", "weekly", "--at", "09:30", "--day-of-week", "monday")
+    schedule = machine.json("schedule", "create", "--name", "Mondays", *when, "--repository-id", "7")
+    assert machine.json("schedule", "show", schedule["id"]) == schedule
+    changed = machine.json("schedule", "edit", schedule["id"], "--at", "10:00", "--lookback", "yesterday")
+    assert changed["sourceConfig"]["cron"] == {"frequency": "weekly", "hour": 10, "minute": 0, "dayOfWeek": 1}
+    assert machine.json("schedule", "disable", schedule["id"])["enabled"] is False
+    assert machine.json("schedule", "delete", schedule["id"])["deleted"] is True
+    assert machine.json("trigger", "delete", trigger["id"])["deleted"] is True
+    assert machine.json("integration", "delete", made["integrationId"])["id"] == made["integrationId"]
+
+
+@pytest.mark.slow("starts a server")
+def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> None:
+    endpoint = machine.json("endpoint", "create", "https://acme.example/hook", "--event", "post.published")
+    assert endpoint["secret"].startswith("whsec_")
+    one = endpoint["id"]
+    assert machine.json("endpoint", "edit", one, "--all-events", "--description", "ours")["description"] == "ours"
+    assert machine.json("endpoint", "rotate-secret", one)["secret"] != endpoint["secret"]
+    assert machine.json("endpoint", "test", one)["endpointId"] == one
+    assert machine.json("endpoint", "show", one) == machine.json("endpoint", "list")[0]
+    assert machine.json("endpoint", "delete", one) == {"id": one}
+    assert machine.json("brand", "list") == []
+    job = machine.json("brand", "generate", "https://acme.example/")
+    assert job["status"] in {"queued", "running"}
+    assert machine.run("brand", "show", "brand_none").stderr == "Error: Brand identity not found\n"
+    assert machine.json("style", "set", "--audience", "public")["houseStyle"] == {"audience": "public"}
+    assert machine.json("style", "reset")["houseStyle"] is None
+    assert machine.json("style", "show")["houseStyle"] is None
+    lens = machine.json("changelog", "create", "--slug", "lens", "--title", "Lens")
+    assert machine.json("changelog", "set", "--changelog", "lens", "--link", "Docs", "https://a.example")["headerLinks"]
+    shown = machine.run("changelog", "publish", "--changelog", "lens", "--yes", "--json")
+    assert json.loads(shown.stdout)["isPublic"] is True
+    assert "will be public at" in shown.stderr
+    assert machine.json("changelog", "hide", "--changelog", "lens")["isPublic"] is False
+    assert machine.json("changelog", "show", "--changelog", "lens")["id"] == lens["id"]
+    assert machine.json("changelog", "delete", "--changelog", "lens") == {"id": lens["id"]}
+    assert len(machine.json("changelog", "list")) == 1
+
+
+@pytest.mark.slow("starts a server")
+def test_a_command_that_needs_the_machine_itself_says_so(machine: Machine, tmp_path: Path) -> None:
+    for command in (("migrate",), ("key", "list"), ("context", "list"), ("integration", "disable", "int_x")):
+        refused = machine.run(*command)
+        assert refused.exit_code == 1
+        assert "works on the machine of the service" in refused.stderr, command
+    assert list(tmp_path.glob("contentsvc.db*")) == []
+
+
+@pytest.mark.slow("starts a server")
+def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine: Machine, tmp_path: Path) -> None:
+    key = machine.environment.pop("CONTENTSVC_API_KEY")
+    machine.environment["CONTENTSVC_SERVER"] = ""
+    refused = machine.run("--server", machine.url, "post", "list")
+    assert "there is no API key for" in refused.stderr
+
+    stored = CliRunner().invoke(main, ["login", machine.url, "--json"], input=f"{key}\n")
+
+    told = json.loads(stored.stdout)
+    assert (told["organization"], told["scopes"]) == ("acme", ["read", "write"])
+    assert key not in stored.output
+    assert stat.S_IMODE(os.stat(told["file"]).st_mode) == 0o600  # noqa: PTH116
+    assert machine.json("organization", "show")["slug"] == "acme"
+    assert "belongs to the organization 'acme', not to 'beta'" in machine.run("post", "list", "-o", "beta").stderr
+    # A database in the folder comes first.
+    assert machine.run("organization", "create", "Here").exit_code == 0
+    assert [each["slug"] for each in machine.json("organization", "list")] == ["here"]
+    os.chmod(told["file"], 0o644)  # noqa: PTH101
+    (tmp_path / "contentsvc.db").unlink()
+    assert "other users may read your API keys" in machine.run("post", "list").stderr
+    os.chmod(told["file"], 0o600)  # noqa: PTH101
+    machine.json("login", machine.url, "--delete")
+    assert "there is no database at" in machine.run("post", "list").stderr
+
+
+@pytest.mark.slow("starts a server")
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [
+        ("http://contentsvc.example", "without encryption"),
+        ("ftp://contentsvc.example", "is not the URL of a server"),
+        ("https://user:word@contentsvc.example", "is not the URL of a server"),
+        ("http://127.0.0.1:1", "cannot be reached"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, url: str, fault: str
+) -> None:
+    monkeypatch.setattr("time.sleep", no_pause)
+
+    done = machine.run("--server", url, "post", "list")
+
+    assert done.exit_code == 1
+    assert fault in done.stderr
+
+
+class Scripted(http.server.BaseHTTPRequestHandler):
+    """Answers each request with the next of a script."""
+
+    script: ClassVar[list[tuple[int, dict[str, str], str]]] = []
+    seen: ClassVar[list[tuple[str, str, str | None]]] = []
+
+    def _answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.seen.append((self.command, self.path, self.headers.get("Authorization")))
+        status, headers, body = self.script.pop(0)
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    do_GET = do_POST = do_PATCH = _answer  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        del format, args
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[type[Scripted], Any]]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
+    monkeypatch.setattr("time.sleep", no_pause)
+    Scripted.script, Scripted.seen = [], []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as listening:
+        thread = threading.Thread(target=listening.serve_forever, daemon=True)
+        thread.start()
+        environment = {
+            "CONTENTSVC_SERVER": f"http://127.0.0.1:{listening.server_port}",
+            "CONTENTSVC_API_KEY": "csk_x",
+        }
+
+        def run(*arguments: str) -> Result:
+            return CliRunner(env=environment).invoke(main, arguments)
+
+        yield Scripted, run
+        listening.shutdown()
+        thread.join()
+
+
+POSTS = json.dumps({"posts": [], "pagination": {"currentPage": 1, "totalPages": 0}})
+
+
+def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
+    scripted: tuple[type[Scripted], Any],
+) -> None:
+    server, run = scripted
+    server.script = [(503, {"Retry-After": "1"}, "{}"), (429, {"Retry-After": "1"}, "{}"), (200, {}, POSTS)]
+    assert run("post", "list", "--json").stdout == "[]\n"
+    assert len(server.seen) == 3
+
+    # A rate limit refuses before anything is changed; a failure may come after the change.
+    server.seen = []
+    server.script = [(429, {}, "{}"), (503, {}, json.dumps({"error": "away"}))]
+    done = run("post", "publish", "post_x")
+    assert (done.exit_code, len(server.seen)) == (1, 2)
+    assert "answers with 503: away" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
+        ((403, NO_HEADERS, '{"error": "Insufficient scope"}'), 1, "issue a key with this scope"),
+        ((404, NO_HEADERS, '{"error": "Post not found"}'), 1, "Error: Post not found"),
+        ((404, NO_HEADERS, "nothing here"), 1, "does not know this operation"),
+        ((400, NO_HEADERS, '{"error": "Invalid status"}'), 2, "Error: Invalid status"),
+        ((429, {"Retry-After": "3600"}, "{}"), 1, "try again in 3600 seconds"),
+        ((200, NO_HEADERS, "<html>"), 1, "answers with 200"),
+    ],
+)
+def test_a_refusal_says_what_to_do(
+    scripted: tuple[type[Scripted], Any], answer: tuple[int, dict[str, str], str], code: int, said: str
+) -> None:
+    server, run = scripted
+    server.script = [answer]
+
+    done = run("post", "list")
+
+    assert done.exit_code == code
+    assert said in done.stderr
+    assert "csk_x" not in done.output
+
+
+def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> None:
+    server, run = scripted
+    server.script = [(307, {"Location": "http://127.0.0.1:1/v1/posts"}, "")]
+
+    done = run("post", "list")
+
+    assert done.exit_code == 1
+    assert "redirects to 'http://127.0.0.1:1/v1/posts'" in done.stderr
+    assert len(server.seen) == 1

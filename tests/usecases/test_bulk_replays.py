@@ -1,0 +1,128 @@
+"""Bulk replays: batches of a filter, each entry once for a request, with the refused ones named."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from attrs import evolve
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import pushed
+from tests.usecases.test_replays import replayer
+
+from contentsvc_core.journal import LogOutcome, LogStatus
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases.replay_many import (
+    BATCH,
+    NOT_KEPT,
+    BulkReplayer,
+    ReplayCount,
+    ReplayDeliveries,
+    ReplayedBatch,
+)
+
+
+def bulk(world: World) -> BulkReplayer:
+    return BulkReplayer(replayer(world), world.stores.read_model, world.clock)
+
+
+def asked(**fields: Any) -> ReplayDeliveries:
+    return msgspec.structs.replace(ReplayDeliveries(request_id="r-1"), **fields)
+
+
+async def replay(world: World, command: ReplayDeliveries) -> ReplayedBatch:
+    found = await bulk(world).replay(world.organization.id, command)
+    assert isinstance(found, ReplayedBatch)
+    return found
+
+
+async def deliveries(world: World, number: int) -> None:
+    for place in range(number):
+        world.clock.advance(timedelta(seconds=1))
+        await pushed(world, f"d-{place}", f"feat: lamp {place}")
+
+
+async def test_every_entry_of_a_filter_is_replayed_once_in_batches(world: World) -> None:
+    await deliveries(world, BATCH + 2)
+
+    first = await replay(world, asked(outcomes=(LogOutcome.PROCESSED,)))
+    rest = await replay(world, asked(outcomes=(LogOutcome.PROCESSED,), cursor=first.next))
+
+    assert (len(first.replayed), len(rest.replayed), rest.next) == (BATCH, 2, None)
+    assert first.runs == BATCH
+    assert len(await world.stores.ledger.runs(world.organization.id)) == 2 * (BATCH + 2)
+    # Replays themselves are not replayed.
+    counted = await bulk(world).count(world.organization.id, asked())
+    assert counted == ReplayCount(replayable=BATCH + 2, not_kept=0, is_more=False)
+
+
+async def test_a_repeated_request_replays_nothing_twice_and_another_one_does(world: World) -> None:
+    await deliveries(world, 2)
+    done = await replay(world, asked())
+    runs = len(await world.stores.ledger.runs(world.organization.id))
+
+    again = await replay(world, asked())
+
+    assert (again.replayed, set(again.repeated)) == ((), set(done.replayed))
+    assert len(await world.stores.ledger.runs(world.organization.id)) == runs
+    assert len((await replay(world, asked(request_id="r-2"))).replayed) == 2
+
+
+async def test_an_interrupted_request_goes_on_where_it_ended(world: World) -> None:
+    await deliveries(world, 2)
+    newest = (await world.stores.journal.entries(world.organization.id))[0]
+    await replayer(world).replay(world.organization.id, newest.id, request="r-1")
+
+    found = await replay(world, asked())
+
+    assert (found.repeated, len(found.replayed)) == ((newest.id,), 1)
+
+
+async def test_refused_deliveries_are_named_with_the_reason(world: World) -> None:
+    await deliveries(world, 1)
+    forged = signed(push_body("x", repository_id=REPOSITORY_ID), at=world.at, secret="wrong", delivery_id="bad")
+    await world.receiver.receive(forged)
+    refused = (await world.stores.journal.entries(world.organization.id))[0]
+
+    world.clock.advance(timedelta(seconds=1))
+    found = await replay(world, asked(statuses=(LogStatus.FAILED,)))
+
+    assert (found.replayed, [(each.log_id, each.reason) for each in found.refused]) == ((), [(refused.id, NOT_KEPT)])
+    counted = await bulk(world).count(world.organization.id, asked())
+    assert counted == ReplayCount(replayable=1, not_kept=1, is_more=False)
+
+
+async def test_one_refusal_does_not_keep_the_others_from_being_replayed(world: World) -> None:
+    await deliveries(world, 2)
+    entry = (await world.stores.journal.entries(world.organization.id))[-1]
+    gone = evolve(entry, id="log_2", reference_id="d-lost")
+    await world.stores.journal.append(gone)
+
+    found = await replay(world, asked())
+
+    assert [each.log_id for each in found.refused] == [gone.id]
+    assert len(found.replayed) == 2
+
+
+async def test_filters_restrict_a_replay(world: World) -> None:
+    await deliveries(world, 3)
+    now = world.clock.now()
+
+    assert len((await replay(world, asked(since=now - timedelta(seconds=1)))).replayed) == 2
+    assert (await replay(world, asked(text="d-0"))).repeated == ()
+    other = await bulk(world).replay(world.organization.id, asked(integration_id="not an id"))
+    assert isinstance(other, Refusal)
+    assert (other.kind, other.field) == (RefusalKind.INVALID, "integration_id")
+    wrong = await bulk(world).replay(world.organization.id, asked(cursor="x"))
+    assert isinstance(wrong, Refusal)
+    assert wrong.field == "cursor"
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"requestId": ""}, {"requestId": "a b"}, {"requestId": "a", "since": "2026-01-01T00:00:00"}]
+)
+def test_a_request_needs_an_id_and_times_with_an_offset(body: dict[str, Any]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(body, ReplayDeliveries)

@@ -1,0 +1,58 @@
+"""Explained log entries, similar ones, and the health of an integration."""
+
+from datetime import timedelta
+
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+
+from contentsvc_core.journal import ListedEntry
+from contentsvc_core.read_model import LogSearch
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases.diagnoses import SIMILAR_WITHIN, Diagnoses, Similar
+from contentsvc_core.webhooks.diagnosis import Cause, HealthState
+
+
+def diagnoses(world: World) -> Diagnoses:
+    return Diagnoses(world.stores.read_model, world.stores.directory, world.stores.hooks)
+
+
+async def forged(world: World, number: int) -> list[ListedEntry]:
+    for place in range(number):
+        body = push_body("x", repository_id=REPOSITORY_ID)
+        await world.receiver.receive(signed(body, at=world.at, secret="wrong", delivery_id=f"bad-{place}"))
+        world.clock.advance(timedelta(minutes=1))
+    return list(await world.stores.read_model.log(world.organization.id, LogSearch(), limit=9))
+
+
+async def test_a_refusal_is_explained_with_similar_ones(world: World) -> None:
+    old = (await forged(world, 1))[0]
+    world.clock.advance(SIMILAR_WITHIN)
+    newest, *_ = await forged(world, 3)
+
+    found = await diagnoses(world).explain(newest)
+
+    assert found.diagnosis is not None
+    assert found.diagnosis.cause is Cause.WRONG_SECRET
+    assert found.similar == Similar(number=2, since=newest.created_at - timedelta(minutes=2))
+    assert old.created_at < newest.created_at - SIMILAR_WITHIN
+
+
+async def test_an_accepted_delivery_has_no_similar_ones(world: World) -> None:
+    body = push_body("feat: x", repository_id=REPOSITORY_ID)
+    await world.receiver.receive(signed(body, at=world.at, secret=world.secret))
+    (entry,) = await world.stores.read_model.log(world.organization.id, LogSearch(), limit=9)
+
+    found = await diagnoses(world).explain(entry)
+
+    assert (found.diagnosis, found.similar) == (None, None)
+
+
+async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(world: World) -> None:
+    integration = await world.stores.directory.integration(world.organization.id, world.at.integration_id)
+    assert integration is not None
+    assert (await diagnoses(world).health(integration)).state is HealthState.NEVER_DELIVERED
+
+    await forged(world, 3)
+
+    found = await diagnoses(world).health(integration)
+    assert found.summary == "3 of the last 3 deliveries were refused: signature"

@@ -1,0 +1,113 @@
+"""Integrations whose deliveries fail are reported to endpoints, once, and once when they recover."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import define
+from tests.usecases.conftest import REPOSITORY, REPOSITORY_ID, World
+
+from contentsvc_core import CreateEndpoint, EndpointEditor
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.watch_integrations import IntegrationWatch
+
+
+@define
+class Watched:
+    world: World
+    watch: IntegrationWatch
+    number: int = 0
+
+    async def receive(self, outcomes: str) -> int:
+        """Receive a delivery a minute, refused for each ``x``; return how often the next turn finds a change."""
+        for outcome in outcomes:
+            self.number += 1
+            self.world.clock.advance(timedelta(minutes=1))
+            secret = "wrong" if outcome == "x" else self.world.secret
+            body = push_body("feat: add a lamp", repository_id=REPOSITORY_ID)
+            delivery = signed(body, at=self.world.at, secret=secret, delivery_id=f"d-{self.number}")
+            await self.world.receiver.receive(delivery)
+        self.world.clock.advance(timedelta(seconds=1))
+        return await self.watch.turn()
+
+    async def events(self) -> list[dict[str, Any]]:
+        outbox, now = self.world.stores.outbox, self.world.clock.now()
+        due = await outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
+        taken = await outbox.take([each.id for each in due], now=now, until=now + timedelta(days=9))
+        return [
+            {"type": each.message.type, **each.message.data}
+            for each in taken
+            if each.message.type.startswith("integration.")
+        ]
+
+
+@pytest.fixture
+async def watched(world: World) -> Watched:
+    stores = world.stores
+    editor = EndpointEditor(stores.endpoints, stores.outbox, world.clock, world.ids)
+    await editor.create(world.organization.id, CreateEndpoint(url="https://acme.example/hook"))
+    return Watched(world, IntegrationWatch(stores.alerts, stores.directory, stores.read_model, world.clock))
+
+
+async def test_a_failure_period_is_reported_once_with_cause_and_remedy_and_its_end_once(watched: Watched) -> None:
+    integration = watched.world.connection.integration
+    assert await watched.receive("..xxxx") == 0
+    assert await watched.receive("x") == 1
+    began = iso_ms(watched.world.clock.now())
+    (failing,) = await watched.events()
+    newest = (await watched.world.stores.journal.entries(watched.world.organization.id))[0]
+    assert failing.pop("cause").startswith("The signature does not match")
+    assert failing.pop("remedy").startswith("Rotate the secret")
+    assert failing == {
+        "type": "integration.failing",
+        "id": integration.id,
+        "provider": "codehost",
+        "repositories": [REPOSITORY],
+        "failed": 5,
+        "of": 5,
+        "logId": newest.id,
+        "failingSince": began,
+    }
+
+    assert await watched.receive("xxxxxx") == 0
+    assert await watched.receive("..") == 0
+    assert await watched.events() == []
+    assert await watched.receive(".") == 1
+    (recovered,) = await watched.events()
+    assert recovered == {
+        "type": "integration.recovered",
+        "id": integration.id,
+        "provider": "codehost",
+        "repositories": [REPOSITORY],
+        "failingSince": began,
+        "recoveredAt": iso_ms(watched.world.clock.now()),
+    }
+
+    # Reported deliveries do not count again.
+    assert await watched.receive("xxxx") == 0
+    assert await watched.receive("x") == 1
+
+
+async def test_a_second_process_reports_nothing_again(watched: Watched) -> None:
+    stores, clock = watched.world.stores, watched.world.clock
+    assert await watched.receive("xxxxx") == 1
+
+    another = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
+    assert await another.turn() == 0
+    assert len(await watched.events()) == 1
+
+
+async def test_a_disabled_integration_and_one_that_nobody_watches_are_left_alone(watched: Watched) -> None:
+    stores, owner = watched.world.stores, watched.world.organization.id
+    await stores.directory.enable_integration(owner, watched.world.connection.integration.id, enabled=False)
+    assert await watched.receive("xxxxx") == 0
+    await stores.directory.enable_integration(owner, watched.world.connection.integration.id, enabled=True)
+    (endpoint,) = await stores.endpoints.endpoints(owner)
+    await stores.endpoints.remove(owner, endpoint.id)
+    assert await watched.receive("x") == 0
+
+    # An endpoint that comes later learns of what lasts.
+    editor = EndpointEditor(stores.endpoints, stores.outbox, watched.world.clock, watched.world.ids)
+    await editor.create(owner, CreateEndpoint(url="https://acme.example/hook"))
+    assert await watched.watch.turn() == 1
