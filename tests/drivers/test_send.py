@@ -432,7 +432,11 @@ def test_a_missing_file_and_an_empty_one(webhook: Webhook, tmp_path: Path) -> No
     assert _rows(_send(tmp_path / "empty.jsonl", webhook.url, "--json")) == []
 
 
-_MAIN = "from contentsvc_cli.develop.send import send; send()"
+#: A background job of a shell ignores SIGINT, and its children inherit that: the command under test must not.
+_MAIN = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from contentsvc_cli.develop.send import send; send()"
+)
 
 
 def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
