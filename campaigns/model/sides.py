@@ -12,25 +12,9 @@ from campaigns.model.lists import Visible, modelled, visible
 from campaigns.model.material import LANE, Fault, Lane, LaneIds
 from campaigns.model.model import Model
 
+from contentsvc_core import ports
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.ports import (
-    ApiKeys,
-    ContextLibrary,
-    DeliveryStore,
-    Directory,
-    Executors,
-    Hooks,
-    Journal,
-    Mailbox,
-    Outbox,
-    PostLibrary,
-    RateLimitStore,
-    RunLedger,
-    RunStateStore,
-    Sessions,
-    Subscribers,
-    WebhookEndpoints,
-)
+from contentsvc_core.ports import DeliveryStore, Directory
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.receive import Receiver
@@ -39,41 +23,9 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
-class Stores(Protocol):
-    """A family of stores over one state."""
+class Stores(ports.Stores, Protocol):
+    """A family of stores over one state, which the campaign closes."""
 
-    @property
-    def deliveries(self) -> DeliveryStore: ...
-    @property
-    def ledger(self) -> RunLedger: ...
-    @property
-    def executors(self) -> Executors: ...
-    @property
-    def run_state(self) -> RunStateStore: ...
-    @property
-    def contexts(self) -> ContextLibrary: ...
-    @property
-    def posts(self) -> PostLibrary: ...
-    @property
-    def journal(self) -> Journal: ...
-    @property
-    def directory(self) -> Directory: ...
-    @property
-    def hooks(self) -> Hooks: ...
-    @property
-    def keys(self) -> ApiKeys: ...
-    @property
-    def sessions(self) -> Sessions: ...
-    @property
-    def rate_limits(self) -> RateLimitStore: ...
-    @property
-    def endpoints(self) -> WebhookEndpoints: ...
-    @property
-    def outbox(self) -> Outbox: ...
-    @property
-    def subscribers(self) -> Subscribers: ...
-    @property
-    def mailbox(self) -> Mailbox: ...
     async def close(self) -> None: ...
 
 
@@ -149,18 +101,7 @@ class Side:
         self.taken: list[WorkflowRun] = []
         self._watched: Final = _Watched(stores.deliveries, stores.directory)
         self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
-        self.sweeper: Final = Sweeper(
-            stores.journal,
-            stores.directory,
-            stores.rate_limits,
-            stores.hooks,
-            stores.sessions,
-            stores.endpoints,
-            stores.outbox,
-            stores.subscribers,
-            stores.mailbox,
-            clock,
-        )
+        self.sweeper: Final = Sweeper(stores, clock)
 
     @property
     def settled(self) -> Sequence[tuple[Settlement, Settled]]:

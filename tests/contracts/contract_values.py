@@ -8,35 +8,11 @@ from typing import Protocol, final
 
 from attrs import evolve, frozen
 
+from contentsvc_core import ports
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.organizations import Integration, Organization, Repository
-from contentsvc_core.ports import (
-    Alerts,
-    ApiKeys,
-    BrandIdentities,
-    Changelogs,
-    ContextLibrary,
-    DeliveryStore,
-    Directory,
-    Executors,
-    Hooks,
-    Jobs,
-    Journal,
-    Mailbox,
-    Outbox,
-    PostLibrary,
-    RateLimitStore,
-    ReadModel,
-    RunLedger,
-    RunStateStore,
-    Schedules,
-    Search,
-    Sessions,
-    Subscribers,
-    WebhookEndpoints,
-)
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
@@ -58,55 +34,9 @@ async def in_batches(writes: Iterable[Awaitable[object]]) -> None:
         await asyncio.gather(*batch)
 
 
-class Stores(Protocol):
-    """A family of stores over one state."""
+class Stores(ports.Stores, Protocol):
+    """A family of stores over one state, which the test closes."""
 
-    @property
-    def deliveries(self) -> DeliveryStore: ...
-    @property
-    def ledger(self) -> RunLedger: ...
-    @property
-    def contexts(self) -> ContextLibrary: ...
-    @property
-    def posts(self) -> PostLibrary: ...
-    @property
-    def changelogs(self) -> Changelogs: ...
-    @property
-    def journal(self) -> Journal: ...
-    @property
-    def directory(self) -> Directory: ...
-    @property
-    def hooks(self) -> Hooks: ...
-    @property
-    def schedules(self) -> Schedules: ...
-    @property
-    def brands(self) -> BrandIdentities: ...
-    @property
-    def keys(self) -> ApiKeys: ...
-    @property
-    def sessions(self) -> Sessions: ...
-    @property
-    def rate_limits(self) -> RateLimitStore: ...
-    @property
-    def read_model(self) -> ReadModel: ...
-    @property
-    def search(self) -> Search: ...
-    @property
-    def executors(self) -> Executors: ...
-    @property
-    def run_state(self) -> RunStateStore: ...
-    @property
-    def jobs(self) -> Jobs: ...
-    @property
-    def endpoints(self) -> WebhookEndpoints: ...
-    @property
-    def outbox(self) -> Outbox: ...
-    @property
-    def alerts(self) -> Alerts: ...
-    @property
-    def subscribers(self) -> Subscribers: ...
-    @property
-    def mailbox(self) -> Mailbox: ...
     async def close(self) -> None: ...
 
 

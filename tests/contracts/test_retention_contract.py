@@ -25,19 +25,7 @@ class Interrupted(Exception):
 
 def sweeper(stores: Stores, **how: Any) -> Sweeper:
     clock = ManualClock(START)
-    return Sweeper(
-        stores.journal,
-        stores.directory,
-        stores.rate_limits,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        clock,
-        **how,
-    )
+    return Sweeper(stores, clock, **how)
 
 
 async def filled(acme: Tenant, number: int) -> list[LogEntry]:

@@ -275,18 +275,7 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
     assert await office.receive(made, made.secret, "d-4") == 401
     assert await office.receive(made, rotated.secret, "d-5") == 200
     stores = office.world.stores
-    sweeper = Sweeper(
-        stores.journal,
-        stores.directory,
-        stores.rate_limits,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        clock,
-    )
+    sweeper = Sweeper(stores, clock)
     assert (await sweeper.sweep()).secrets == 0
     # The sealed secret explains refusals of a code host that has the old one, for a week.
     clock.advance(timedelta(days=7))

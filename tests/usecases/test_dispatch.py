@@ -320,18 +320,7 @@ async def test_messages_are_swept_with_the_log(office: Office) -> None:
     message_id = await office.asked_for()
     await office.turn()
     stores = office.world.stores
-    sweeper = Sweeper(
-        stores.journal,
-        stores.directory,
-        stores.rate_limits,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        office.world.clock,
-    )
+    sweeper = Sweeper(stores, office.world.clock)
     office.world.clock.advance(timedelta(days=29))
     assert (await sweeper.sweep()).messages == 0
     found = await stores.outbox.message(office.owner, message_id)

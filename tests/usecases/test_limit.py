@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 import pytest
+from attrs import evolve
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
@@ -250,18 +251,7 @@ async def test_a_clock_that_is_put_back_keeps_nobody_out_for_more_than_60_s(worl
 
 async def test_a_sweep_takes_the_windows_that_say_nothing_any_more(world: World) -> None:
     stores = world.stores
-    sweeper = Sweeper(
-        stores.journal,
-        stores.directory,
-        world.store,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        world.clock,
-    )
+    sweeper = Sweeper(evolve(stores, rate_limits=world.store), world.clock)
     for number in range(600):
         await world.ask(1, bucket=Bucket.of_address(RATE, f"192.0.2.{number}"))
     world.at(1)

@@ -2,6 +2,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
 from tests.usecases.conftest import World
@@ -175,18 +176,7 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
             await world.stores.journal.append(entry)
 
     stores = world.stores
-    swept = await Sweeper(
-        stores.journal,
-        stores.directory,
-        stores.rate_limits,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        world.clock,
-    ).sweep()
+    swept = await Sweeper(stores, world.clock).sweep()
 
     assert swept.log_entries == 3
     assert len(await world.stores.journal.entries(world.organization.id)) == 2
@@ -267,14 +257,13 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
     async def pause() -> None:
         pauses.append(1)
 
-    others = (stores.rate_limits, stores.hooks, stores.sessions, stores.endpoints)
-    ports = (stores.directory, *others, stores.outbox, stores.subscribers, stores.mailbox, world.clock)
-    told = await Sweeper(journal, *ports, pause=pause, on_fault=faults.append).sweep()
-    assert told == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
+    failing = evolve(stores, journal=journal)
+    swept = await Sweeper(failing, world.clock, pause=pause, on_fault=faults.append).sweep()
+    assert swept == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
     assert (faults, pauses) == ([fault], [1])
     with pytest.raises(RuntimeError, match="no claims"):
-        await Sweeper(journal, *ports).sweep()
+        await Sweeper(failing, world.clock).sweep()
     fault = StoreUnavailable("away")
     with pytest.raises(StoreUnavailable):
-        await Sweeper(journal, *ports, on_fault=faults.append).sweep()
+        await Sweeper(failing, world.clock, on_fault=faults.append).sweep()
     assert len(faults) == 1

@@ -130,18 +130,7 @@ async def test_a_sweep_takes_the_sessions_that_are_over(world: World, door: Sign
     last = await entered(world, door)
     world.clock.advance(SESSION_LIFE - timedelta(hours=1))
     stores = world.stores
-    sweeper = Sweeper(
-        stores.journal,
-        stores.directory,
-        stores.rate_limits,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        world.clock,
-    )
+    sweeper = Sweeper(stores, world.clock)
 
     assert (await sweeper.sweep()).sessions == 250
     assert await door.signed_in(last.token) is not None

@@ -10,18 +10,7 @@ from attrs import frozen
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, RECENT
-from contentsvc_core.ports import (
-    Clock,
-    Directory,
-    Hooks,
-    Journal,
-    Mailbox,
-    Outbox,
-    RateLimitStore,
-    Sessions,
-    Subscribers,
-    WebhookEndpoints,
-)
+from contentsvc_core.ports import Clock, Stores
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: The time for which a replaced webhook secret is kept after its end, to explain refusals.
@@ -55,62 +44,46 @@ class Sweeper:
     Context records, runs and posts are content: they are kept, together with their events.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  # its ports, and how it goes about it
+    def __init__(
         self,
-        journal: Journal,
-        directory: Directory,
-        limits: RateLimitStore,
-        hooks: Hooks,
-        sessions: Sessions,
-        endpoints: WebhookEndpoints,
-        outbox: Outbox,
-        subscribers: Subscribers,
-        mailbox: Mailbox,
+        stores: Stores,
         clock: Clock,
         *,
         pause: Callable[[], Awaitable[None]] = _no_pause,
         on_fault: Callable[[Exception], None] | None = None,
     ) -> None:
-        """Create the sweeper over the ports. After each batch it awaits ``pause``, so that other writers come first.
+        """Create the sweeper over the stores. After each batch it awaits ``pause``, so that other writers come first.
 
         ``on_fault`` is called with the fault of one part, and the other parts are still swept; without it, a fault ends
         the sweep.
         """
-        self._journal = journal
-        self._directory = directory
-        self._limits = limits
-        self._hooks = hooks
-        self._sessions = sessions
-        self._endpoints = endpoints
-        self._outbox = outbox
-        self._subscribers = subscribers
-        self._mailbox = mailbox
+        self._stores = stores
         self._clock = clock
         self._pause = pause
         self._on_fault = on_fault
 
     async def sweep(self) -> Swept:
         """Delete in small batches, each in its own transaction, so that the sweep may be interrupted."""
-        now = self._clock.now()
+        stores, now = self._stores, self._clock.now()
         entries = messages = 0
-        for organization in await self._directory.organizations():
+        for organization in await stores.directory.organizations():
             cutoff = retention_cutoff(organization.retention_days, now)
-            entries += await self._all(partial(self._journal.sweep, organization.id, before=cutoff, limit=_BATCH))
-            messages += await self._all(partial(self._outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
+            entries += await self._all(partial(stores.journal.sweep, organization.id, before=cutoff, limit=_BATCH))
+            messages += await self._all(partial(stores.outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
             # A post stays announced as long as it could be mailed again, whatever the plan.
             cutoff = min(cutoff, now - RECENT)
-            messages += await self._all(partial(self._mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
+            messages += await self._all(partial(stores.mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
         # Rotated secrets are few: each needs a request by hand.
-        secrets = partial(self._hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
-        previous = partial(self._endpoints.sweep_secrets, now)
+        secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
+        previous = partial(stores.endpoints.sweep_secrets, now)
         return Swept(
             log_entries=entries,
-            claims=await self._all(partial(self._journal.sweep_claims, before=now - DEDUPE_WINDOW, limit=_BATCH)),
-            windows=await self._all(partial(self._limits.sweep, before=now, limit=_BATCH)),
+            claims=await self._all(partial(stores.journal.sweep_claims, before=now - DEDUPE_WINDOW, limit=_BATCH)),
+            windows=await self._all(partial(stores.rate_limits.sweep, before=now, limit=_BATCH)),
             secrets=await self._all(secrets) + await self._all(previous),
-            sessions=await self._all(partial(self._sessions.sweep, before=now, limit=_BATCH)),
+            sessions=await self._all(partial(stores.sessions.sweep, before=now, limit=_BATCH)),
             messages=messages,
-            subscribers=await self._all(partial(self._subscribers.sweep, before=now - CONFIRM_WITHIN, limit=_BATCH)),
+            subscribers=await self._all(partial(stores.subscribers.sweep, before=now - CONFIRM_WITHIN, limit=_BATCH)),
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

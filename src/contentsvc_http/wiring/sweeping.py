@@ -22,20 +22,7 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 @contextlib.asynccontextmanager
 async def sweeping(stores: Stores, clock: Clock) -> AsyncGenerator[None]:
-    sweeper = Sweeper(
-        stores.journal,
-        stores.directory,
-        stores.rate_limits,
-        stores.hooks,
-        stores.sessions,
-        stores.endpoints,
-        stores.outbox,
-        stores.subscribers,
-        stores.mailbox,
-        clock,
-        pause=_pause,
-        on_fault=log_fault,
-    )
+    sweeper = Sweeper(stores, clock, pause=_pause, on_fault=log_fault)
 
     async def sweep() -> None:
         _LOG.debug("swept", **asdict(await sweeper.sweep()))
