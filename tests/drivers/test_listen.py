@@ -37,10 +37,12 @@ class Both(http.server.BaseHTTPRequestHandler):
     kind = "text/event-stream"
 
     def do_GET(self) -> None:
-        self.send_response(200 if self.connections else 404)
+        # The script is read before the answer begins: a client that has the head may write the next script.
+        parts = self.connections.pop(0) if self.connections else None
+        self.send_response(404 if parts is None else 200)
         self.send_header("Content-Type", self.kind)
         self.end_headers()
-        for part in self.connections.pop(0) if self.connections else ():
+        for part in parts or ():
             self.wfile.write(part)
             self.wfile.flush()
 
