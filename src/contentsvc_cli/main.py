@@ -184,5 +184,12 @@ def _take_settings_of_the_folder(ctx: click.Context) -> None:
     from contentsvc_cli.environment import read_settings_file  # noqa: PLC0415  # as above
 
     new = {name: value for name, value in read_settings_file(Path("contentsvc.env")).items() if name not in os.environ}
+    if "CONTENTSVC_SERVER" in new and "CONTENTSVC_API_KEY" in os.environ and not ctx.params.get("server"):
+        # A file of a foreign checkout must not choose the server that gets the key of the environment.
+        message = (
+            f"contentsvc.env names the server '{new['CONTENTSVC_SERVER']}', but your API key is from the environment: "
+            "set CONTENTSVC_SERVER there as well, or use --server"
+        )
+        raise click.ClickException(_shown(message))
     os.environ.update(new)
     ctx.call_on_close(lambda: [os.environ.pop(name, None) for name in new])

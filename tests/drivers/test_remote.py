@@ -314,3 +314,24 @@ def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> No
     assert done.exit_code == 1
     assert "redirects to 'http://127.0.0.1:1/v1/posts'" in done.stderr
     assert len(server.seen) == 1
+
+
+def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
+    scripted: tuple[type[Scripted], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, run = scripted
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "contentsvc.env").write_text("CONTENTSVC_SERVER=http://127.0.0.1:1\nCONTENTSVC_API_KEY=csk_file\n")
+    monkeypatch.setenv("CONTENTSVC_API_KEY", "csk_x")
+    monkeypatch.delenv("CONTENTSVC_SERVER", raising=False)
+
+    refused = CliRunner().invoke(main, ["post", "list"])
+
+    assert refused.exit_code == 1
+    assert "names the server 'http://127.0.0.1:1', but your API key is from the environment" in refused.stderr
+    assert "csk_" not in refused.output
+    # A server of the environment or of the option is the choice of the user.
+    server.script = [(404, {}, "")]
+    run("post", "list")
+    assert len(server.seen) == 1
+    assert "cannot be reached" in CliRunner().invoke(main, ["--server", "http://127.0.0.1:1", "post", "list"]).stderr
