@@ -18,13 +18,13 @@ _LONGEST: Final = 64
 _SECOND: Final = timedelta(seconds=1)
 _DAY: Final = timedelta(days=1)
 _DAYS_OF_WEEK: Final = 7
-#: An entry of tzdata that is no zone: the value of a machine without a zone.
-_NO_ZONE: Final = "Factory"
+#: Entries that are no zones: the value of a machine without a zone, and links to the zone of the machine.
+_NO_ZONES: Final = frozenset({"Factory", "localtime", "posixrules"})
 
 
 @cache
 def zone_names() -> tuple[str, ...]:
-    return tuple(sorted(available_timezones() - {_NO_ZONE}))
+    return tuple(sorted(available_timezones() - _NO_ZONES))
 
 
 def read_zone(name: str, field: str = "time_zone") -> ZoneInfo | Refusal:
