@@ -21,9 +21,10 @@ from contentsvc_core.workflows.filters import (
     options_from_json,
     options_to_json,
 )
-from contentsvc_core.workflows.globs import MAX_PATTERN, MAX_PATTERNS, Glob, Globs, pattern_fault
+from contentsvc_core.workflows.globs import MAX_EFFORT, MAX_PATTERN, MAX_PATTERNS, Effort, Glob, Globs, pattern_fault
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
+    MAX_TRIGGERS,
     Trigger,
     collecting,
     latest_end,
@@ -135,6 +136,33 @@ def test_the_work_of_a_match_is_linear_in_the_text() -> None:
     # Backtracking would take longer than the age of the universe.
     assert not Glob("*a" * 100).matches("a" * 99)
     assert not Glob("**/a*" * 40).matches("/a" * 39)
+
+
+@pytest.mark.parametrize("field", ["paths", "scopes"])
+def test_the_patterns_of_all_triggers_share_one_effort(field: str) -> None:
+    hostile = tuple(f"**a{'?' * number}**a**/b" for number in range(MAX_PATTERNS))
+    commits = [commit(f"fix({'a' * 199}b): x", *[f"{'a' * 240}b"] * 50) for _ in range(9)]
+    watching = trigger(**{field: hostile})
+
+    assert watching.why_left_out(push(*commits)) is not None
+    effort = Effort(left=5_000)
+    # The effort ends within the first trigger, which matches then: its run applies the filter again.
+    assert watching.why_left_out(push(*commits), effort) is None
+    assert -MAX_PATTERNS * 250 < effort.left <= 0
+    spent = effort.left
+    assert watching.why_left_out(push(*commits), effort) is None
+    assert effort.left == spent
+
+
+def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
+    # Every file of 50 commits is compared with the pattern of each trigger.
+    event = push(*(commit("fix: x", *[f"src/{number}.py" for number in range(10)]) for _ in range(50)))
+    triggers = [trigger(paths=(f"packages/{number}/**",)) for number in range(MAX_TRIGGERS)]
+
+    effort = Effort()
+
+    assert all(each.why_left_out(event, effort) is not None for each in triggers)
+    assert effort.left > MAX_EFFORT / 2
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from enum import Enum
+from itertools import chain
 from typing import Annotated, Any, Final, TypeAlias, assert_never, final
 
 import msgspec
@@ -14,7 +15,7 @@ from contentsvc_core.commands import Command
 from contentsvc_core.events.normalized import Commit, Event, Push, Release
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.workflows.globs import Globs, globs_of, pattern_fault
+from contentsvc_core.workflows.globs import Effort, Globs, globs_of, pattern_fault
 
 #: The type and the scope of a conventional subject; the scope in parentheses may name several, with commas.
 _SCOPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}\(([^()\n]{1,200})\)!?:")
@@ -124,17 +125,17 @@ class EventFilter:
     scopes: Globs | None
     pre_releases: bool
 
-    def why_left_out(self, event: Event) -> LeftOut | None:
+    def why_left_out(self, event: Event, effort: Effort | None = None) -> LeftOut | None:
         """Return why an event does not match; ``None``: the event matches.
 
         A push matches if one of its commits does. A push whose commits or files the code host has left out matches: the
-        run looks closer.
+        run looks closer. A push also matches if no more ``effort`` is left to look at all of its commits and files.
         """
         match event:
             case Push():
                 if self.branches is not None and not self.branches.matches(event.branch):
                     return LeftOut("branch", f"branch {_shown(event.branch)} does not match {self.branches.words}")
-                return self._commits_left_out(event)
+                return self._commits_left_out(event, effort)
             case Release():
                 if event.prerelease and not self.pre_releases:
                     return LeftOut("pre-release", f"{_shown(event.tag_name)} is a pre-release")
@@ -144,15 +145,15 @@ class EventFilter:
             case _:
                 assert_never(event)
 
-    def _commits_left_out(self, push: Push) -> LeftOut | None:
+    def _commits_left_out(self, push: Push, effort: Effort | None) -> LeftOut | None:
         if not self.chooses_commits or push.is_cut:
             return None
         has_paths = _has_paths(push)
-        in_scope = [commit for commit in push.commits if self._is_in_scope(commit)]
+        in_scope = [commit for commit in push.commits if self._is_in_scope(commit, effort)]
         if not in_scope:
             assert self.scopes is not None
             return LeftOut("scope", f"no commit has a scope that matches {self.scopes.words}")
-        if not any(self._changes(commit, has_paths=has_paths) for commit in in_scope):
+        if not any(self._changes(commit, effort, has_paths=has_paths) for commit in in_scope):
             assert self.paths is not None
             return LeftOut("path", f"no changed file matches {self.paths.words}")
         return None
@@ -165,31 +166,38 @@ class EventFilter:
     def narrowed(self, push: Push, listed: Collection[str]) -> Push | None:
         """Return a push with its commits that match; ``None``: no commit matches.
 
-        ``listed`` are the hashes of commits whose files were delivered. Of the others, the scopes alone count.
+        ``listed`` are the hashes of commits whose files were delivered. Of the others, the scopes alone count. Commits
+        that no effort is left for match.
         """
+        effort = Effort()
         has_paths = _has_paths(push)
         commits = tuple(
             commit
             for commit in push.commits
-            if self._is_in_scope(commit) and (commit.id not in listed or self._changes(commit, has_paths=has_paths))
+            if self._is_in_scope(commit, effort)
+            and (commit.id not in listed or self._changes(commit, effort, has_paths=has_paths))
         )
         if len(commits) == len(push.commits):
             return push
         return replace(push, commits=commits) if commits else None
 
-    def _is_in_scope(self, commit: Commit) -> bool:
-        if self.scopes is None:
+    def _is_in_scope(self, commit: Commit, effort: Effort | None) -> bool:
+        if self.scopes is None or (effort is not None and effort.is_spent):
             return True
+        if effort is not None:
+            effort.left -= 1
         match = _SCOPE.match(commit.message)
         if match is None:
             return self.scopes.is_open
-        return any(self.scopes.matches(scope.strip().casefold()) for scope in match[1].split(","))
+        return any(self.scopes.matches(scope.strip().casefold(), effort) for scope in match[1].split(","))
 
-    def _changes(self, commit: Commit, *, has_paths: bool) -> bool:
+    def _changes(self, commit: Commit, effort: Effort | None, *, has_paths: bool) -> bool:
         if self.paths is None or not has_paths or commit.paths_cut:
             return True
-        matches = self.paths.matches
-        return any(matches(path) for paths in (commit.modified, commit.added, commit.removed) for path in paths)
+        for path in chain(commit.modified, commit.added, commit.removed):
+            if (effort is not None and effort.is_spent) or self.paths.matches(path, effort):
+                return True
+        return False
 
 
 def _has_paths(push: Push) -> bool:

@@ -24,6 +24,7 @@ from contentsvc_core.workflows.filters import (
     TriggerOptions,
     filter_of,
 )
+from contentsvc_core.workflows.globs import Effort
 from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
@@ -78,11 +79,11 @@ class Trigger(Output):
             return False
         return self.options.all_repositories or repository_id in self.repository_ids
 
-    def why_left_out(self, event: Event) -> LeftOut | None:
+    def why_left_out(self, event: Event, effort: Effort | None = None) -> LeftOut | None:
         """Return why a filter leaves out an event of one of the trigger's types; ``None``: the event matches."""
         if isinstance(event, Push) and event.off_default and not self.options.branches:
             return LeftOut("branch", f"branch {one_line(event.branch, NAME_LIMIT)} is not the default branch")
-        return None if self.filter is None else self.filter.why_left_out(event)
+        return None if self.filter is None else self.filter.why_left_out(event, effort)
 
     def reports(self, event: Event) -> bool:
         """Check whether an event of the trigger's repositories matches."""
