@@ -7,7 +7,7 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.application import Application
 from contentsvc_core.content.editing import entity_tag
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
@@ -174,7 +174,7 @@ async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> ToolAns
 
     async def found() -> ToolAnswer:
         hits = await app.stores.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
-        bodies = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
+        bodies = await asyncio.to_thread(lambda: [post_hit_body(post_body(post), asked.terms) for post in hits.found])
         return ToolAnswer(
             facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"posts": bodies},

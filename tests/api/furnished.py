@@ -10,6 +10,7 @@ from contentsvc_core.content.brand import BrandIdentity
 _ENDPOINT_PATHS: Final = tuple(
     f"/v1/webhook-endpoints/{{endpointId}}{operation}" for operation in ("", "/rotate-secret", "/test")
 )
+_INTEGRATION_PATHS: Final = tuple(f"/v1/integrations/{{integrationId}}{each}" for each in ("", "/rotate-secret"))
 _POST_PATHS: Final = tuple(
     f"/v1/posts/{{postId}}{operation}"
     for operation in ("", "/versions", "/versions/{number}", "/versions/{number}/restore")
@@ -67,7 +68,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
         "/v1/posts/generate/{jobId}": job["job"]["id"],
         "/v1/brand-identities/{brandIdentityId}": brand,
         "/v1/brand-identities/generate/{jobId}": reading["job"]["id"],
-        "/v1/integrations/{integrationId}": caller.connection.integration.id,
+        **dict.fromkeys(_INTEGRATION_PATHS, caller.connection.integration.id),
         "/v1/schedules/{scheduleId}": schedule["schedule"]["id"],
         "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
         **dict.fromkeys(("/v1/webhook-logs/{logId}", "/v1/webhook-logs/{logId}/replay"), entry["id"]),

@@ -182,7 +182,15 @@ async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> Non
         await tourist.refused(connect, taking=new)
     await ask("GET /v1/integrations", 200)
     await tourist.refused("GET /v1/integrations")
-    await ask("DELETE /v1/integrations/{integrationId}", 200, ids={"integrationId": made["codehost"]["id"]})
+    codehost, unknown = {"integrationId": made["codehost"]["id"]}, {"integrationId": "int_unknown"}
+    change, rotate = "PATCH /v1/integrations/{integrationId}", "POST /v1/integrations/{integrationId}/rotate-secret"
+    assert (await ask(change, 200, {"enabled": False}, ids=codehost))["enabled"] is False
+    await ask(change, 400, {}, ids=codehost)
+    await tourist.refused(change, taking={"enabled": True}, unknown=unknown)
+    assert (await ask(rotate, 200, ids=codehost))["secret"]
+    await ask(rotate, 400, {"overlapHours": 721}, ids=codehost)
+    await tourist.refused(rotate, taking={"overlapHours": 0}, unknown=unknown)
+    await ask("DELETE /v1/integrations/{integrationId}", 200, ids=codehost)
     github = {"integrationId": (await ask("GET /v1/integrations", 200))["github"][0]["id"]}
     targets = {"repositoryIds": [str(_GITHUB_ID)]}
     speaking = {"brandVoiceId": brand}
@@ -190,7 +198,7 @@ async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> Non
     await _event_triggers(tourist, targets, speaking)
     gone = await ask("DELETE /v1/integrations/{integrationId}", 200, ids=github)
     assert len(gone["disabledSchedules"]) == len(gone["disabledEvents"]) == 1
-    await tourist.refused("DELETE /v1/integrations/{integrationId}", unknown={"integrationId": "int_unknown"})
+    await tourist.refused("DELETE /v1/integrations/{integrationId}", unknown=unknown)
 
 
 async def _schedules(tourist: _Tourist, targets: dict[str, Any], speaking: dict[str, str]) -> None:

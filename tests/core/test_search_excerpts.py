@@ -123,20 +123,20 @@ def test_a_release_is_told_by_its_name_and_the_lines_of_its_notes() -> None:
 def test_a_post_is_told_by_lines_without_the_signs_of_markdown() -> None:
     post = post_of("## Lamps\n\n- **api:** A [lamp](https://x.example/1) `lit` ([#1](https://x.example))\n\n> a door\n")
 
-    assert [each.text for each in post_excerpts(post, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]
-    assert [each.body for each in post_excerpts(post, terms_of("lamp"))] == [{"text": "api: A lamp lit (#1)"}]
+    assert [each.text for each in post_excerpts(post.markdown, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]
+    assert [each.body for each in post_excerpts(post.markdown, terms_of("lamp"))] == [{"text": "api: A lamp lit (#1)"}]
 
 
 def test_a_long_line_is_cut() -> None:
-    (excerpt,) = post_excerpts(post_of("x" * 1000), ())
+    (excerpt,) = post_excerpts(post_of("x" * 1000).markdown, ())
     assert excerpt.text == "x" * 279 + "…"
 
 
 def test_two_hundred_parts_are_compared() -> None:
     lines = "\n\n".join(f"line {number}" for number in range(202))
 
-    assert [each.text for each in post_excerpts(post_of(lines), terms_of("199"))] == ["line 199"]
-    assert [each.text for each in post_excerpts(post_of(lines), terms_of("200"))] == [
+    assert [each.text for each in post_excerpts(post_of(lines).markdown, terms_of("199"))] == ["line 199"]
+    assert [each.text for each in post_excerpts(post_of(lines).markdown, terms_of("200"))] == [
         f"line {number}" for number in range(5)
     ]
     push = push_of(*(f"feat: lamp{number}" for number in range(202)))
@@ -144,7 +144,9 @@ def test_two_hundred_parts_are_compared() -> None:
     assert [each.ref for each in record_excerpts(record_of(push), terms_of("lamp200"))] == list("01234")
     # Of long lines, no more than 2,000 lines of full length are read.
     long = f"{'x' * (2_000 * 280)} lamp"
-    assert "lamp" not in " ".join(each.text for each in post_excerpts(post_of(f"a\n{long}\nlamp"), terms_of("lamp")))
+    assert "lamp" not in " ".join(
+        each.text for each in post_excerpts(post_of(f"a\n{long}\nlamp").markdown, terms_of("lamp"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,5 +186,7 @@ def test_a_hash_and_a_tag_are_one_line_of_255_characters() -> None:
 def test_of_a_long_text_that_has_none_of_the_words_the_beginning_is_shown() -> None:
     post = post_of("\n\n".join(f"line {number}" for number in range(9)))
 
-    assert [each.text for each in post_excerpts(post, terms_of("wall"))] == [f"line {number}" for number in range(5)]
-    assert [each.text for each in post_excerpts(post, ())] == [f"line {number}" for number in range(5)]
+    assert [each.text for each in post_excerpts(post.markdown, terms_of("wall"))] == [
+        f"line {number}" for number in range(5)
+    ]
+    assert [each.text for each in post_excerpts(post.markdown, ())] == [f"line {number}" for number in range(5)]

@@ -7,7 +7,7 @@ from attrs import evolve
 from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
 from tests.refusals import message_of
 
-from contentsvc_core.content.posts import ContentType, PostStatus
+from contentsvc_core.content.posts import ContentType, PostStatus, post_body
 from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
@@ -170,7 +170,7 @@ def test_how_a_record_that_was_found_is_told() -> None:
 
 
 def test_how_a_post_that_was_found_is_told() -> None:
-    assert post_hit_body(post_of("A lamp."), terms_of("lamp")) == {
+    assert post_hit_body(post_body(post_of("A lamp.")), terms_of("lamp")) == {
         "id": "post_1",
         "title": "News",
         "contentType": "changelog",

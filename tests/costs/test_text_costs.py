@@ -142,7 +142,7 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "read_terms": read_terms,
     "record_words": lambda text: record_words(_record(_push(text))),
     "record_excerpts of a push": lambda text: record_excerpts(_record(_push(text)), _TERMS),
-    "post_excerpts": lambda text: post_excerpts(_post(text), _TERMS),
+    "post_excerpts": lambda text: post_excerpts(text, _TERMS),
     "inline": inline,
     "safe_url": safe_url,
     "masked_line": lambda text: masked_line(text, len(text)),

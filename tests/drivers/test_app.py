@@ -279,7 +279,7 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         *("/v1/brand-identities", "/v1/brand-identities/{brandIdentityId}"),
         *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
         *("/v1/integrations", *(f"/v1/integrations/{provider.slug}" for provider in PROVIDERS)),
-        *("/v1/integrations/{integrationId}", "/v1/house-style"),
+        *("/v1/integrations/{integrationId}", "/v1/integrations/{integrationId}/rotate-secret", "/v1/house-style"),
         *("/v1/changelogs", "/v1/changelogs/{changelogId}", "/v1/changelogs/{changelogId}/exposure"),
         "/v1/changelogs/{changelogId}/images/{kind}",
         *("/v1/schedules", "/v1/schedules/{scheduleId}"),

@@ -76,6 +76,11 @@ def test_posts_are_listed_edited_published_and_deleted(machine: Machine) -> None
     assert machine.json("post", "list", "--status", "published", "--since", "1h") == []
     assert machine.json("post", "publish", post["id"])["status"] == "published"
     assert machine.json("open", "post", post["id"]) == {"url": f"{machine.url}/dashboard/posts/{post['id']}"}
+    (hit,) = machine.json("post", "search", "lamp", "--content-type", post["contentType"], "--limit", "1")
+    assert hit["id"] == post["id"]
+    assert hit["excerpts"][0]["text"].startswith("A lamp")
+    bulk = ("post", "bulk", "unpublish", "--query", "lamp", "--yes")
+    assert post["id"] in machine.json(*bulk)["done"]
     # `--wait` shows the job's events, and its post is there.
     made = machine.run("generate", "--type", "changelog", "--wait", "30", "--json")
     assert made.exit_code == 0, made.output
@@ -92,6 +97,9 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
     assert entry["referenceId"] == DELIVERY
     assert "feat: a lamp" in machine.run("log", "list").stdout
     assert machine.json("log", "show", entry["id"])["payload"]["event"] == "push"
+    assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["runs"] == 1
+    assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["replayed"] == 0
+    assert machine.run("log", "replay", "--outcome", "processed", "--dry-run").exit_code == 2
     (found,) = machine.json("context", "search", "lamp", "--limit", "1")
     assert machine.json("context", "show", found["customId"])["customId"] == found["customId"]
     assert machine.json("log", "replay", entry["id"])["logId"] == entry["id"]
@@ -113,6 +121,11 @@ def test_what_is_connected_is_created_changed_and_deleted(
     made = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")
     assert machine.json("integration", "show", made["integrationId"])["repository"] == "acme/lens"
     assert len(machine.json("integration", "list")) == 2
+    assert machine.json("integration", "disable", made["integrationId"])["enabled"] is False
+    assert machine.json("integration", "enable", made["integrationId"])["enabled"] is True
+    rotated = machine.json("integration", "rotate-secret", made["integrationId"], "--overlap-hours", "0")
+    assert rotated["webhookSecret"] != made["webhookSecret"]
+    assert machine.run("integration", "disable", "int_none").stderr == "Error: Integration not found\n"
     trigger = machine.json("trigger", "create", "--repository-id", "7", "--event", "release", "--name", "lens")
     assert machine.json("trigger", "show", trigger["id"]) == trigger
     assert machine.json("trigger", "edit", trigger["id"], "--auto-publish", "--every-event")["autoPublish"] is True
@@ -163,7 +176,7 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
 
 @pytest.mark.slow("starts a server")
 def test_a_command_that_needs_the_machine_itself_says_so(machine: Machine, tmp_path: Path) -> None:
-    for command in (("migrate",), ("key", "list"), ("context", "list"), ("integration", "disable", "int_x")):
+    for command in (("migrate",), ("key", "list"), ("context", "list"), ("integration", "reconcile", "int_x")):
         refused = machine.run(*command)
         assert refused.exit_code == 1
         assert "works on the machine of the service" in refused.stderr, command

@@ -194,7 +194,11 @@ def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
         owner = await owner_of(app, integration_id)
         return await app.stores.directory.enable_integration(owner, integration_id, enabled=enabled)
 
-    if not with_app(work):
+    def remote(api: "Api") -> bool:
+        changed = api.send("PATCH", f"/v1/integrations/{part(integration_id)}", {"enabled": enabled})
+        return changed["id"] == integration_id
+
+    if not with_app(work, remote=remote):
         raise unknown(integration_id)
     show({"integrationId": integration_id, "enabled": enabled}, as_json=as_json)
 

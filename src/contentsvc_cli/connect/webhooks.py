@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
@@ -12,8 +13,8 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
 if TYPE_CHECKING:
+    from contentsvc_cli.remote import Api
     from contentsvc_core.usecases.reconcile import Missed, Reconciled
-    from contentsvc_core.usecases.rotate import Rotated
 
 CALLING: Final = "waiting for the code host"
 
@@ -37,21 +38,28 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     """
     from contentsvc_core.code_hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
 
-    async def work(app: Application) -> "Rotated":
+    async def work(app: Application) -> tuple[dict[str, object], str | None]:
         owner = await owner_of(app, integration_id)
-        return accepted(await app.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
+        rotated = accepted(await app.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
+        is_changed = isinstance(rotated.at_host, HostAnswer)
+        body: dict[str, object] = {
+            "integrationId": rotated.integration.id,
+            "webhookSecret": None if is_changed else rotated.secret,
+            "overlapUntil": iso_ms(rotated.overlap_until),
+            "changedAtHost": is_changed,
+        }
+        return body, rotated.at_host.reason if isinstance(rotated.at_host, HostRefusal) else None
 
-    rotated = with_app(work, busy=CALLING)
-    told = isinstance(rotated.at_host, HostAnswer)
-    body = {
-        "integrationId": rotated.integration.id,
-        "webhookSecret": None if told else rotated.secret,
-        "overlapUntil": iso_ms(rotated.overlap_until),
-        "changedAtHost": told,
-    }
+    def remote(api: "Api") -> tuple[dict[str, object], str | None]:
+        path = f"/v1/integrations/{part(integration_id)}/rotate-secret"
+        rotated = api.send("POST", path, {"overlapHours": overlap_hours})
+        body = {"integrationId": rotated["id"], "webhookSecret": rotated["secret"]}
+        return body | {name: rotated[name] for name in ("overlapUntil", "changedAtHost")}, rotated["hostError"]
+
+    body, refusal = with_app(work, busy=CALLING, remote=remote)
     show(body, as_json=as_json)
-    if isinstance(rotated.at_host, HostRefusal):
-        message = f"the code host still signs with the old secret; enter the new one there: {rotated.at_host.reason}"
+    if refusal is not None:
+        message = f"the code host still signs with the old secret; enter the new one there: {refusal}"
         raise click.ClickException(message)
 
 

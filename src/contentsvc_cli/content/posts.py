@@ -139,7 +139,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
 
     At most 500 posts are changed. Name at least one filter.
     """
-    from contentsvc_core.usecases.edit import BulkAction  # noqa: PLC0415  # this command alone
+    from contentsvc_core.usecases.edit import MAX_BULK, BulkAction  # noqa: PLC0415  # this command alone
 
     query = accepted(read_post_query(filters))
     if query == PostQuery():
@@ -150,7 +150,11 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
         owner = (await organization_named(app, organization)).id
         return (owner, *await app.post_editor.chosen(owner, query))
 
-    owner, posts, total = with_app(choose)
+    def choose_remotely(api: "Api") -> tuple[str, Sequence[tuple[str, str]], int]:
+        total = api.get("/v1/posts", limit=1, **filters)["pagination"]["totalItems"]
+        return "", [(each["id"], each["title"]) for each in api.list("/v1/posts", "posts", MAX_BULK, **filters)], total
+
+    owner, posts, total = with_app(choose, remote=choose_remotely)
     names = dict(posts)
     if posts and not yes:
         if not sys.stdin.isatty():
@@ -164,7 +168,18 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
         failed = [{"id": id_, "title": names[id_], "error": fault.message()} for id_, fault in result.failed]
         return {"action": action, "done": list(result.done), "failed": failed, "remaining": total - len(posts)}
 
-    done: dict[str, Any] = with_app(work) if posts else {"action": action, "done": [], "failed": [], "remaining": 0}
+    def work_remotely(api: "Api") -> dict[str, Any]:
+        changed = api.send("POST", "/v1/posts/bulk", {"action": action, "ids": list(names)})
+        failed = [{**each, "title": names[each["id"]]} for each in changed["failed"]]
+        return {**changed, "failed": failed, "remaining": total - len(posts)}
+
+    done: dict[str, Any] = {"action": action, "done": [], "failed": [], "remaining": 0}
+    if posts:
+        done = with_app(work, remote=work_remotely)
+    _show_bulk(done, as_json=as_json)
+
+
+def _show_bulk(done: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         show(done, as_json=True)
     else:
@@ -191,7 +206,7 @@ def search_posts(
     Use word* for a prefix and -word to exclude a word. Put -- before the first word that begins with a hyphen.
     """
     from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # this command alone
-    from contentsvc_core.search.questions import read_post_search  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.questions import Hits, read_post_search  # noqa: PLC0415  # this command alone
 
     asked = accepted(
         read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
@@ -200,9 +215,16 @@ def search_posts(
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         hits = await app.stores.search.posts(owner, asked, limit=limit)
         warn(hits)
-        return [post_hit_body(found, asked.terms) for found in hits.found]
+        return [post_hit_body(post_body(found), asked.terms) for found in hits.found]
 
-    show_hits(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
+    def remote(api: "Api") -> list[dict[str, Any]]:
+        filters = {"status": status, "contentType": content_type, "since": since}
+        found = api.list("/v1/posts", "posts", limit + 1, query=" ".join(words), **filters)
+        warn(Hits(found=(), has_more=len(found) > limit, behind=0))
+        return [post_hit_body(each, asked.terms) for each in found[:limit]]
+
+    columns = ("createdAt", "id", "contentType", "status", "title")
+    show_hits(organization, rows, columns, as_json=as_json, remote=remote)
 
 
 @post.command("show")

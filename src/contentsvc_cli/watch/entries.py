@@ -1,5 +1,7 @@
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import click
 from msgspec import to_builtins
@@ -8,7 +10,7 @@ from msgspec.structs import replace
 from contentsvc_cli.searching import SINCE
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, say, show
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -117,55 +119,80 @@ def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: boo
     endpoint is sent again with the same id. With a filter, at least one of its options is needed, and the exit code is
     1 if an entry could not be replayed.
     """
-    request_id = options.pop("request_id")
-    failed = options.pop("failed")
-    if log_id is not None:
-        if failed or dry_run or any(options.values()):
-            message = "give a log id or a filter, not both"
-            raise click.UsageError(message)
-
-        def remote(api: "Api") -> dict[str, Any]:
-            return {"logId": log_id, **api.send("POST", f"/v1/webhook-logs/{part(log_id)}/replay")}
-
-        show(with_app(lambda app: _replay_one(app, log_id), remote=remote), as_json=as_json)
-        hint("contentsvc run list", as_json=as_json)
+    if log_id is None:
+        _replay_filter(organization, dry_run=dry_run, as_json=as_json, **options)
         return
+    if dry_run or any(value for name, value in options.items() if name != "request_id"):
+        message = "give a log id or a filter, not both"
+        raise click.UsageError(message)
+
+    def remote(api: "Api") -> dict[str, Any]:
+        return {"logId": log_id, **api.send("POST", f"/v1/webhook-logs/{part(log_id)}/replay")}
+
+    show(with_app(lambda app: _replay_one(app, log_id), remote=remote), as_json=as_json)
+    hint("contentsvc run list", as_json=as_json)
+
+
+def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
+    request_id = options.pop("request_id") or f"req_{uuid4()}"
+    failed = options.pop("failed")
     if not failed and not any(options.values()):
         message = "give a log id, or a filter such as --outcome processed --since 1h"
         raise click.UsageError(message)
+    command = _command(options, request_id, failed=failed)
 
     async def work(app: Application) -> dict[str, Any]:
         owner = (await organization_named(app, organization)).id
-        command = _command(options, request_id or app.ids.new_id("req_"), failed=failed)
         if dry_run:
             counted = accepted(await app.bulk_replayer.count(owner, command))
             return {"replayable": counted.replayable, "notKept": counted.not_kept, "more": counted.is_more}
-        return await _replay_all(app, owner, command)
 
-    done = with_app(work)
+        async def batch(part: ReplayDeliveries) -> dict[str, Any]:
+            return _batch_body(accepted(await app.bulk_replayer.replay(owner, part)))
+
+        return await _replay_all(batch, command)
+
+    def remote_filter(api: "Api") -> dict[str, Any]:
+        if dry_run:
+            message = "--dry-run of a filter works on the machine of the service"
+            raise click.UsageError(message)
+
+        async def batch(part: ReplayDeliveries) -> dict[str, Any]:
+            body: dict[str, Any] = api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
+            return body
+
+        return asyncio.run(_replay_all(batch, command))
+
+    done = with_app(work, remote=remote_filter)
     show(done, as_json=as_json)
     if done.get("refused"):
         raise SystemExit(1)
 
 
-async def _replay_all(app: Application, owner: str, command: ReplayDeliveries) -> dict[str, Any]:
+def _batch_body(batch: ReplayedBatch) -> dict[str, Any]:
+    from contentsvc_http.v1.schemas_webhook_logs import ReplayedBatchShape  # noqa: PLC0415  # this command alone
+
+    body: dict[str, Any] = to_builtins(ReplayedBatchShape.of(batch))
+    return body
+
+
+async def _replay_all(
+    replay_batch: Callable[[ReplayDeliveries], Awaitable[dict[str, Any]]], command: ReplayDeliveries
+) -> dict[str, Any]:
     click.echo(f"request {command.request_id}", err=True)
     cursor: str | None = None
-    batches: list[ReplayedBatch] = []
-    while not batches or cursor is not None:
-        batches.append(accepted(await app.bulk_replayer.replay(owner, replace(command, cursor=cursor))))
-        cursor = batches[-1].next
-        for each in batches[-1].refused:
-            click.echo(f"{each.log_id} was not replayed: {each.reason}", err=True)
-        done = sum(len(batch.replayed) + len(batch.repeated) for batch in batches)
-        click.echo(f"{done} replayed{', continuing' if cursor else ''}", err=True)
-    return {
-        "requestId": command.request_id,
-        "replayed": sum(len(batch.replayed) for batch in batches),
-        "repeated": sum(len(batch.repeated) for batch in batches),
-        "refused": sum(len(batch.refused) for batch in batches),
-        "runs": sum(batch.runs for batch in batches),
-    }
+    counts = dict.fromkeys(("replayed", "repeated", "refused", "runs"), 0)
+    while True:
+        batch = await replay_batch(replace(command, cursor=cursor))
+        cursor = batch["next"]
+        for entry in batch["refused"]:
+            say(f"{entry['logId']} was not replayed: {entry['reason']}", err=True)
+        for name in ("replayed", "repeated", "refused"):
+            counts[name] += len(batch[name])
+        counts["runs"] += batch["runs"]
+        click.echo(f"{counts['replayed'] + counts['repeated']} replayed{', continuing' if cursor else ''}", err=True)
+        if cursor is None:
+            return {"requestId": command.request_id, **counts}
 
 
 def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> ReplayDeliveries:

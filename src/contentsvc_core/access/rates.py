@@ -59,10 +59,14 @@ CHANGING_SEVERAL: Final = Rate(method="POST", template="/v1/posts/bulk", limit=1
 RESTORING: Final = Rate(
     method="POST", template="/v1/posts/{postId}/versions/{number}/restore", limit=60, is_shared=True
 )
+#: Each rotation calls the code host. Secrets are rotated a few times a year.
+ROTATING: Final = Rate(
+    method="POST", template="/v1/integrations/{integrationId}/rotate-secret", limit=20, is_shared=True
+)
 #: Limits that the specification does not name, by organization.
 SHARED_RATES: Final = (
     *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
-    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING),
+    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, ROTATING),
 )
 #: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)

@@ -1,13 +1,12 @@
 """Excerpts: the few lines of a record or post that contain the searched words."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NotRequired, TypedDict, assert_never, final
 
 from attrs import frozen
 
-from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.lists.words import words_of
@@ -80,9 +79,9 @@ def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excer
     return _best(_record_parts(record), terms)
 
 
-def post_excerpts(post: Post, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
-    """Return the lines of a post that have most of the searched words, in their order; else the first ones."""
-    plain = _EMPHASIS.sub("", _BEGIN.sub("", _LINK.sub(r"\1", post.markdown[: _LINES * _LENGTH])))
+def post_excerpts(markdown: str, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+    """Return the lines of a post's text that have most of the searched words, in their order; else the first ones."""
+    plain = _EMPHASIS.sub("", _BEGIN.sub("", _LINK.sub(r"\1", markdown[: _LINES * _LENGTH])))
     return _best((Excerpt(text=line) for line in _lines(plain)), terms)
 
 
@@ -98,17 +97,10 @@ def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, A
     }
 
 
-def post_hit_body(post: Post, terms: Sequence[Term]) -> dict[str, Any]:
-    """Return the wire form of a matching post. It has no body: clients read the post by its id."""
-    return {
-        "id": post.id,
-        "title": post.title,
-        "contentType": post.content_type.value,
-        "status": post.status.value,
-        "excerpts": [excerpt.body for excerpt in post_excerpts(post, terms)],
-        "createdAt": iso_ms(post.created_at),
-        "updatedAt": iso_ms(post.updated_at),
-    }
+def post_hit_body(post: Mapping[str, Any], terms: Sequence[Term]) -> dict[str, Any]:
+    """Return the wire form of a matching post, of its whole wire form: excerpts replace its text."""
+    hit = {name: post[name] for name in ("id", "title", "contentType", "status", "createdAt", "updatedAt")}
+    return {**hit, "excerpts": [excerpt.body for excerpt in post_excerpts(post["markdown"], terms)]}
 
 
 def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:

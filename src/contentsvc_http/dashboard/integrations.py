@@ -21,12 +21,14 @@ from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
 from contentsvc_http.dashboard.connecting import connecting_routes, no_form
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of, names_of
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.dashboard.traffic import Traffic, no_traffic, traffic
 from contentsvc_http.errors import Refused
 
+_ROTATING: Final = ("POST", "/v1/integrations/{integrationId}/rotate-secret")
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
 _OVERLAPS: Final = {
@@ -75,7 +77,7 @@ def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
         *connecting_routes(dashboard, pages, lambda found: rows(dashboard, found)),
         *_one_routes(dashboard, pages),
         *_ping_routes(dashboard, pages),
-        *_secret_routes(dashboard, pages),
+        *_secret_routes(dashboard, pages, Counting(dashboard)),
     ]
 
 
@@ -159,11 +161,13 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
     return await dashboard.receiver.receive(delivery) if refused is None else refused
 
 
-def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         integration = await integration_of(dashboard, found, integration_id)
+        if (refused := await counting.refusal(found, *_ROTATING)) is not None:
+            return await _page(dashboard, pages, found, integration, error=refused, status=429)
         overlap = form.text("overlap")
         if overlap not in _OVERLAPS:
             error = "Choose how long the old secret goes on to verify."

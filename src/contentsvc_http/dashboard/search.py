@@ -102,7 +102,7 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
             for record in hits.found
         ]
         posts = [
-            (post, [marked(excerpt.text, records.terms) for excerpt in post_excerpts(post, records.terms)[:2]])
+            (post, [marked(excerpt.text, records.terms) for excerpt in post_excerpts(post.markdown, records.terms)[:2]])
             for post in (written.found if is_of_posts else ())
         ]
         return {

@@ -1,18 +1,23 @@
 """``/v1/integrations``: connected repositories (decisions, ``/v1`` 'Integrations')."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
-from litestar import Request, Response, delete, get, post
+from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import connecting_path
+from contentsvc_core.code_hosts import HostAnswer, HostRefusal
+from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Directory
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
+from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import read_body, takes
@@ -22,6 +27,8 @@ from contentsvc_http.v1.schemas_integrations import (
     IntegrationBody,
     IntegrationListBody,
     IntegrationRemovedBody,
+    IntegrationSecretBody,
+    IntegrationStateBody,
     connected_body,
 )
 
@@ -50,7 +57,21 @@ class NewNestedIntegration(NewIntegration, forbid_unknown_fields=True, rename="c
     owner: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100}){0,20}$")]
 
 
-def integration_routes(gate: Gate, connector: Connector, directory: Directory) -> list[HTTPRouteHandler]:
+class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
+    """The new state of an integration."""
+
+    enabled: bool
+
+
+class WebhookSecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
+    """How long deliveries signed with the previous secret are also accepted, in hours; 0 stops at once."""
+
+    overlap_hours: Annotated[int, Meta(ge=0, le=24 * 30)] = 24
+
+
+def integration_routes(
+    gate: Gate, connector: Connector, rotator: Rotator, directory: Directory
+) -> list[HTTPRouteHandler]:
     # The body has a key for each provider: its type is made at start.
     @get(
         "/v1/integrations",
@@ -118,7 +139,68 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
             raise refused(UNKNOWN)
         return await gate.answer(key, {"id": gone.id, **gate.answers.disabled(gone.removed)})
 
-    return [list_integrations, *map(connecting, PROVIDERS), delete_integration]
+    return [
+        list_integrations,
+        *map(connecting, PROVIDERS),
+        delete_integration,
+        *_changing(gate, rotator, directory),
+    ]
+
+
+def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRouteHandler]:
+    @patch(
+        "/v1/integrations/{integration_id:str}",
+        name="change_integration",
+        operation_id="updateIntegration",
+        summary="Enable or disable an integration",
+        tags=_TAGS,
+        operation_class=takes(ChangeIntegration),
+        # The paths of providers do not support this method.
+        responses=errors(400, 404, 405, 413, 415),
+    )
+    async def change_integration(
+        request: Request[Any, Any, Any], integration_id: _Id
+    ) -> Response[IntegrationStateBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        enabled = (await read_body(request, ChangeIntegration)).enabled
+        is_known = is_own_id(integration_id) and await directory.enable_integration(
+            key.organization_id, integration_id, enabled=enabled
+        )
+        if not is_known:
+            raise refused(UNKNOWN)
+        return await gate.answer(key, {"id": integration_id, "enabled": enabled})
+
+    @post(
+        "/v1/integrations/{integration_id:str}/rotate-secret",
+        status_code=200,
+        name="rotate_integration_secret",
+        operation_id="rotateIntegrationSecret",
+        summary="Rotate the webhook secret of an integration",
+        description="With a token, contentsvc sets the new secret at the code host. Without a token, or if `hostError` "
+        "is set, enter `secret` at the code host before the overlap ends.",
+        tags=_TAGS,
+        operation_class=takes(WebhookSecretRotation, required=False),
+        responses=errors(400, 404, 413, 415),
+    )
+    async def rotate_secret(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationSecretBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, WebhookSecretRotation) if await request.body() else WebhookSecretRotation()
+        overlap = timedelta(hours=body.overlap_hours)
+        rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=overlap))
+        at_host = rotated.at_host
+        is_changed = isinstance(at_host, HostAnswer)
+        return await gate.answer(
+            key,
+            {
+                "id": integration_id,
+                "secret": None if is_changed else rotated.secret,
+                "overlapUntil": iso_ms(rotated.overlap_until),
+                "changedAtHost": is_changed,
+                "hostError": at_host.reason if isinstance(at_host, HostRefusal) else None,
+            },
+        )
+
+    return [change_integration, rotate_secret]
 
 
 def _answers(body: object) -> Callable[[_Handler], _Handler]:

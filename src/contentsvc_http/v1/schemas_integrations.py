@@ -27,6 +27,28 @@ class WebhookBody(TypedDict):
 
 
 @final
+class IntegrationStateBody(TypedDict):
+    """The state of an integration. A disabled integration refuses deliveries with 403."""
+
+    id: str
+    enabled: bool
+
+
+@final
+class IntegrationSecretBody(TypedDict):
+    """A rotated webhook secret."""
+
+    id: str
+    #: The new secret, shown only once. Null if contentsvc has set it at the code host.
+    secret: str | None
+    #: Until then, deliveries signed with the previous secret are accepted, too.
+    overlapUntil: str
+    changedAtHost: bool
+    #: Why the code host refused the new secret: enter it there yourself. Null if it did not refuse.
+    hostError: str | None
+
+
+@final
 class IntegrationRemovedBody(TypedDict):
     """The deleted integration, and the ids of the schedules and triggers that were disabled with it."""
 
