@@ -1,5 +1,8 @@
 """The search page with marked words, and the page of a record."""
 
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
@@ -105,3 +108,16 @@ async def test_a_record_shows_what_hides_in_it(acme: Caller, browsing: Browsing)
 
     assert "feat: a\\u202eb\\u2066c\\u009b31m\\u001b]0;x\\u0007" in page.text
     assert not has_controls(page.text.replace("\n", ""))
+
+
+async def test_days_of_filters_are_those_of_the_organization(busy: Caller, browsing: Browsing) -> None:
+    organization = "/dashboard/organization"
+    await browsing.send((await browsing.open(organization)).form(organization), time_zone="Pacific/Kiritimati")
+    now = busy.world.clock.now()
+    there = now.astimezone(ZoneInfo("Pacific/Kiritimati")).date()
+
+    assert len(tree(await browsing.open(f"{SEARCH}?since={there}")).all(class_="hit")) == 3
+    assert not tree(await browsing.open(f"{SEARCH}?since={there + timedelta(days=1)}")).all(class_="hit")
+    posts = await browsing.open(f"/dashboard/posts?since={there}")
+    assert "lamp on at dusk" in posts.text
+    assert "lamp on at dusk" not in (await browsing.open(f"/dashboard/posts?until={there}")).text

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
 from typing import final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
@@ -12,6 +13,7 @@ from contentsvc_core.lists.parameters import bad_query, choices, listed, read_ti
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 class PostOrder(Enum):
@@ -43,8 +45,10 @@ class PostQuery:
         return not (self.labels or self.repositories or self.terms or self.since or self.until)
 
 
-def read_post_query(parameters: Mapping[str, str]) -> PostQuery | Refusal:  # noqa: PLR0911  # one for each parameter
-    """Return the query of the parameters of a list of posts. An empty parameter means all.
+def read_post_query(  # noqa: PLR0911  # one for each parameter
+    parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE
+) -> PostQuery | Refusal:
+    """Return the query of the parameters of a list of posts. An empty parameter means all; days are those of ``zone``.
 
     The caller checks that the brand identities exist, and answers :func:`unknown_brand`.
     """
@@ -67,10 +71,10 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | Refusal:  # no
     terms = read_terms(parameters.get("query", ""))
     if isinstance(terms, Refusal):
         return terms
-    since = read_time("since", parameters.get("since", ""))
+    since = read_time("since", parameters.get("since", ""), zone)
     if isinstance(since, Refusal):
         return since
-    until = read_time("until", parameters.get("until", ""))
+    until = read_time("until", parameters.get("until", ""), zone)
     if isinstance(until, Refusal):
         return until
     return PostQuery(

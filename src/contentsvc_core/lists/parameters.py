@@ -4,13 +4,16 @@ import re
 from datetime import datetime
 from enum import Enum
 from typing import Final, TypeVar
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import read_iso
+from contentsvc_core.zones import DEFAULT_ZONE, instant_at
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
 _OFFSET: Final = re.compile(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
+_HAS_OFFSET: Final = re.compile(r"[Tt].*([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$", re.ASCII)
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -33,8 +36,8 @@ def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | 
     return tuple(by_value[value] for value in values)
 
 
-def read_time(name: str, text: str) -> datetime | Refusal | None:
-    """Read a date or a point in time (ISO 8601), in UTC unless it has an offset. Empty: ``None``."""
+def read_time(name: str, text: str, zone: ZoneInfo = DEFAULT_ZONE) -> datetime | Refusal | None:
+    """Read a date or a point in time (ISO 8601), of ``zone`` unless it has an offset. Empty: ``None``."""
     trimmed = text.strip()
     if not trimmed:
         return None
@@ -43,4 +46,10 @@ def read_time(name: str, text: str) -> datetime | Refusal | None:
     if not _DATE.fullmatch(trimmed):
         return wrong
     # An unescaped plus sign in a URL arrives as a space.
-    return read_iso(_OFFSET.sub("+", trimmed)) or wrong
+    at = read_iso(written := _OFFSET.sub("+", trimmed))
+    if at is None or zone is DEFAULT_ZONE or _HAS_OFFSET.search(written):
+        return at or wrong
+    try:
+        return instant_at(zone, at.replace(tzinfo=None))
+    except OverflowError:
+        return wrong

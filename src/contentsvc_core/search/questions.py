@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Generic, TypeVar, final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
@@ -14,6 +15,7 @@ from contentsvc_core.read_model import folded
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.text import one_line
+from contentsvc_core.zones import DEFAULT_ZONE
 
 EVENT_TYPES: Final = (Push.type, Release.type)
 _Item = TypeVar("_Item")
@@ -52,8 +54,11 @@ class Hits(Generic[_Item]):
     behind: int = 0
 
 
-def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | Refusal:
-    """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``; empty parameters are ignored."""
+def read_context_search(parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE) -> ContextSearch | Refusal:
+    """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``, whose days are those of ``zone``.
+
+    Empty parameters are ignored.
+    """
     terms = read_terms(parameters.get("query", ""))
     if isinstance(terms, Refusal):
         return terms
@@ -61,7 +66,7 @@ def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | Refusa
     for value in event_types:
         if value not in EVENT_TYPES:
             return bad_query("eventType", f"'{one_line(value, 64)}' is not one of {', '.join(EVENT_TYPES)}")
-    since = read_time("since", parameters.get("since", ""))
+    since = read_time("since", parameters.get("since", ""), zone)
     if isinstance(since, Refusal):
         return since
     return ContextSearch(

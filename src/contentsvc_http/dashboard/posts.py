@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -52,7 +53,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         found = await visit(dashboard, request)
         brands = await dashboard.app.stores.brands.identities(found.organization_id)
         chosen = {name: found.query.get(name, "") for name in (*_FILTERS, "orderBy")}
-        query = _query(chosen, brands)
+        query = _query(chosen, brands, found.organization.time_zone)
         page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
             asked = PageRequest.read(limit=str(_PER_PAGE), page=found.query.get("page"))
@@ -133,8 +134,8 @@ async def _repositories(dashboard: Dashboard, found: DashboardSession) -> list[s
     return sorted({source.full_name for source in sources_of(integrations)})
 
 
-def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery | Refusal:
-    query = read_post_query(chosen)
+def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity], zone: ZoneInfo) -> PostQuery | Refusal:
+    query = read_post_query(chosen, zone)
     if isinstance(query, Refusal):
         return query
     known = {brand.id for brand in brands}
