@@ -98,7 +98,6 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
 
 
 def told(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
-    """Return the keys that a post has, or had before it was deleted."""
     deleted = connection.execute(_TOLD, {"organizations": [organization_id], "keys": list(keys)})
     carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
     return {row.once_key for row in deleted} | set(carried)
@@ -136,7 +135,6 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) 
     insertion = dialect.insert(posts).on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
     written = set(connection.scalars(insertion.returning(posts.c.id), values))
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
-    # Read after the insert, which waits for a concurrent deletion.
     once_keys = [key for _, key in keys if key is not None]
     told = (
         connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": once_keys}).all()
