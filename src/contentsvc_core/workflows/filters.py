@@ -18,7 +18,7 @@ from contentsvc_core.workflows.globs import Globs, globs_of, pattern_fault
 
 #: The type and the scope of a conventional subject; the scope in parentheses may name several, with commas.
 _SCOPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}\(([^()\n]{1,200})\)!?:")
-#: The length of a foreign name in a reason, in characters.
+#: In characters.
 _SHOWN: Final = 80
 
 Patterns: TypeAlias = tuple[str, ...]
@@ -109,9 +109,7 @@ def options_from_json(text: str | None) -> TriggerOptions:
 class LeftOut:
     """Why a trigger does not match an event."""
 
-    #: The filter: ``branch``, ``tag``, ``path``, ``scope`` or ``pre-release``.
     filter: str
-    #: For people.
     reason: str
 
 
@@ -127,8 +125,8 @@ class EventFilter:
     def why_left_out(self, event: Event) -> LeftOut | None:
         """Return why an event does not match; ``None``: the event matches.
 
-        A push matches if one of its commits does. A push whose commits or files the code host has left out matches: the
-        run looks closer.
+        A push matches if one of its commits does, or if the code host has left out commits or files: the run looks
+        closer.
         """
         match event:
             case Push():

@@ -1,6 +1,6 @@
 """Patterns of names and paths: ``*``, ``**``, ``?`` and exclusions by a leading ``!``.
 
-Matching is linear in the length of the text: the states of an automaton are the bits of a number.
+Matching is linear: the states of an automaton are the bits of a number.
 """
 
 import re
@@ -15,7 +15,7 @@ from contentsvc_core.refusals import FIELD
 #: The most patterns of one filter, and the most characters of one pattern: a monorepo has some ten packages.
 MAX_PATTERNS: Final = 20
 MAX_PATTERN: Final = 200
-#: The longest text that is matched, in characters. A longer branch, tag or path is cut.
+#: In characters. A longer branch, tag or path is cut.
 _LONGEST: Final = 1_000
 _CACHED: Final = 4_096
 #: The wildcards of a pattern. The slash of ``**/`` may be missing in the text.
@@ -27,7 +27,6 @@ _WILD: Final = re.compile(r"\*\*+/?|[*?]")
 class Glob:
     """One pattern: ``*`` and ``?`` match characters but ``/``, and ``**`` matches any characters, also no folder."""
 
-    #: The pattern without its ``!``.
     text: str
     #: The text must begin and end so, and contain the longest literal: most texts are refused by this alone.
     _head: str = field(init=False, eq=False, repr=False)
@@ -39,7 +38,6 @@ class Glob:
         wild = [place for place, each in enumerate(self.text) if each in "*?"]
         head = self.text[: wild[0]] if wild else self.text
         tail = self.text[wild[-1] + 1 :] if wild else self.text
-        # The slash of "**/" may be missing in the text.
         tail = tail.removeprefix("/") if self.text[: len(self.text) - len(tail)].endswith("**") else tail
         literal = max(_WILD.split(self.text), key=len)
         object.__setattr__(self, "_literal", literal)
@@ -94,7 +92,6 @@ def _automaton(pattern: str) -> _Automaton:
         bit = 1 << state
         stars = len(pattern) - place - len(pattern[place:].lstrip("*"))
         if stars > 1 and pattern[place + stars : place + stars + 1] == "/" and pattern[place - 1 : place] in {"", "/"}:
-            # Three tokens: an optional group of anything and a slash.
             folders |= bit
             skips |= bit | bit << 1
             anything |= bit << 1
@@ -118,7 +115,7 @@ def _automaton(pattern: str) -> _Automaton:
 class Globs:
     """The patterns of one filter, compiled: of all that match, the last one decides.
 
-    If the first pattern is an exclusion, everything matches that no later pattern excludes.
+    If the first one is an exclusion, everything matches that no later pattern excludes.
     """
 
     texts: tuple[str, ...]
@@ -130,7 +127,6 @@ class Globs:
 
     def matches(self, text: str) -> bool:
         """Check whether the patterns let a text through."""
-        # From the end: the first one found decides.
         for includes, glob in reversed(self._compiled):
             if glob.matches(text):
                 return includes

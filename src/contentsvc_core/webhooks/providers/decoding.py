@@ -43,7 +43,7 @@ def _misencoded_at(body: bytes) -> int | None:
     if body.isascii():
         return None
     start = 0
-    # In pieces: as one text, a large body would take up to four times its size.
+    # As one text, a large body would take up to four times its size.
     while start < len(body):
         end = _between_characters(body, start + _PIECE)
         try:
@@ -58,7 +58,6 @@ def _between_characters(body: bytes, end: int) -> int:
     for at in range(end, end - _LONGEST, -1):
         if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
             return at
-    # More continuation bytes in a row than any valid character has.
     return end
 
 
