@@ -25,8 +25,7 @@ class Server:
 def chosen_server(*, has_database: bool) -> Server | None:
     """Return the server of the current command; ``None``: the command uses the database.
 
-    ``--server`` comes first, then ``CONTENTSVC_SERVER``. Without both, the last server of ``contentsvc login`` is used
-    if there is no database.
+    ``--server`` comes first, then ``CONTENTSVC_SERVER``; without both and a database, the last ``contentsvc login``.
     """
     ctx = click.get_current_context(silent=True)
     given: str | None = ctx.find_root().params.get("server") if ctx is not None else None

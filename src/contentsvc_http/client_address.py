@@ -43,7 +43,6 @@ class Proxies:
                 break
             said = _address(text)
             if said is None:
-                # The last trusted proxy forwarded an invalid address.
                 break
             address = said
         return _counted(address)

@@ -74,11 +74,9 @@ class Deliveries:
         self._queue: Final = queue
         self._observers: Final = observers
         self._ended: list[Passage] = []
-        #: The loop itself keeps only weak references.
         self._tasks: Final[set[asyncio.Task[None]]] = set()
 
     def passage(self, delivery: Delivery, told: Told) -> Passage:
-        """Return the passage of a delivery; ``told`` is called when it has ended."""
         return Passage(delivery, told, self._receiver.steps(delivery))
 
     async def receive(self, delivery: Delivery) -> Outcome:

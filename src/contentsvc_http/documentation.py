@@ -30,7 +30,7 @@ _FILES: Final = {
     "swagger-ui.css": "text/css",
     "favicon-32x32.png": "image/png",
 }
-#: Content security policy of the documentation page: own files, the inline script and style by hash, and own requests.
+#: Own files, the inline script and style by hash, and own requests.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {styles}; img-src 'self' data:; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -85,7 +85,6 @@ def _plain_not_found(response: Response[Any]) -> Response[Any]:
 
 def asset_route() -> HTTPRouteHandler:
     """Return the route of the page's assets: files of Swagger UI, read from the package that ships them."""
-    # Located without an import: only the files are needed.
     package = find_spec("swagger_ui")
     assert package is not None
     assert package.origin is not None
@@ -119,7 +118,6 @@ class _Json(JsonRenderPlugin):
 
 @final
 class _Page(SwaggerRenderPlugin):
-    #: Content security policy of the page; set when the page is rendered.
     policy: str = _NO_PAGE
 
     def __init__(self, documented: _Documented) -> None:

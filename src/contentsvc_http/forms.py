@@ -31,7 +31,6 @@ class Form:
         return self.raw(name).strip()
 
     def raw(self, name: str) -> str:
-        """Return a field as it was sent, with normalized line ends."""
         found = self.values.get(name)
         # Browsers send the line ends of text areas as CRLF (HTML, 4.10.21.4).
         return found[-1].replace("\r\n", "\n") if found else ""

@@ -5,7 +5,6 @@ from typing import Final, cast, final
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 _ALLOW: Final = b"allow"
-#: Marks the scope of a request that was a ``HEAD``.
 _WAS_HEAD: Final = "contentsvc.head"
 
 

@@ -151,8 +151,7 @@ class _Supervisor:
         with its:
             task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=its.fileno())
             with _without_interrupts():
-                # A new interpreter, not a fork: a fork would inherit open files, threads and the metrics library, which
-                # must not be inherited.
+                # A new interpreter: a fork would inherit open files, threads and the metrics library.
                 process = subprocess.Popen(  # noqa: S603  # ourselves
                     [sys.executable, "-P", "-m", "contentsvc_http.worker_process", msgspec.json.encode(task)],
                     env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": self._metrics},
@@ -213,7 +212,6 @@ class _Supervisor:
 
 
 def _forget_gauges(pid: int, folder: str) -> None:
-    # Imported on demand: this process has no metrics of its own.
     forget: Callable[[int, str], None] = import_module("prometheus_client.multiprocess").mark_process_dead
     forget(pid, folder)
 
@@ -235,10 +233,7 @@ def _signals() -> Generator[socket.socket]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Generator[None]:
-    """Block SIGINT in the processes that are started here: a terminal sends Ctrl-C to all of them at once.
-
-    This process handles the signal and stops them in order.
-    """
+    """Block SIGINT in the started processes: a terminal sends Ctrl-C to all of them, and this process stops them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -11,8 +11,7 @@ _BACKLOG: Final = 2048
 #: The time for which the port of a killed process is waited for, in seconds: its workers end by themselves.
 _LEFT_WITHIN_S: Final = 3.0
 _AGAIN_S: Final = 0.1
-#: The send buffer for answers that a client does not read, in bytes; the kernel doubles the number. By default the
-#: buffer grows to megabytes per connection.
+#: In bytes, which the kernel doubles: by default the send buffer grows to megabytes per connection.
 _UNREAD: Final = 128 * 1024
 
 
@@ -45,7 +44,7 @@ def reserve(host: str, port: int) -> socket.socket:
                 raise
             time.sleep(_AGAIN_S)
     # Bound without SO_REUSEPORT, so that a port in use is refused. The option is set only now, for sockets of this user
-    # that set it, too. Another `serve` sets the option too late, and is refused in turn.
+    # that set it, too.
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     return held

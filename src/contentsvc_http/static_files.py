@@ -45,7 +45,6 @@ class StaticFiles:
         return f"{self._place}/{name}?v={self._digests[name]}"
 
     def answer(self, name: str, request: Request[Any, Any, Any]) -> Response[bytes] | None:
-        """Return a file, compressed for clients that accept gzip; ``None``: there is no such file."""
         content = self._contents.get(name)
         if content is None:
             return None

@@ -32,7 +32,7 @@ class HostDialect(Calling):
 
     new_hook: Mapping[str, str]
     hook_config: Mapping[str, str]
-    #: The path below the hook that changes its configuration alone; empty: there is none.
+    #: The path below the hook that changes its configuration alone; empty: no such path.
     config_path: str
     lists_deliveries: bool
     graphql_path: str | None = None

@@ -10,8 +10,7 @@ from contentsvc_core.read_model import LogSearch
 #: Polling interval, in seconds.
 EVERY_S: Final = 0.5
 #: Entries may become visible out of order: they were written concurrently, or by nodes with different clocks. So each
-#: poll starts a little before the last cursor, and sometimes well before it, which also finds completed calls to code
-#: hosts.
+#: poll starts a little before the last cursor, and sometimes well before it.
 _SHORTLY: Final = timedelta(seconds=2)
 _LONG: Final = timedelta(seconds=20)
 _LONG_EVERY: Final = 20
@@ -51,7 +50,7 @@ class LogFollower:
         fresh = [entry for entry in found if self._told.get(entry.id, (None, None))[1] is not entry.status]
         for entry in fresh:
             self._note(entry)
-        # Set at the end: after a failure, the next poll begins at the same cursor.
+        # After a failure, the next poll begins at the same cursor.
         self._newest = newest
         if far and newest is not None:
             kept = newest.created_at - 2 * _LONG

@@ -17,7 +17,7 @@ _PART_PREFIXES: Final = frozenset({"a", "area", "component", "module", "scope", 
 _PART_SECTIONS: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 
 #: The labels of each kind: words in lower case, without emoji and punctuation. The order decides between several
-#: labels: first those that leave the change out, which maintainers set on purpose, then kinds that readers must not
+#: labels: first the ones that leave a change out, which maintainers set on purpose, then kinds that readers must not
 #: miss. Internal changes are last, so that they hide no kind that readers notice.
 _LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
     SKIP: (

@@ -73,7 +73,7 @@ class TriggerEditor:
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``; unset fields stay unchanged.
 
-        What is named is checked; all of it when the trigger is enabled: a removal may have disabled it.
+        Named resources are checked; all of them when the trigger is enabled: a removal may have disabled it.
         """
         changes = values_of(change)
         for _ in range(_TURNS):

@@ -30,7 +30,6 @@ _JUDGED: Final = 5
 @frozen(kw_only=True)
 class Attention:
     id: str
-    #: False: it waits, but nothing is broken.
     is_fault: bool
     sentence: str
     detail: str = ""

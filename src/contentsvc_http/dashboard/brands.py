@@ -23,13 +23,11 @@ from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
-#: The fields of the form, as pages and the core call them.
 _FIELDS: Final = {
     wire: name
     for wire, name in zip(CreateBrand.__struct_encode_fields__, CreateBrand.__struct_fields__, strict=True)
     if name != "is_default"
 }
-#: The fields that may be left empty.
 _OPTIONAL: Final = {wire: name for wire, name in _FIELDS.items() if name in OPTIONAL_TEXTS}
 _NEW: Final = dict.fromkeys(_FIELDS, "") | {"toneProfile": ToneProfile.PROFESSIONAL.value}
 _READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."

@@ -26,13 +26,11 @@ class Counting:
         return None if verdict.admitted else _words(verdict)
 
     async def admit(self, found: DashboardSession, rate: Rate) -> None:
-        """Count an operation; refuse it with 429 if it exceeds its limit."""
         verdict = await self._limiter.hit_by(found.signed_in.key, rate)
         if not verdict.admitted:
             raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))
 
     async def used(self, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
-        """Return the current use of each limit, by the prefix of the key."""
         buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
         found = await self._limiter.used(buckets.values())
         return {prefix: [(rate, found[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}

@@ -74,7 +74,7 @@ class EndpointRow:
     endpoint: WebhookEndpoint
     #: ``None``: no message was sent, or its entry was swept.
     newest: ListedEntry | None
-    #: The share of delivered messages of the last 24 hours, in percent.
+    #: In percent, of the last 24 hours.
     success: str
 
     @property
@@ -273,7 +273,6 @@ def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any
 
 
 def _chosen_format(endpoint: WebhookEndpoint) -> str:
-    """Return the format of the form: empty if the address alone leads to it."""
     by_address = format_of_target(endpoint.url)
     return "" if by_address is endpoint.format else endpoint.format.value
 

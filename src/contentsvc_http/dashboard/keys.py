@@ -69,7 +69,6 @@ class _Listed:
     key: ApiKey
     #: ``active``, ``expired`` or ``revoked``.
     state: str
-    #: Whether the session belongs to this key.
     is_own: bool
     #: The number of active keys that were issued with it, directly or not: they end with it.
     issued: int
@@ -127,7 +126,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if isinstance(issued, Refusal):
             status = 409 if issued.kind is RefusalKind.LIMIT else 422
             return await page(found, form, faults=_REFUSALS.faults(issued), status=status)
-        # The key is shown on this page only, which cannot be reloaded.
+        # The page cannot be reloaded: the key is shown here only.
         return pages.page(
             found, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
         )
@@ -153,7 +152,6 @@ async def _listed(dashboard: Dashboard, counting: Counting, found: DashboardSess
     newest_first = list(await dashboard.app.stores.keys.keys(found.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
     active = {key.prefix for key in keys if is_active(key, now)}
-    # Ended keys are refused, so their use of limits is not shown.
     used = await counting.used(active)
     issued: dict[str | None, list[str]] = {}
     for key in keys:

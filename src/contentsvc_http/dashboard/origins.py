@@ -6,7 +6,6 @@ from typing import Any, Final, cast, final
 import msgspec
 from attrs import field, frozen
 
-#: Keys of the worker that the page shows in words.
 _TOLD: Final = frozenset(
     {
         *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
@@ -26,7 +25,6 @@ class Origin:
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     event_types: tuple[str, ...] = field(converter=tuple, default=())
     delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
-    #: Parts of the request that the post lacks, and why.
     warnings: tuple[str, ...] = field(converter=tuple, default=())
     more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
 

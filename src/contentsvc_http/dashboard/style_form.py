@@ -53,9 +53,7 @@ class StyleControl:
     hint: str
     #: ``select``, ``lines``, ``checks``, ``number`` or ``headings``.
     kind: str
-    #: The choices, or the sections for headings: values and labels.
     choices: tuple[tuple[str, str], ...] = ()
-    #: The text, or the chosen values.
     value: Any = ""
     fault: str = ""
     #: In an override: the organization's value, in words; may be empty.
@@ -67,7 +65,6 @@ class StyleControl:
 @final
 @frozen(kw_only=True)
 class StyleForm:
-    #: The prefix of the fields' names; ``""``: no prefix.
     prefix: str = ""
     unset: str = "default"
 

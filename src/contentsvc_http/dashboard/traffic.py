@@ -20,7 +20,6 @@ class Traffic:
 
     @classmethod
     def of(cls, counts: Sequence[LogCount], days: Sequence[datetime], zone: ZoneInfo) -> Self:
-        """Return the traffic of one or several integrations."""
         return cls(chart=columns(counts, days, zone, label="%d %b"))
 
     @property
@@ -33,7 +32,6 @@ class Traffic:
 
     @property
     def succeeded(self) -> str:
-        """Return the share of successful entries among the ended ones, as text."""
         success = self.chart.totals["success"]
         return share(success, success + self.failed)
 
