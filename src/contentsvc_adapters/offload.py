@@ -26,7 +26,10 @@ OTHER_THREADS: Final = 4
 
 @final
 class SingleThreadExecutor:
-    """Runs one task after the other in a thread of its own, so that many tasks take no more memory than one."""
+    """Runs one task after the other in a thread of its own, so that many tasks take no more memory than one.
+
+    Only decoding holds the interpreter's lock for long; hashing, most of the work on a large body, does not.
+    """
 
     def __init__(self, name: str = "large bodies") -> None:
         # No thread of the loop's default executor: those may all be waiting for something else.
@@ -55,6 +58,7 @@ class FairShare:
         self._waiting = waiting
         self._running = 0
         self._queues: dict[str, _Queue] = {}
+        # The event loop keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:

@@ -151,6 +151,7 @@ def left_out(sizes: Sequence[int], room: int) -> set[int]:
 def log_body(entry: LogEntry) -> dict[str, Any]:
     """Return the ten fields of a log entry (specification 2.3)."""
     line = line_body(entry)
+    # The fields keep the order of the specification.
     created_at = line.pop("createdAt")
     return {**line, "payload": entry.payload, "createdAt": created_at}
 

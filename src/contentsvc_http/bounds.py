@@ -19,6 +19,7 @@ class Bounds:
     beside: int = 16 * 1024
     #: The number of requests that are parsed while an earlier one is being answered.
     ahead: int = 16
+    #: The interval of checking a connection, in seconds.
     look_s: float = 1.0
     #: The time for receiving a head, and for the client to read a piece of an answer, in seconds.
     slow_s: float = 27.0

@@ -135,6 +135,7 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) 
     insertion = dialect.insert(posts).on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
     written = set(connection.scalars(insertion.returning(posts.c.id), values))
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
+    # Read after the insert, which waits for a concurrent deletion.
     once_keys = [key for _, key in keys if key is not None]
     told = (
         connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": once_keys}).all()

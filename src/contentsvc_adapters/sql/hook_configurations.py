@@ -30,6 +30,7 @@ class HookConfigurations:
     """
 
     def __init__(self, database: Database, sealer: SecretSealer, *, remembered: int = REMEMBERED) -> None:
+        # The cache holds secrets in clear.
         self._database = database
         self._sealer = sealer
         self._remembered = remembered

@@ -10,6 +10,7 @@ from contentsvc_core.errors import StoreUnavailable
 
 @contextlib.contextmanager
 def serving_alone(database: Path) -> Generator[None]:
+    """Hold the lock for serving a file; the operating system releases it when the process ends."""
     path = database.with_name(f"{database.name}.serving")
     try:
         file = path.open("w")

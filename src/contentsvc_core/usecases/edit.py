@@ -76,7 +76,7 @@ class PostEditor:
         self._share = share
 
     async def create(self, organization_id: str, wanted: CreatePost, *, author: str | None = None) -> Post | Refusal:
-        """Create a post that no run has written; may raise :class:`Overloaded`."""
+        """Create a post that no run has written; may raise :class:`~contentsvc_core.errors.Overloaded`."""
         if (fault := post_fault(values_of(wanted))) is not None:
             return fault
         content = await self._rendered(organization_id, wanted.markdown)

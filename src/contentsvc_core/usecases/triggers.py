@@ -115,6 +115,7 @@ class TriggerEditor:
         zone = await zone_of(self._directory, organization_id)
 
         def change(trigger: Trigger) -> Trigger | Refusal:
+            # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
             moved = {} if whose is None else {"source_type": whose}
@@ -147,6 +148,7 @@ class TriggerEditor:
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
     ) -> str | Refusal:
         """Return the ``sourceType`` of the provider that all repositories are connected at."""
+        # A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         if not repository_ids:
             return Refusal(RefusalKind.UNSUITABLE, "a trigger needs a repository", "repository_ids")
         connected = {

@@ -27,6 +27,7 @@ _WILD: Final = re.compile(r"\*\*+/?|[*?]")
 class Glob:
     """One pattern: ``*`` and ``?`` match characters but ``/``, and ``**`` matches any characters, also no folder."""
 
+    #: The pattern without its ``!``.
     text: str
     #: The text must begin and end so, and contain the longest literal: most texts are refused by this alone.
     _head: str = field(init=False, eq=False, repr=False)
@@ -38,6 +39,7 @@ class Glob:
         wild = [place for place, each in enumerate(self.text) if each in "*?"]
         head = self.text[: wild[0]] if wild else self.text
         tail = self.text[wild[-1] + 1 :] if wild else self.text
+        # The slash of "**/" may be missing in the text.
         tail = tail.removeprefix("/") if self.text[: len(self.text) - len(tail)].endswith("**") else tail
         literal = max(_WILD.split(self.text), key=len)
         object.__setattr__(self, "_literal", literal)
@@ -92,6 +94,7 @@ def _automaton(pattern: str) -> _Automaton:
         bit = 1 << state
         stars = len(pattern) - place - len(pattern[place:].lstrip("*"))
         if stars > 1 and pattern[place + stars : place + stars + 1] == "/" and pattern[place - 1 : place] in {"", "/"}:
+            # Three tokens: an optional group of anything and a slash.
             folders |= bit
             skips |= bit | bit << 1
             anything |= bit << 1

@@ -74,6 +74,7 @@ class _Evidence:
             self.typed = words.GITMOJI.get(message.sign)
         self.first = _first(self.text)
         self.verb = words.VERBS.get(self.first)
+        # Of the whole subject: security is looked for in all of it.
         self._begins = beginnings(message.subject)
         if "`" in self.text or not message.subject.endswith(self.text):
             self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))

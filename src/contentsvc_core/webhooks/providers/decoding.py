@@ -58,6 +58,7 @@ def _between_characters(body: bytes, end: int) -> int:
     for at in range(end, end - _LONGEST, -1):
         if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
             return at
+    # More continuation bytes in a row than any valid character has.
     return end
 
 
