@@ -105,7 +105,10 @@ class _Budget:
             del self._held[owner]
 
     def _newest(self, owner: Hashable) -> "Reservation | None":
-        return next((each for each in reversed(self.arriving) if owner is None or each.owner == owner), None)
+        return next(
+            (reservation for reservation in reversed(self.arriving) if owner is None or reservation.owner == owner),
+            None,
+        )
 
 
 @final

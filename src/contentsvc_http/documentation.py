@@ -141,15 +141,15 @@ class _Page(SwaggerRenderPlugin):
 def _hashes(tag: str, page: bytes) -> str:
     """Return the CSP hashes of the inline scripts or styles of a page (CSP level 3, section 2.3.1)."""
     inline = re.findall(rf"<{tag}(?![^>]* src=)[^>]*>(.*?)</{tag}>".encode(), page, re.DOTALL)
-    return " ".join(f"'sha256-{b64encode(sha256(each).digest()).decode()}'" for each in inline)
+    return " ".join(f"'sha256-{b64encode(sha256(content).digest()).decode()}'" for content in inline)
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     for path, item in document["paths"].items():
-        told = dict(item)
-        for method in _METHODS & told.keys():
-            operation = dict(told[method])
+        operations = dict(item)
+        for method in _METHODS & operations.keys():
+            operation = dict(operations[method])
             operation["parameters"] = [
                 {**parameter, "name": _camel(parameter["name"])} if parameter["in"] == "path" else parameter
                 for parameter in operation.get("parameters", ())
@@ -159,8 +159,8 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
             }
             if path.startswith("/v1/") and path not in _OPEN:
                 operation["security"] = [{_KEY: []}]
-            told[method] = operation
-        paths[_camel(path)] = told
+            operations[method] = operation
+        paths[_camel(path)] = operations
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **components["schemas"]}
     return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
@@ -176,4 +176,4 @@ def _is_frameworks(answer: dict[str, Any]) -> bool:
 
 
 def _camel(name: str) -> str:
-    return _SNAKE.sub(lambda found: found[1].upper(), name)
+    return _SNAKE.sub(lambda match: match[1].upper(), name)

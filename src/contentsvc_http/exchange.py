@@ -118,11 +118,11 @@ class ExchangingHttp(HttpToolsProtocol):
         assert self.parser is not None
         if self.webhooks is None or self.parser.get_method() != b"POST":
             return False
-        found = self.webhooks.find(self.url, self.headers)
-        if found is None:
+        target = self.webhooks.find(self.url, self.headers)
+        if target is None:
             return False
         keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
-        self.delivered = Exchange(self, *found, self.headers, keep_alive=keep_alive)
+        self.delivered = Exchange(self, *target, self.headers, keep_alive=keep_alive)
         return True
 
     def begin_cycle(self) -> None:

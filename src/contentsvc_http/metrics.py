@@ -121,9 +121,9 @@ class Metrics:
             counted[(passage.delivery.address.provider, *_ending(passage.end))] += 1
             if passage.steps is not None:
                 self.receive_seconds.observe(passage.ended_s - passage.began_s)
-            for each in passage.settlings:
-                self.settle_seconds.observe(each.ended_s - each.began_s)
-                if isinstance(each.answer, StoreUnavailable):
+            for settling in passage.settlings:
+                self.settle_seconds.observe(settling.ended_s - settling.began_s)
+                if isinstance(settling.answer, StoreUnavailable):
                     self.unavailable("settle")
         for key, number in counted.items():
             counter = self._by_ending.get(key)

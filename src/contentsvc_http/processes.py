@@ -133,17 +133,17 @@ class _Supervisor:
 
     def stop(self) -> None:
         running = [(worker.number, worker.running) for worker in self._workers if worker.running is not None]
-        for _, each in running:
-            each.process.terminate()
+        for _, process in running:
+            process.process.terminate()
         deadline = time.monotonic() + _STOP_S
-        for number, each in running:
+        for number, process in running:
             try:
-                each.process.wait(max(0.0, deadline - time.monotonic()))
+                process.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                _LOG.warning("worker killed: it did not stop in time", worker=number, pid=each.process.pid)
-                each.process.kill()
-                each.process.wait()
-            each.channel.close()
+                _LOG.warning("worker killed: it did not stop in time", worker=number, pid=process.process.pid)
+                process.process.kill()
+                process.process.wait()
+            process.channel.close()
         self._selector.close()
 
     def _start(self, worker: _Worker) -> None:
@@ -165,21 +165,21 @@ class _Supervisor:
     def _hear(self, worker: _Worker) -> None:
         running = worker.running
         assert running is not None
-        said = b""
+        message = b""
         with contextlib.suppress(ConnectionError):
-            said = running.channel.recv(65_536)
-        if not said:
+            message = running.channel.recv(65_536)
+        if not message:
             self._selector.unregister(running.channel)
             running.channel.close()
             worker.running = None
             self._ended(worker, running)
             return
-        running.said += said
+        running.said += message
         if running.ready_at is None and running.said.startswith(READY):
             running.ready_at = time.monotonic()
             worker.stillborn = 0
             _LOG.info("worker ready", worker=worker.number, pid=running.process.pid)
-            if not self._was_ready and all(each.is_ready for each in self._workers):
+            if not self._was_ready and all(other.is_ready for other in self._workers):
                 self._was_ready = True
                 self._on_ready()
 
@@ -202,7 +202,7 @@ class _Supervisor:
     def _give_up_in_time(self, worker: _Worker, code: int, reason: str | None) -> None:
         if self._was_ready:
             # While any process serves or starts, the others may recover.
-            hopeless = all(each.stillborn >= _STARTS for each in self._workers)
+            hopeless = all(other.stillborn >= _STARTS for other in self._workers)
         else:
             # A single process would have reported the same error, and stopped.
             hopeless = reason is not None or worker.stillborn >= _STARTS

@@ -140,8 +140,8 @@ class BoundedHttp(ExchangingHttp):
     def _parse_large(self, data: bytes) -> None:
         start = 0
         while start < len(data) and self._end is None:
-            found = -1 if self._in_body else data.find(b"\r\n\r\n", start)
-            size = (len(data) if found < 0 else found + 4) - start
+            head_end = -1 if self._in_body else data.find(b"\r\n\r\n", start)
+            size = (len(data) if head_end < 0 else head_end + 4) - start
             if not self._in_body and self._head_size + size > self._bounds.head:
                 self._finish(HEAD)
                 return

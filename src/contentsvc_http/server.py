@@ -164,16 +164,16 @@ async def _opened(settings: Settings, role: Role, reception: Reception) -> Async
         yield application
 
 
-def _most_connections(asked: int) -> int:
+def _most_connections(connections: int) -> int:
     """Return the maximum number of connections; half of the open files is left for the database and for files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * asked
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    files = 2 * connections
+    if soft != resource.RLIM_INFINITY and soft < files:
+        most = files if hard == resource.RLIM_INFINITY else min(hard, files)
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             soft = most
-    return asked if soft == resource.RLIM_INFINITY else min(asked, soft // 2)
+    return connections if soft == resource.RLIM_INFINITY else min(connections, soft // 2)
 
 
 @final

@@ -57,18 +57,18 @@ def share(host: str, port: int) -> socket.socket:
 
 def _bound(host: str, port: int, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     # Accepted connections inherit the option.
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD)
     if shared:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
-        made.bind((host, port))
+        listener.bind((host, port))
     except OSError as exc:
-        made.close()
+        listener.close()
         raise _cannot_listen(host, port, exc) from exc
-    return made
+    return listener
 
 
 def _cannot_listen(host: str, port: int, exc: OSError) -> CannotListen:

@@ -33,7 +33,7 @@ class StaticFiles:
         self._contents: dict[str, bytes] = {}
         self._digests: dict[str, str] = {}
         # Stylesheets last: they contain the digests of other files.
-        for name in sorted(contents, key=lambda each: each.endswith(".css")):
+        for name in sorted(contents, key=lambda file_name: file_name.endswith(".css")):
             content = contents[name]
             if name.endswith(".css"):
                 for other in self._digests:

@@ -46,7 +46,7 @@ class Grid:
         while len(self._columns) > 1 and self._needed(_LEAST) > room:
             self._columns.pop()
         while self._needed() > room:
-            widest = max(filter(self._is_text, self._columns), key=lambda each: self._widths[each], default="")
+            widest = max(filter(self._is_text, self._columns), key=lambda column: self._widths[column], default="")
             if not widest or self._widths[widest] <= _LEAST:
                 break
             self._widths[widest] -= 1

@@ -112,7 +112,7 @@ def printable(text: str, stream: IO[str]) -> str:
     if not stream.isatty():
         return text
     text = text.replace("\r\n", "\n")
-    controls = {ord(each): _escape(each) for each in set(text) - {"\n", "\t"} if has_controls(each)}
+    controls = {ord(character): _escape(character) for character in set(text) - {"\n", "\t"} if has_controls(character)}
     return text.translate(controls) if controls else text
 
 

@@ -93,9 +93,9 @@ class Pages:
         status: int = 200,
     ) -> Template:
         """Return a page. ``section`` is the entry of the navigation, and ``title`` the title of the browser tab."""
-        told = _TOLD.get(visit.query.get("told", ""))
+        notice = _TOLD.get(visit.query.get("told", ""))
         return self.part(
-            visit, template, {"title": title, "section": section, "told": told, **(context or {})}, status=status
+            visit, template, {"title": title, "section": section, "told": notice, **(context or {})}, status=status
         )
 
     def part(

@@ -42,7 +42,7 @@ async def traffic(dashboard: Dashboard, organization: Organization) -> Mapping[s
     counts: dict[str, list[LogCount]] = {}
     for count in await dashboard.app.stores.read_model.log_counts(organization.id, since=days[0], span=span_of(zone)):
         counts.setdefault(count.integration_id, []).append(count)
-    return {integration_id: Traffic.of(each, days, zone) for integration_id, each in counts.items()}
+    return {integration_id: Traffic.of(own_counts, days, zone) for integration_id, own_counts in counts.items()}
 
 
 def no_traffic(dashboard: Dashboard, organization: Organization) -> Traffic:
