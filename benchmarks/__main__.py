@@ -40,19 +40,19 @@ _PAPER: Final = 160
 
 def main(arguments: Sequence[str]) -> int:
     """Run the chosen rows; return the exit status: 1 when a row could not be measured, or is invalid."""
-    asked = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     console = Console(stderr=True)
-    plan = SHORT if asked.short else FULL
-    if asked.rows == "list":
+    plan = SHORT if options.short else FULL
+    if options.rows == "list":
         for row in ROWS:
             console.print(f"{row.name:12} {row.estimate(plan):6.0f} s  {row.title}", highlight=False)
         return 0
     try:
-        rows = chosen(asked.rows)
+        rows = chosen(options.rows)
     except ValueError as exc:
         console.print(str(exc))
         return _MISUSED
-    seed = random.SystemRandom().getrandbits(32) if asked.seed is None else asked.seed
+    seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
     loader = "wrk" if wrk.install() else "our own: Debian's package 'wrk' is not installed, and could not be"
     cores = choose(os.sched_getaffinity(0))
     expected = sum(row.estimate(plan) for row in rows)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
         f"{len(rows)} rows, about {expected / 60:.1f} minutes; seed {seed}; {cores.told}; loader: {loader}",
         highlight=False,
     )
-    folder = (_BUILD if asked.short else _DOCS) / "performance"
+    folder = (_BUILD if options.short else _DOCS) / "performance"
     file = folder / "latest.json"
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="contentsvc-bench-") as place, Postgres() as postgres:
@@ -75,18 +75,18 @@ def main(arguments: Sequence[str]) -> int:
                 progress.begin(row.name, row.estimate(plan))
                 at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
                 findings = _measured(row, bench)
-                found = judged(findings, row=row.name, at=at, plan=plan, seed=seed, revision=machine.revision())
+                result = judged(findings, row=row.name, at=at, plan=plan, seed=seed, revision=machine.revision())
                 # Saved after each row, so that a later fault loses nothing.
-                save(evolve(load(file), machine=where).with_row(row.name, found, [each.name for each in ROWS]), file)
+                save(evolve(load(file), machine=where).with_row(row.name, result, [row.name for row in ROWS]), file)
     results = load(file)
-    shown = evolve(results, results=[each for each in results.results if each.row in {row.name for row in rows}])
+    shown = evolve(results, results=[result for result in results.results if result.row in {row.name for row in rows}])
     out = Console(width=None if sys.stdout.isatty() else _PAPER)
     form = "SHORT FORM: fewer and shorter rounds, no figures to be quoted" if plan.short else "Full form"
     for table in terminal_table(shown, title=form):
         out.print(table)
     _write_down(results, folder, page=None if plan.short else _DOCS / "performance.md")
     console.print(f"{(time.monotonic() - began) / 60:.1f} minutes; {file.relative_to(_ROOT)}", highlight=False)
-    return 1 if any(each.finding.invalid for each in shown.results) else 0
+    return 1 if any(result.finding.invalid for result in shown.results) else 0
 
 
 def _stopped(_number: int, _frame: object) -> None:

@@ -87,8 +87,8 @@ def read(answered: str, error: str) -> Findings:
         NobodyAsked: It is no answer.
     """
     try:
-        told: dict[str, Any] = json.loads(answered)
-        packages: list[dict[str, Any]] = told["dependencies"]
+        answer: dict[str, Any] = json.loads(answered)
+        packages: list[dict[str, Any]] = answer["dependencies"]
     except (ValueError, KeyError) as exc:
         lines = error.strip().splitlines() or ["pip-audit said nothing"]
         raise NobodyAsked(lines[-1]) from exc

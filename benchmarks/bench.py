@@ -49,9 +49,9 @@ class Bench:
 
     def new_folder(self, name: str) -> Path:
         """Create a new folder."""
-        made = self.folder / f"{next(self._numbers)}-{name}"
-        made.mkdir()
-        return made
+        folder = self.folder / f"{next(self._numbers)}-{name}"
+        folder.mkdir()
+        return folder
 
     def drop(self, folder: Path) -> None:
         """Remove a folder that is needed no more: a run fills many."""

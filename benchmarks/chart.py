@@ -26,8 +26,8 @@ _NAMES: Final = {"sqlite": ("one", "SQLite"), "postgresql": ("two", "PostgreSQL"
 def chart(results: Results) -> str:
     """Return the results as an SVG chart."""
     drawing = Drawing(_WIDTH)
-    bottom = _bars(drawing, [each for each in results.results if each.finding.goal is not None])
-    curves = {name: found for name in _NAMES if (found := _points(results, name))}
+    bottom = _bars(drawing, [result for result in results.results if result.finding.goal is not None])
+    curves = {name: points for name in _NAMES if (points := _points(results, name))}
     if curves:
         top = bottom + _GAP
         _curve(drawing, curves, "per_second", "deliveries a second, by connections", _PLOTS[0], top, logarithmic=False)
@@ -36,7 +36,7 @@ def chart(results: Results) -> str:
     for place, (quantity, grown) in enumerate(_growth(results).items()):
         left = _PLOTS[place % 2]
         top = bottom + _GAP if left == _PLOTS[0] else bottom - _PANEL - 30
-        series = {name: {float(at): {"cpu_us": cost} for at, cost in found} for name, found in grown.items()}
+        series = {name: {float(at): {"cpu_us": cost} for at, cost in points} for name, points in grown.items()}
         _curve(drawing, series, "cpu_us", f"CPU µs by {quantity}", left, top, logarithmic=False)
         bottom = top + _PANEL + 30
     return drawing.svg(bottom + 20, title="contentsvc: figures against goals")
@@ -84,8 +84,8 @@ def _bar(drawing: Drawing, axis: Axis, top: float, result: Result) -> None:
     assert goal is not None
     assert result.quoted is not None
     unit = "" if finding.unit == "×" else f" {finding.unit}"
-    told = "invalid" if finding.invalid else f"{figure(result.quoted)}{unit} ({goal.sense.value} {figure(goal.bound)})"
-    drawing.text(right, middle + 4, told, of="faint" if finding.invalid else "ink", size=11)
+    text = "invalid" if finding.invalid else f"{figure(result.quoted)}{unit} ({goal.sense.value} {figure(goal.bound)})"
+    drawing.text(right, middle + 4, text, of="faint" if finding.invalid else "ink", size=11)
 
 
 def _shortened(text: str, most: int = 62) -> str:
@@ -133,8 +133,8 @@ def _curve(
 
 
 def _points(results: Results, name: str) -> dict[float, dict[str, float]]:
-    found = results.of(f"curve/{name}/throughput")
-    points: dict[str, dict[str, float]] = {} if found is None else found.finding.details.get("points", {})
+    measured = results.of(f"curve/{name}/throughput")
+    points: dict[str, dict[str, float]] = {} if measured is None else measured.finding.details.get("points", {})
     return {float(at): point for at, point in points.items()}
 
 
@@ -144,6 +144,6 @@ def _growth(results: Results) -> dict[str, dict[str, list[list[float]]]]:
     for result in results.results:
         details: Mapping[str, Any] = result.finding.details
         if "growth" in details:
-            told = details["growth"]
-            grown.setdefault(told["quantity"], {})[told["database"]] = told["points"]
+            growth = details["growth"]
+            grown.setdefault(growth["quantity"], {})[growth["database"]] = growth["points"]
     return grown

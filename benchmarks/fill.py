@@ -136,10 +136,10 @@ def _execute(
 ) -> None:
     words = _WORDS[database]
     own = {"organization": hook.organization, "integration": hook.integration, "repository_id": hook.repository_id}
-    told = {"count": count, **own, **values}
-    fragments = {name: word.format(**told) for name, word in words.items()}
+    parameters = {"count": count, **own, **values}
+    fragments = {name: word.format(**parameters) for name, word in words.items()}
     # The statements contain no input: only constants, numbers, and generated ids.
-    _run(where, database, [statement.format(**fragments, **told) for statement in statements])
+    _run(where, database, [statement.format(**fragments, **parameters) for statement in statements])
 
 
 def _run(where: str, database: Database, statements: Sequence[str]) -> None:

@@ -18,9 +18,9 @@ def install(organization: str, repository: str, repository_id: str) -> Any:  # n
     at = ("--organization", organization, "--repository-id", repository_id)
     _run("migrate")
     _run("organization", "create", organization)
-    made = _run("integration", "connect", repository, *at)
+    answer = _run("integration", "connect", repository, *at)
     _run("trigger", "create", *at, "--event", "push", "--auto-publish")
-    return made
+    return answer
 
 
 def _run(*arguments: str) -> Any:  # noqa: ANN401  # JSON

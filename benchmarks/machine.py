@@ -34,8 +34,8 @@ def describe(*, postgresql: str, cores: str, loader: str, peers: Sequence[str]) 
 
 def revision() -> str:
     """Return the checked out commit, marked when files under ``src`` differ from it; empty outside a clone."""
-    told = _git("rev-parse", "--short=12", "HEAD")
-    return f"{told}+changes" if told and _git("status", "--porcelain", "--", "src") else told
+    commit = _git("rev-parse", "--short=12", "HEAD")
+    return f"{commit}+changes" if commit and _git("status", "--porcelain", "--", "src") else commit
 
 
 def lone_fsync_ms() -> float:

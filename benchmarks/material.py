@@ -83,17 +83,17 @@ def push(hook: Hook, number: int, *, commits: int, size: int | None = None) -> b
         message = f"a push of {commits} commits has {len(body)} bytes, more than {size}"
         raise ValueError(message)
     # The last commit occurs twice: in the list, and as the head.
-    each, rest = divmod(missing, commits + 1)
-    padded = _push(hook, number, commits, _prose(number, each))
+    share, rest = divmod(missing, commits + 1)
+    padded = _push(hook, number, commits, _prose(number, share))
     padded["repository"]["description"] += "." * rest
     return _encoded(padded)
 
 
 def _push(hook: Hook, number: int, commits: int, padding: str) -> dict[str, Any]:
-    made = [_commit(hook, number, place) for place in range(commits)]
-    for commit in made:
+    native_commits = [_commit(hook, number, place) for place in range(commits)]
+    for commit in native_commits:
         commit["message"] += padding
-    ids = [commit["id"] for commit in made]
+    ids = [commit["id"] for commit in native_commits]
     return {
         "ref": f"refs/heads/{BRANCH}",
         "before": _digest(hook, number, -1),
@@ -106,8 +106,8 @@ def _push(hook: Hook, number: int, commits: int, padding: str) -> dict[str, Any]
         "forced": False,
         "base_ref": None,
         "compare": f"{_HOST}/{hook.repository}/compare/{ids[0][:12]}...{ids[-1][:12]}",
-        "commits": made,
-        "head_commit": made[-1],
+        "commits": native_commits,
+        "head_commit": native_commits[-1],
     }
 
 

@@ -127,10 +127,10 @@ def program() -> str:
 def environment(where: str, database: Database) -> dict[str, str]:
     """Return the environment of a process of the service: its defaults, and its database."""
     url = f"sqlite+aiosqlite:///{where}" if database is Database.SQLITE else where.replace("://", "+asyncpg://", 1)
-    found = _outside() | {"CONTENTSVC_DATABASE_URL": url, "CONTENTSVC_LOG_FORMAT": "json"}
+    variables = _outside() | {"CONTENTSVC_DATABASE_URL": url, "CONTENTSVC_LOG_FORMAT": "json"}
     if database is Database.POSTGRESQL:
-        found["CONTENTSVC_SECRET_KEY"] = _SEALED_WITH
-    return found
+        variables["CONTENTSVC_SECRET_KEY"] = _SEALED_WITH
+    return variables
 
 
 def _outside() -> dict[str, str]:
@@ -141,13 +141,13 @@ def _outside() -> dict[str, str]:
 
 
 def _template(bench: "Bench", database: Database) -> tuple[str, Hook]:
-    made = _MADE.get((bench.folder, database))
-    if made is None:
+    template = _MADE.get((bench.folder, database))
+    if template is None:
         bench.note(f"making the {database.value} database")
         in_file = database is Database.SQLITE
         where = str(bench.new_folder("template") / _FILE) if in_file else bench.postgres.database()
-        made = _MADE[bench.folder, database] = (where, _made(environment(where, database)))
-    return made
+        template = _MADE[bench.folder, database] = (where, _made(environment(where, database)))
+    return template
 
 
 def _made(environment: dict[str, str]) -> Hook:

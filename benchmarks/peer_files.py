@@ -30,10 +30,10 @@ def load_peers(name: str, *, note: Callable[[str], None]) -> Side:
         PeerMissing: The peer is unknown, or cannot be installed.
     """
     for file in sorted(_PEERS.glob("*/peer.toml")):
-        told = tomllib.loads(file.read_text("utf-8"))
-        for side in told.get("side", ()):
+        table = tomllib.loads(file.read_text("utf-8"))
+        for side in table.get("side", ()):
             if side["name"] == name:
-                _install(file.parent, told, note)
+                _install(file.parent, table, note)
                 return side_of(file.parent, side)
     message = f"no peer.toml names the side '{name}'"
     raise PeerMissing(message)
@@ -56,10 +56,10 @@ def peer_versions() -> list[str]:
     return sorted({version for file in files for version in tomllib.loads(file.read_text("utf-8")).get("versions", ())})
 
 
-def side_of(folder: Path, told: dict[str, Any]) -> Side:
+def side_of(folder: Path, table: dict[str, Any]) -> Side:
     """Read a side."""
-    database = Database(told["database"])
-    counts = {kind: str(told["counts"][kind]) for kind in KINDS}
+    database = Database(table["database"])
+    counts = {kind: str(table["counts"][kind]) for kind in KINDS}
 
     def prepare(bench: Any, place: Path, port: int) -> Prepared:  # noqa: ANN401  # Bench, which imports this module
         hook = Hook(
@@ -83,7 +83,7 @@ def side_of(folder: Path, told: dict[str, Any]) -> Side:
             "BRANCH": BRANCH,
         }
         return Prepared(
-            command=[str(part) for part in told["command"]],
+            command=[str(part) for part in table["command"]],
             environment=environment,
             folder=folder,
             ready="/ready",
@@ -91,15 +91,15 @@ def side_of(folder: Path, told: dict[str, Any]) -> Side:
             database=where,
         )
 
-    return Side(name=str(told["name"]), title=str(told["title"]), database=database, counts=counts, prepare=prepare)
+    return Side(name=str(table["name"]), title=str(table["title"]), database=database, counts=counts, prepare=prepare)
 
 
-def _install(folder: Path, told: dict[str, Any], note: Callable[[str], None]) -> None:
+def _install(folder: Path, table: dict[str, Any], note: Callable[[str], None]) -> None:
     stamp = folder / _STAMP
-    pins = [folder / name for name in told.get("pins", ())]
+    pins = [folder / name for name in table.get("pins", ())]
     if stamp.exists() and all(pin.stat().st_mtime <= stamp.stat().st_mtime for pin in pins):
         return
-    commands: list[list[str]] = told.get("install", [])
+    commands: list[list[str]] = table.get("install", [])
     for command in commands:
         # A step that makes a virtual environment does so with the interpreter that runs this.
         words = [sys.executable if command[0] == "python3" else command[0], *command[1:]]

@@ -121,12 +121,12 @@ def _answers(url: str) -> bool:
 
 
 def _family(pid: int) -> list[int]:
-    found = [pid]
-    for each in found:
+    pids = [pid]
+    for parent in pids:
         with contextlib.suppress(OSError):
-            for children in Path(f"/proc/{each}/task").glob("*/children"):
-                found += map(int, children.read_text().split())
-    return found
+            for children in Path(f"/proc/{parent}/task").glob("*/children"):
+                pids += map(int, children.read_text().split())
+    return pids
 
 
 def _cpu(pid: int) -> float:

@@ -50,9 +50,9 @@ def chosen(names: str) -> tuple[Row, ...]:
     Raises:
         ValueError: A row is unknown.
     """
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    chosen_names = [name.strip() for name in names.split(",") if name.strip()]
     known = {row.name for row in ROWS}
-    if unknown := [name for name in wanted if name not in known]:
+    if unknown := [name for name in chosen_names if name not in known]:
         message = f"no row is named {', '.join(unknown)}; there are {', '.join(row.name for row in ROWS)}"
         raise ValueError(message)
-    return tuple(row for row in ROWS if not wanted or row.name in wanted)
+    return tuple(row for row in ROWS if not chosen_names or row.name in chosen_names)

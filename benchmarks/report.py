@@ -120,7 +120,7 @@ def _ladder(results: Results) -> str:
     for one in _LADDER:
         result = results.of(f"{one}/floor@64")
         if result is not None:
-            found |= {name: told["cpu_us"] for name, told in result.finding.details.get("sides", {}).items()}
+            found |= {name: side["cpu_us"] for name, side in result.finding.details.get("sides", {}).items()}
     if any(name not in found for name in ("floor", "null")):
         return ""
     lines = [
@@ -146,8 +146,8 @@ def _sides(results: Results) -> list[list[str]]:
         if pair is None:
             continue
         where = f"{result.row}, {pair[2]} connections"
-        for name, told in result.finding.details.get("sides", {}).items():
-            figures = [told[key] for key in ("per_second", "cpu_us", "p50_ms", "p99_ms", "deliveries")]
+        for name, side in result.finding.details.get("sides", {}).items():
+            figures = [side[key] for key in ("per_second", "cpu_us", "p50_ms", "p99_ms", "deliveries")]
             found[where, name] = [where, name, *map(figure, figures)]
     return list(found.values())
 

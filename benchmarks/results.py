@@ -86,20 +86,20 @@ def load(path: Path) -> Results:
     """Read the stored results; empty: there is no such file."""
     if not path.exists():
         return Results()
-    told = json.loads(path.read_text("utf-8"))
-    return Results(machine=told["machine"], results=[_result(each) for each in told["results"]])
+    document = json.loads(path.read_text("utf-8"))
+    return Results(machine=document["machine"], results=[_result(fields) for fields in document["results"]])
 
 
 def save(results: Results, path: Path) -> None:
     """Keep everything; the file is replaced as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = {
+    document = {
         "format": _FORMAT,
         "machine": dict(results.machine),
         "results": [_told(result) for result in results.results],
     }
     beside = path.with_suffix(".new")
-    beside.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    beside.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
     beside.replace(path)
 
 
@@ -127,26 +127,26 @@ def _told(result: Result) -> dict[str, Any]:
     }
 
 
-def _result(told: dict[str, Any]) -> Result:
-    goal = told["goal"]
+def _result(fields: dict[str, Any]) -> Result:
+    goal = fields["goal"]
     finding = Finding(
-        key=told["key"],
-        what=told["what"],
-        unit=told["unit"],
+        key=fields["key"],
+        what=fields["what"],
+        unit=fields["unit"],
         goal=None if goal is None else Goal(sense=Sense(goal["sense"]), bound=goal["bound"]),
-        samples=told["samples"],
-        invalid=told["invalid"],
-        details=told["details"],
+        samples=fields["samples"],
+        invalid=fields["invalid"],
+        details=fields["details"],
     )
     return Result(
         finding=finding,
         interval=bootstrap(finding.samples) if finding.samples else None,
-        row=told["row"],
-        at=told["at"],
-        rounds=told["rounds"],
-        seconds=told["seconds"],
-        seed=told["seed"],
-        revision=told["revision"],
+        row=fields["row"],
+        at=fields["at"],
+        rounds=fields["rounds"],
+        seconds=fields["seconds"],
+        seed=fields["seed"],
+        revision=fields["revision"],
     )
 
 

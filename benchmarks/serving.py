@@ -103,8 +103,8 @@ def _floor() -> None:
             chunks.append(message.get("body", b""))  # pyright: ignore[reportArgumentType]  # of two shapes, one has it
             more = bool(message.get("more_body", False))
         signature = next((value for name, value in scope["headers"] if name == _SIGNATURE), b"")
-        made = b"sha256=" + hmac.new(key, b"".join(chunks), hashlib.sha256).hexdigest().encode()
-        status = 200 if hmac.compare_digest(made, signature) else 401
+        computed = b"sha256=" + hmac.new(key, b"".join(chunks), hashlib.sha256).hexdigest().encode()
+        status = 200 if hmac.compare_digest(computed, signature) else 401
         body = _OK if status == 200 else b'{"error":"Invalid signature"}'  # noqa: PLR2004  # OK
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -19,8 +19,8 @@ def changelog(folder: Path) -> str:
     repository = Checkout(folder)
     line = repository.line()
     hosted = hosted_repository(origin=repository.origin(), folder=folder.name, branch=line.branch)
-    told = deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits)
-    events = tuple(GITHUB.readers[delivery.event](delivery.body).event for delivery in told)
+    recorded = deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits)
+    events = tuple(GITHUB.readers[delivery.event](delivery.body).event for delivery in recorded)
     draft = write_changelog(Brief(chapters=(Chapter(repository=hosted.full_name, events=events),)))
     return "" if draft is None else draft.markdown
 

@@ -59,7 +59,7 @@ def history(*, pushes: int, seed: int) -> tuple[MadePush, ...]:
     """Make up a history, oldest push first: the same one for the same seed."""
     source = random.Random(seed)  # noqa: S311  # a history, no secret
     at = _BEGIN
-    told: list[MadePush] = []
+    made_pushes: list[MadePush] = []
     for number in range(1, pushes + 1):
         commits: list[Made] = []
         for _ in range(source.choice((1, 1, 1, 2, 2, 3, 5))):
@@ -67,8 +67,8 @@ def history(*, pushes: int, seed: int) -> tuple[MadePush, ...]:
             name, login = source.choice(_PEOPLE)
             commits.append(Made(message=_message(source), name=name, login=login, at=at))
         release, rest = divmod(number, PUSHES_IN_RELEASE)
-        told.append(MadePush(commits=commits, tag=None if rest else f"v1.{release}.0"))
-    return tuple(told)
+        made_pushes.append(MadePush(commits=commits, tag=None if rest else f"v1.{release}.0"))
+    return tuple(made_pushes)
 
 
 def _message(source: random.Random) -> str:
@@ -94,47 +94,47 @@ def _message(source: random.Random) -> str:
     return "\n\n".join(parts)
 
 
-def brief_of(told: Sequence[MadePush]) -> Brief:
+def brief_of(pushes: Sequence[MadePush]) -> Brief:
     """Return the brief of such a history: the events that the service stores of it."""
     events: list[Event] = []
-    for made in told:
-        events.append(_push(made))
-        if made.tag is not None:
-            events.append(_release(made.tag, made.commits[-1].at))
+    for push in pushes:
+        events.append(_push(push))
+        if push.tag is not None:
+            events.append(_release(push.tag, push.commits[-1].at))
     return Brief(chapters=(Chapter(repository=REPOSITORY, events=tuple(events)),))
 
 
-def releases_of(told: Sequence[MadePush]) -> list[Brief]:
+def releases_of(made_pushes: Sequence[MadePush]) -> list[Brief]:
     """Return the same history as one brief for each release, and one for unreleased changes; nothing is cut."""
     briefs: list[Brief] = []
     pushes: list[Event] = []
     previous: str | None = None
-    for made in told:
-        pushes.append(_push(made))
-        if made.tag is not None:
+    for push in made_pushes:
+        pushes.append(_push(push))
+        if push.tag is not None:
             chapter = Chapter(repository=REPOSITORY, events=tuple(pushes))
-            release = _release(made.tag, made.commits[-1].at)
+            release = _release(push.tag, push.commits[-1].at)
             briefs.append(Brief(chapters=(chapter,), release=release, previous_tag=previous))
-            previous, pushes = made.tag, []
+            previous, pushes = push.tag, []
     if pushes:
         briefs.append(Brief(chapters=(Chapter(repository=REPOSITORY, events=tuple(pushes)),)))
     return briefs
 
 
-def raw_commits(told: Sequence[MadePush]) -> list[list[dict[str, Any]]]:
+def raw_commits(pushes: Sequence[MadePush]) -> list[list[dict[str, Any]]]:
     """Return the same commits as a repository's log has them: release by release, newest first."""
     stretches: list[list[dict[str, Any]]] = [[]]
-    for made in told:
-        for commit in made.commits:
-            tag = made.tag if commit is made.commits[-1] else None
+    for push in pushes:
+        for commit in push.commits:
+            tag = push.tag if commit is push.commits[-1] else None
             entry = {"message": commit.message, "hash": commit.id, "tag": tag, "date": commit.at.isoformat(" ")}
             stretches[-1].insert(0, entry)
-        if made.tag is not None:
+        if push.tag is not None:
             stretches.append([])
     return list(reversed(stretches))
 
 
-def _push(made: MadePush) -> Push:
+def _push(push: MadePush) -> Push:
     commits = tuple(
         Commit(
             id=commit.id,
@@ -144,7 +144,7 @@ def _push(made: MadePush) -> Push:
             url=f"{PAGE}/commit/{commit.id}",
             modified=(FILE,),
         )
-        for commit in made.commits
+        for commit in push.commits
     )
     return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=None)
 

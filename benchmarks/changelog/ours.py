@@ -15,8 +15,8 @@ from contentsvc_core.content.writing import Brief
 
 def measure(pushes: int, seed: int, times: int) -> dict[str, object]:
     """Write the changelog again and again: in one piece, and release by release."""
-    told = history(pushes=pushes, seed=seed)
-    whole, pieces = [brief_of(told)], releases_of(told)
+    made_pushes = history(pushes=pushes, seed=seed)
+    whole, pieces = [brief_of(made_pushes)], releases_of(made_pushes)
     seconds: list[float] = []
     in_pieces: list[float] = []
     for _ in range(times):

@@ -10,21 +10,21 @@ from benchmarks.changelog.history import FILE, PAGE, Made, MadePush
 _GIT_TIMEOUT_S: Final = 120.0
 
 
-def write_repository(told: Sequence[MadePush], folder: Path) -> None:
+def write_repository(pushes: Sequence[MadePush], folder: Path) -> None:
     """Make a repository in a folder: the commits on one branch, a lightweight tag for each release, a remote."""
     _git(folder, "init", "--quiet", "--initial-branch=main")
-    _git(folder, "fast-import", "--quiet", given=b"".join(_stream(told)))
+    _git(folder, "fast-import", "--quiet", given=b"".join(_stream(pushes)))
     _git(folder, "remote", "add", "origin", f"{PAGE}.git")
     (folder / "package.json").write_text('{"name": "lighthouse", "version": "1.21.0"}\n', "utf-8")
 
 
-def _stream(told: Sequence[MadePush]) -> Iterator[bytes]:
+def _stream(pushes: Sequence[MadePush]) -> Iterator[bytes]:
     """Write what `git fast-import` reads."""
-    for made in told:
-        for commit in made.commits:
+    for push in pushes:
+        for commit in push.commits:
             yield _commit(commit)
-        if made.tag is not None:
-            yield f"reset refs/tags/{made.tag}\nfrom refs/heads/main\n\n".encode()
+        if push.tag is not None:
+            yield f"reset refs/tags/{push.tag}\nfrom refs/heads/main\n\n".encode()
     yield b"done\n"
 
 

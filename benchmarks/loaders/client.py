@@ -200,10 +200,10 @@ class _Sending:
         if self._rate is None:
             return time.perf_counter() >= self._until
         # With every connection lost, nothing can be sent any more.
-        return self._sent == self.meant_to_be or not any(made.is_open for made in self.connections)
+        return self._sent == self.meant_to_be or not any(connection.is_open for connection in self.connections)
 
     def _under_way(self) -> bool:
-        closed = sum(not made.is_open for made in self.connections)
+        closed = sum(not connection.is_open for connection in self.connections)
         return len(self.idle) + closed < len(self.connections)
 
 
@@ -213,8 +213,10 @@ async def run(load: Load) -> Answers:
     loop = asyncio.get_running_loop()
     sending = _Sending(load, _Requests(load))
     for _ in range(load.connections):
-        _, made = await loop.create_connection(lambda: _Connection(tally, sending.on_idle), "127.0.0.1", load.port)
-        sending.connections.append(made)
+        _, connection = await loop.create_connection(
+            lambda: _Connection(tally, sending.on_idle), "127.0.0.1", load.port
+        )
+        sending.connections.append(connection)
     with contextlib.ExitStack() as stack:
         began = sending.begin()
         if load.rate is not None:
@@ -223,8 +225,8 @@ async def run(load: Load) -> Answers:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(load.seconds + _GRACE_S):
                 await sending.ended()
-    for made in sending.connections:
-        made.close()
+    for connection in sending.connections:
+        connection.close()
     answered = tally.ok + tally.other
     return Answers(
         ok=tally.ok,

@@ -37,8 +37,8 @@ class Load:
     def from_json(cls, values: dict[str, Any]) -> Self:
         """Read what :meth:`to_json` has given."""
         bodies = [Signed(body=body.encode(), signature=signature) for body, signature in values["bodies"]]
-        told: dict[str, Any] = values | {"bodies": bodies}
-        return cls(**told)
+        fields: dict[str, Any] = values | {"bodies": bodies}
+        return cls(**fields)
 
 
 @final

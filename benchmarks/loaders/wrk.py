@@ -52,16 +52,16 @@ def send(load: Load, core: int | None) -> Answers:
         ]
         with pinned(core):
             done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # our own command
-    told = next((line for line in done.stdout.splitlines() if line.startswith(_RESULT)), None)
-    if told is None:
+    result_line = next((line for line in done.stdout.splitlines() if line.startswith(_RESULT)), None)
+    if result_line is None:
         message = f"wrk told no results: {done.stdout}{done.stderr}"
         raise RuntimeError(message)
-    return read(told.removeprefix(_RESULT))
+    return read(result_line.removeprefix(_RESULT))
 
 
-def read(told: str) -> Answers:
+def read(text: str) -> Answers:
     """Read the line that the script prints."""
-    values = json.loads(told)
+    values = json.loads(text)
     return Answers(
         ok=values["requests"] - values["status"],
         other=values["status"],

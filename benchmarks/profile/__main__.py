@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each side is looked at")
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--raw", type=Path, help="a folder to keep the stacks in, for a flame graph")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="contentsvc-profile-") as folder, Postgres() as postgres:
         bench = Bench(
             plan=SHORT,
@@ -59,14 +59,14 @@ def main(arguments: Sequence[str]) -> int:
             cores=choose(os.sched_getaffinity(0)),
             note=lambda text: print(text, file=sys.stderr),  # noqa: T201  # a command says what it does
         )
-        raw = asked.raw or Path(folder)
+        raw = options.raw or Path(folder)
         raw.mkdir(parents=True, exist_ok=True)
         profiler = installed("profiler", note=bench.note) / ".venv/bin/py-spy"
         found = [
-            _profiled(bench, profiler, side, raw, seconds=asked.seconds, connections=asked.connections)
+            _profiled(bench, profiler, side, raw, seconds=options.seconds, connections=options.connections)
             for side in (ours.floor(), ours.null(), ours.sqlite(), ours.postgresql())
         ]
-    print(table(found, connections=asked.connections))  # noqa: T201  # what it is for
+    print(table(found, connections=options.connections))  # noqa: T201  # what it is for
     return 0
 
 

@@ -45,10 +45,10 @@ def measure(bench: "Bench") -> list[Finding]:
     except PeerMissing as exc:
         return [_finding(kind, [], invalid=str(exc)) for kind in _KINDS]
     folder = bench.new_folder("history")
-    told = history(pushes=PUSHES, seed=_SEED)
-    write_repository(told, folder)
+    made_pushes = history(pushes=PUSHES, seed=_SEED)
+    write_repository(made_pushes, folder)
     file = folder / "history.json"
-    file.write_text(json.dumps({"stretches": raw_commits(told), "repository": f"{PAGE}.git"}), "utf-8")
+    file.write_text(json.dumps({"stretches": raw_commits(made_pushes), "repository": f"{PAGE}.git"}), "utf-8")
     node = str(peer / ".venv/bin/node")
     program = str(peer / "node_modules/conventional-changelog/dist/cli/index.js")
     commands: Mapping[str, tuple[Sequence[str], Path]] = {
@@ -71,7 +71,7 @@ def measure(bench: "Bench") -> list[Finding]:
             kind,
             samples[kind],
             details={name: round(median(seconds[name]), 4) for name in _PAIRS[kind]}
-            | {"commits": sum(len(made.commits) for made in told), "changes shown": shown},
+            | {"commits": sum(len(push.commits) for push in made_pushes), "changes shown": shown},
         )
         for kind in _KINDS
     ]
@@ -96,13 +96,13 @@ def _round(
         taken[name] = time.perf_counter() - began
         if "calls" not in name:
             continue
-        told: dict[str, Any] = json.loads(output)
-        taken[name] = min(told["seconds"])
-        if "in_pieces" in told:
-            taken[f"{name}, in pieces"] = min(told["in_pieces"])
-            shown |= {"ours": told["shown"], "ours, in pieces": told["shown_in_pieces"]}
+        measured: dict[str, Any] = json.loads(output)
+        taken[name] = min(measured["seconds"])
+        if "in_pieces" in measured:
+            taken[f"{name}, in pieces"] = min(measured["in_pieces"])
+            shown |= {"ours": measured["shown"], "ours, in pieces": measured["shown_in_pieces"]}
         else:
-            shown["theirs"] = told["text"].count("\n* ")
+            shown["theirs"] = measured["text"].count("\n* ")
     return taken
 
 

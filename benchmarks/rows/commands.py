@@ -60,14 +60,14 @@ def measure(bench: "Bench") -> list[Finding]:
     for number in range(bench.plan.rounds):
         bench.note(f"commands: round {number + 1} of {bench.plan.rounds}")
         turns = [[_cpu_s(bench, command, prepared) for command in sides] for _ in range(_STARTS)]
-        rounds.append([sum(each) / _STARTS for each in zip(*turns, strict=True)])
+        rounds.append([sum(turn) / _STARTS for turn in zip(*turns, strict=True)])
     return [
         Finding(
             key=f"commands/{words[0]}",
             what=f"processor time of `contentsvc {' '.join(words)}` ÷ of `python -c pass`",
-            samples=[each[place] / each[0] for each in rounds],
+            samples=[turn[place] / turn[0] for turn in rounds],
             goal=at_most(goal),
-            details={"cpu_ms": round(sum(each[place] for each in rounds) / len(rounds) * 1000, 1)},
+            details={"cpu_ms": round(sum(turn[place] for turn in rounds) / len(rounds) * 1000, 1)},
         )
         for place, (words, goal) in enumerate(_COMMANDS, start=1)
     ] + [_preview(bench)]
@@ -84,8 +84,10 @@ def _preview(bench: "Bench") -> Finding:
     samples: list[float] = []
     costs: list[float] = []
     for _ in range(bench.plan.rounds):
-        turns = [[_cpu_of(bench, each, folder, os.environ) for each in (previewing, reading)] for _ in range(_STARTS)]
-        ours_s, git_s = (sum(each) / _STARTS for each in zip(*turns, strict=True))
+        turns = [
+            [_cpu_of(bench, command, folder, os.environ) for command in (previewing, reading)] for _ in range(_STARTS)
+        ]
+        ours_s, git_s = (sum(turn) / _STARTS for turn in zip(*turns, strict=True))
         samples.append(ours_s / git_s)
         costs.append(ours_s)
     return Finding(

@@ -73,12 +73,12 @@ def _findings(contests: dict[int, Contest], name: str) -> list[Finding]:
 
 
 def _point(turns: Any) -> dict[str, float]:  # noqa: ANN401  # Sequence[Turn]
-    found: list[Turn] = list(turns)
+    measured: list[Turn] = list(turns)
     return {
-        "per_second": round(median(map(throughput, found)), 1),
-        "cpu_us": round(median(turn.cpu_us for turn in found), 1),
-        "p50_ms": round(median(turn.answers.percentiles.get("50", 0.0) for turn in found), 3),
-        "p99_ms": round(median(map(latency, found)), 3),
+        "per_second": round(median(map(throughput, measured)), 1),
+        "cpu_us": round(median(turn.cpu_us for turn in measured), 1),
+        "p50_ms": round(median(turn.answers.percentiles.get("50", 0.0) for turn in measured), 3),
+        "p99_ms": round(median(map(latency, measured)), 3),
     }
 
 

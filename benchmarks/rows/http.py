@@ -64,9 +64,9 @@ _FULL_LOAD: Final = 64
 
 def sides_at(connections: int, pairs: Sequence[Pair] = PAIRS) -> list[str]:
     """Return the sides at a number of connections: both sides of each ratio, and the null store."""
-    wanted = {name for pair in pairs if pair.connections == connections for name in (pair.one, pair.other)}
+    names = {name for pair in pairs if pair.connections == connections for name in (pair.one, pair.other)}
     # A lone connection waits for the disk: what HTTP costs is seen where many wait.
-    return [*sorted(wanted), *([_NULL] if connections > 1 else [])]
+    return [*sorted(names), *([_NULL] if connections > 1 else [])]
 
 
 def side(bench: "Bench", name: str) -> Side:
@@ -104,7 +104,7 @@ def _finding(contest: Contest, pair: Pair) -> Finding:
     samples = contest.ratios(pair.one, pair.other, throughput)
     of_null = contest.ratios(pair.one, _NULL, throughput) if _NULL in contest.turns else []
     cost = contest.ratios(pair.one, pair.other, cpu)
-    told = contest.details()
+    details = contest.details()
     plural = "connection" if pair.connections == 1 else "connections"
     return Finding(
         key=f"{pair.one}/{pair.other}@{pair.connections}",
@@ -114,7 +114,7 @@ def _finding(contest: Contest, pair: Pair) -> Finding:
         invalid=contest.fault(pair.one, pair.other),
         details={
             "pair": [pair.one, pair.other, pair.connections],
-            "sides": {name: told[name] for name in (pair.one, pair.other, _NULL) if name in told},
+            "sides": {name: details[name] for name in (pair.one, pair.other, _NULL) if name in details},
             "of_null": round(bootstrap(of_null).median, 4) if of_null else None,
             "cpu_ratio": round(bootstrap(cost).median, 4) if cost else None,
         },

@@ -32,13 +32,13 @@ def measure(bench: "Bench") -> list[Finding]:
         time.sleep(watched if bench.plan.short else _SETTLE_S)
         for number in range(_rounds(bench.plan)):
             bench.note(f"idle: {watched:.0f} s, round {number + 1}")
-            before = {called: each.process.cpu_seconds for called, each in running.items()}
+            before = {called: server.process.cpu_seconds for called, server in running.items()}
             time.sleep(watched)
-            for called, each in running.items():
-                samples[called].append((each.process.cpu_seconds - before[called]) / watched * 100)
+            for called, server in running.items():
+                samples[called].append((server.process.cpu_seconds - before[called]) / watched * 100)
     finally:
-        for each in running.values():
-            discard(bench, each)
+        for server in running.values():
+            discard(bench, server)
     return [
         Finding(
             key=f"idle/{called.lower()}",

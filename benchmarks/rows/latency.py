@@ -58,7 +58,7 @@ def _finding(contest: Contest, one: str, others: Sequence[str], rates: dict[str,
         reasons = "; ".join(f"{name}: {why}" for name, why in contest.missing.items())
         return Finding(key=f"p99/{one}", what=what, samples=(), goal=at_most(1), invalid=reasons)
     best = min(present, key=lambda name: median(map(latency, contest.turns[name])))
-    everybody = {name: {**told, "rate": round(rates[name])} for name, told in contest.details().items()}
+    everybody = {name: {**side, "rate": round(rates[name])} for name, side in contest.details().items()}
     return Finding(
         key=f"p99/{one}",
         what=what,

@@ -41,13 +41,13 @@ def measure(bench: "Bench") -> list[Finding]:
         order = bench.random.sample(sorted(sides), len(sides))
         rounds.append({name: _timed(bench, sides[name]) for name in order})
     mine = [_typical(made["ours"], _STATES) for made in rounds]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for kind in ("told", "hit"):
         theirs = [_typical(made["theirs"], [f"{kind} {state}" for state in _STATES]) for made in rounds]
         ratios = [other / own for own, other in zip(mine, theirs, strict=True)]
         details = {"ours_us": round(median(mine) * 1e6, 2), "theirs_us": round(median(theirs) * 1e6, 2)}
-        found.append(_finding(kind, ratios, details=details))
-    return found
+        findings.append(_finding(kind, ratios, details=details))
+    return findings
 
 
 def _finding(

@@ -18,8 +18,8 @@ _CONNECTIONS: Final = 64
 
 def measure(bench: "Bench") -> list[Finding]:
     """Start each server afresh, and load it for two turns, so that caches are filled."""
-    found = [_finding(bench, ours.sqlite(), "SQLite", 90)]
-    return found if bench.plan.short else [*found, _finding(bench, ours.postgresql(), "PostgreSQL", 80)]
+    findings = [_finding(bench, ours.sqlite(), "SQLite", 90)]
+    return findings if bench.plan.short else [*findings, _finding(bench, ours.postgresql(), "PostgreSQL", 80)]
 
 
 def _finding(bench: "Bench", side: Side, called: str, bound: float) -> Finding:

@@ -24,8 +24,8 @@ _PAUSE_S: Final = 0.01
 
 def measure(bench: "Bench") -> list[Finding]:
     """Start the whole service again and again, on the same database, and send until it answers."""
-    found = _findings(bench, ours.sqlite_whole(), "SQLite")
-    return found if bench.plan.short else [*found, *_findings(bench, ours.postgresql_whole(), "PostgreSQL")]
+    findings = _findings(bench, ours.sqlite_whole(), "SQLite")
+    return findings if bench.plan.short else [*findings, *_findings(bench, ours.postgresql_whole(), "PostgreSQL")]
 
 
 def _findings(bench: "Bench", side: Side, called: str) -> list[Finding]:

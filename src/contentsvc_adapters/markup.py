@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: Longer Markdown, in characters, is rendered in a thread. The most expensive kilobyte takes some 20 ms.
 _ON_THE_LOOP: Final = 1_000
-#: The limit for the targets of all links together, in characters: cmark's bound for expanded references. Only reference
-#: links can repeat a target so often; other links contain their targets.
+#: The limit for the targets of all links together, in characters: cmark's bound for expanded references. Only these can
+#: repeat a target so often.
 _TARGETS_LEAST: Final = 100_000
 _TARGETS_GROWTH: Final = 10
 #: The key in the parser's environment: how many cells of tables are left for the document.
@@ -32,10 +32,7 @@ _ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, 
 
 
 def commonmark(*, html: bool) -> "MarkdownIt":
-    """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length.
-
-    With ``html``, raw HTML is HTML; otherwise it is text.
-    """
+    """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
 
     parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
@@ -63,7 +60,6 @@ class SafeMarkdown:
         return content if len(content) <= self._limit else None
 
     def html(self, markdown: str) -> str:
-        """Return the HTML, however long it is."""
         import nh3  # noqa: PLC0415  # most processes render nothing
 
         tokens = self._parser.parse(markdown)
@@ -94,8 +90,8 @@ def _bound_links(tokens: Iterable["Token"], limit: int) -> None:
 def _table(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  # the parser's signature
     """Read a table as the parser's own rule does, with no more cells in a document than it has characters.
 
-    A row that lacks cells gets them: without a bound, 2 characters would become as many cells as the widest header
-    has. Rows that write their cells out never exceed the bound. Rows beyond it become a paragraph.
+    A row that lacks cells gets them: without a bound, 2 characters would become as many cells as the widest header has.
+    Rows beyond the bound become a paragraph.
     """
     from markdown_it.rules_block import table  # noqa: PLC0415  # as above
 

@@ -10,7 +10,6 @@ class Pacer:
     """Waits between the polls of one loop: the wait doubles after each poll that finds nothing, up to a bound."""
 
     def __init__(self, first_s: float, most_s: float) -> None:
-        """``first_s`` is the time between two polls while there is work; ``most_s`` is the longest time."""
         self._first_s = first_s
         self._most_s = most_s
         self._wait_s = first_s

@@ -37,7 +37,7 @@ def read_settings_file(path: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as exc:
         message = f"{path} cannot be read: {exc}"
         raise click.ClickException(message) from exc
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             words = shlex.split(line, comments=True)
@@ -50,8 +50,8 @@ def read_settings_file(path: Path) -> dict[str, str]:
         if len(words) > 1 or not sign:
             raise _bad(path, number, "the form is NAME=value")
         if name.startswith(_PREFIX):
-            found[name] = value
-    return found
+            variables[name] = value
+    return variables
 
 
 def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:

@@ -81,12 +81,12 @@ class _OnDemand(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         _ = ctx
-        found = COMMANDS.get(cmd_name)
-        if found is None:
+        known = COMMANDS.get(cmd_name)
+        if known is None:
             return None
         from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # `--help` gets on without it
 
-        command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{found.module}"), found.attribute)
+        command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{known.module}"), known.attribute)
         return take_short_ids(command)
 
     def resolve_command(
@@ -130,9 +130,9 @@ class _OnDemand(click.Group):
 
 
 def _longer(exc: click.NoSuchOption) -> click.UsageError:
-    options = [] if exc.ctx is None else [name for each in exc.ctx.command.params for name in each.opts]
-    found = [name for name in options if name.startswith(exc.option_name) and exc.option_name.startswith("--")]
-    hint = f" Did you mean {' or '.join(map(repr, found))}?" if found else ""
+    options = [] if exc.ctx is None else [name for parameter in exc.ctx.command.params for name in parameter.opts]
+    matching = [name for name in options if name.startswith(exc.option_name) and exc.option_name.startswith("--")]
+    hint = f" Did you mean {' or '.join(map(repr, matching))}?" if matching else ""
     return click.UsageError(f"{exc.message}{hint}", exc.ctx)
 
 

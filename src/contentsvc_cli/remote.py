@@ -59,12 +59,12 @@ class Api:
 
     def list(self, path: str, name: str, limit: int | None, **parameters: object) -> list[dict[str, Any]]:
         """Return the items of a paginated list, at most ``limit``, from as many pages as needed."""
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         place: dict[str, Any] = {}
         size = min(limit or _PAGE, _PAGE)
-        while limit is None or len(found) < limit:
+        while limit is None or len(items) < limit:
             answer = self.get(path, limit=size, **place, **parameters)
-            found += answer[name]
+            items += answer[name]
             if "next" in answer:
                 place = {"before": answer["next"]}
             elif answer["pagination"]["currentPage"] < answer["pagination"]["totalPages"]:
@@ -73,7 +73,7 @@ class Api:
                 break
             if place.get("before", "") is None:
                 break
-        return found if limit is None else found[:limit]
+        return items if limit is None else items[:limit]
 
     def send(
         self,
@@ -90,14 +90,14 @@ class Api:
                 UsageError: The server refuses a query: exit code 2.
                 ClickException: The server refuses the request for another reason, or cannot be reached.
         """
-        given: dict[str, Any] = {"params": parameters, "content": content}
+        arguments: dict[str, Any] = {"params": parameters, "content": content}
         if body is not None:
-            given["json"] = body
+            arguments["json"] = body
         for attempt in range(1, _ATTEMPTS + 1):
             again = attempt < _ATTEMPTS
             pause = _PAUSE_S * 2 ** (attempt - 1)
             try:
-                answer = self._client.request(method, path, **given)
+                answer = self._client.request(method, path, **arguments)
             except httpx.TransportError as exc:
                 if again and (method in _REPEATABLE or isinstance(exc, httpx.ConnectError)):
                     time.sleep(pause)
@@ -123,28 +123,28 @@ class Api:
         body = cast("dict[str, Any] | None", read if isinstance(read, dict) else None)
         if answer.is_success and body is not None:
             return body
-        said = None if body is None else body.get("error")
-        raise self._refusal(answer, method, one_line(str(said), _LONGEST) if said else "")
+        error = None if body is None else body.get("error")
+        raise self._refusal(answer, method, one_line(str(error), _LONGEST) if error else "")
 
-    def _refusal(self, answer: httpx.Response, method: str, said: str) -> click.ClickException:
+    def _refusal(self, answer: httpx.Response, method: str, error: str) -> click.ClickException:
         match answer.status_code:
             case 401:
                 fault = f"refuses the API key: check {KEY_VARIABLE}, or run 'contentsvc login {self.url}'"
             case 403:
-                fault = f"refuses: {said}; issue a key with this scope ('contentsvc key issue --scope write')"
+                fault = f"refuses: {error}; issue a key with this scope ('contentsvc key issue --scope write')"
             case 429:
                 wait = answer.headers.get("Retry-After", "")
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
             case 400 if method == "GET":
-                return click.UsageError(said)
-            case status if said and status < 500:  # noqa: PLR2004  # a refusal with a reason
-                return click.ClickException(said)
-            case status if not said and status != 404 and answer.is_client_error:  # noqa: PLR2004
+                return click.UsageError(error)
+            case status if error and status < 500:  # noqa: PLR2004  # a refusal with a reason
+                return click.ClickException(error)
+            case status if not error and status != 404 and answer.is_client_error:  # noqa: PLR2004
                 fault = f"answers with {status}: is this the URL of contentsvc?"
             case 404:
                 fault = "does not know this operation: is this the URL of contentsvc, of this version?"
             case status:
-                fault = f"answers with {status}{f': {said}' if said else ''}"
+                fault = f"answers with {status}{f': {error}' if error else ''}"
         return click.ClickException(f"{self.url} {fault}")
 
     def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
@@ -154,13 +154,13 @@ class Api:
 
 
 def _filled(parameters: Mapping[str, object]) -> dict[str, str]:
-    given: dict[str, str] = {}
+    filled: dict[str, str] = {}
     for name, value in parameters.items():
         if isinstance(value, Sequence) and not isinstance(value, str):
             value = ",".join(cast("Sequence[str]", value))  # noqa: PLW2901
         if value not in {None, ""}:
-            given[name] = str(value)
-    return given
+            filled[name] = str(value)
+    return filled
 
 
 def _seconds(text: str) -> float:

@@ -73,8 +73,8 @@ def show_hits(
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)
 
-    found = with_app(work, remote=remote)
-    listed = found if as_json else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in found]
+    hits = with_app(work, remote=remote)
+    listed = hits if as_json else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in hits]
     show_rows(listed, columns=[*columns, "where"], as_json=as_json, empty="Nothing is found.")
 
 

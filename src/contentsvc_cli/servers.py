@@ -25,12 +25,11 @@ class Server:
 def chosen_server(*, has_database: bool) -> Server | None:
     """Return the server of the current command; ``None``: the command uses the database.
 
-    ``--server`` comes first, then ``CONTENTSVC_SERVER``. Without both, the last server of ``contentsvc login`` is used
-    if there is no database.
+    ``--server`` comes first, then ``CONTENTSVC_SERVER``; without both and a database, the last ``contentsvc login``.
     """
     ctx = click.get_current_context(silent=True)
-    given: str | None = ctx.find_root().params.get("server") if ctx is not None else None
-    url = given or os.environ.get(SERVER_VARIABLE, "")
+    chosen: str | None = ctx.find_root().params.get("server") if ctx is not None else None
+    url = chosen or os.environ.get(SERVER_VARIABLE, "")
     if not url and has_database:
         return None
     known = read_logins()
@@ -85,13 +84,13 @@ def read_logins() -> Mapping[str, str]:
         if path.stat().st_mode & 0o077:
             message = f"other users may read your API keys: run 'chmod 600 {path}'"
             raise click.ClickException(message)
-        found: Any = json.loads(path.read_text("utf-8"))
+        logins: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as exc:
         message = f"{path} cannot be read: {exc}"
         raise click.ClickException(message) from exc
-    return cast("dict[str, str]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, str]", logins) if isinstance(logins, dict) else {}
 
 
 def write_logins(logins: Mapping[str, str]) -> None:

@@ -34,11 +34,11 @@ async def organization_named(app: Application, slug: str) -> "Organization":
             UsageError: There are several organizations, and the command names none: exit code 2.
             ClickException: No organization has this slug.
     """
-    found = await app.stores.directory.organization(slug) if slug else None
-    if found is not None:
-        return found
+    organization = await app.stores.directory.organization(slug) if slug else None
+    if organization is not None:
+        return organization
     known = await app.stores.directory.organizations()
-    slugs = [each.slug for each in known]
+    slugs = [organization.slug for organization in known]
     if not slugs:
         message = "there is no organization: create one with 'contentsvc init' or 'contentsvc organization create'"
         raise click.ClickException(message)
@@ -51,12 +51,12 @@ async def organization_named(app: Application, slug: str) -> "Organization":
     return known[0]
 
 
-def near(given: str, known: Iterable[str]) -> str:
+def near(word: str, known: Iterable[str]) -> str:
     """Return a question that names the most similar word; empty if none is similar."""
     from difflib import get_close_matches
 
-    found = get_close_matches(given, list(known), n=1)
-    return f" (did you mean '{found[0]}'?)" if found else ""
+    matches = get_close_matches(word, list(known), n=1)
+    return f" (did you mean '{matches[0]}'?)" if matches else ""
 
 
 def receiver_of(app: Application) -> "Receiver":

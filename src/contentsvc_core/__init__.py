@@ -1,10 +1,8 @@
 """The core of contentsvc: receives webhooks of code hosts exactly once, and decides on their effects.
 
 Deliveries enter as bytes and leave as a settlement value, which one transaction writes. The core has no networking, no
-storage and no clock: a driver and a store of your choice add them.
-
-``contentsvc_core.testing`` and ``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` has the
-protocols of a store of your own.
+storage and no clock. ``contentsvc_core.testing`` and ``contentsvc_core.strategies`` are for your tests;
+``contentsvc_core.ports`` has the protocols of a store of your own.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -290,5 +288,4 @@ _HOMES: Final = {
 }
 
 if not TYPE_CHECKING:
-    # A type checker reads the imports above, and refuses every other name.
     __getattr__ = names_on_demand(__name__, _HOMES)

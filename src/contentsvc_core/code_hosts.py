@@ -21,15 +21,11 @@ _Value = TypeVar("_Value")
 class HostFault(Enum):
     """Why a call to the code host failed."""
 
-    #: The token is invalid or lacks a right, or the repository or hook is missing: code hosts do not distinguish
-    #: missing from hidden resources.
+    #: The token is invalid or lacks a right, or a resource is missing or hidden: code hosts do not distinguish these.
     NO_ACCESS = auto()
-    #: Too many requests; a later call may succeed.
     RATE_LIMITED = auto()
-    #: The code host cannot be reached, did not answer in time, or has an internal error. The effect of the call is
-    #: unknown.
+    #: No connection, no answer in time, or an internal error of the code host. The effect of the call is unknown.
     UNREACHABLE = auto()
-    #: A hook with this address exists already.
     HOOK_EXISTS = auto()
     REFUSED = auto()
     #: The answer does not fit the API. The effect of the call is unknown.
@@ -100,7 +96,7 @@ class Hook:
 class HookAccess:
     """The stored data for calls to an integration's hook."""
 
-    #: The code host's id of the hook; ``None``: no hook was created, or its id is unknown.
+    #: ``None``: no hook was created, or its id is unknown.
     hook_id: str | None
     #: The token that the hook was created with; ``None``: the hook was entered by hand.
     token: str | None = field(repr=False)
@@ -133,7 +129,7 @@ class HostDeliveries:
     """The delivery attempts of a stretch of time."""
 
     attempts: tuple[HostDelivery, ...] = field(converter=tuple)
-    #: False: the list was cut, and the oldest attempts are missing.
+    #: False: the oldest attempts are missing.
     complete: bool
 
 
@@ -142,9 +138,7 @@ class HostDeliveries:
 class WantedCommits:
     """The commits of a push of which the code host listed the newest only."""
 
-    #: The hash of the newest commit.
     head: str
-    #: The hash of the commit before the oldest one.
     before: str
     #: The most commits to read.
     limit: int
@@ -157,9 +151,9 @@ class HostCommits:
 
     #: Oldest first.
     found: tuple[Commit, ...] = field(converter=tuple, factory=tuple)
-    #: True: there are more than the limit, and the oldest ones are absent.
+    #: True: the oldest ones, beyond the limit, are absent.
     is_cut: bool = False
-    #: Why the reading failed, so that nothing was found; ``None``: it did not.
+    #: ``None``: the reading did not fail.
     refusal: HostRefusal | None = None
 
 
@@ -170,7 +164,7 @@ class HostPullRequests:
 
     #: Numbers that are unknown, name an issue, or belong to another repository are absent.
     found: tuple[PullRequest, ...] = field(converter=tuple, factory=tuple)
-    #: Why the reading stopped early; ``None``: all were read.
+    #: ``None``: all were read.
     refusal: HostRefusal | None = None
 
 

@@ -1,7 +1,4 @@
-"""Commands: requests to change something, each described once for all drivers.
-
-The fields have the types, bounds, titles and descriptions of the bodies of ``/v1``, the options of commands, and forms.
-"""
+"""Commands: requests to change something, each described once for the bodies of ``/v1``, the command line and forms."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +21,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, ...] = ()) -> type[Any]:
     """Return the command that changes fields: each field is optional, and ``UNSET`` leaves the value unchanged.
 
-    ``command`` creates the resource, or is its form on the wire; ``clears`` are the fields that may be ``None``.
+    ``clears`` are the fields that may be ``None``.
     """
     fields = structs.fields(command)
     return msgspec.defstruct(

@@ -6,10 +6,9 @@ from importlib import import_module
 
 
 def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package whose names live in its modules.
+    """Return the ``__getattr__`` of a package; ``homes`` has names, separated by spaces, by their module.
 
-    A short command starts several times faster when a package imports only the modules that are used. ``homes`` has
-    names, separated by spaces, by their module.
+    A short command starts several times faster when a package imports only the modules that are used.
     """
     home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 
@@ -19,7 +18,6 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], o
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
         value: object = getattr(import_module(home), name)
-        # Cached in the package: the next access does not call this function.
         setattr(sys.modules[package], name, value)
         return value
 

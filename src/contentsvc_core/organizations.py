@@ -28,7 +28,6 @@ class Organization:
     """A tenant: everything else belongs to one, and is invisible to the others."""
 
     id: str
-    #: The unique name in commands.
     slug: str
     name: str
     #: The retention period of webhook logs, in days, by plan (specification 8.2).
@@ -75,7 +74,7 @@ class ChangeOrganization(Command, frozen=True, kw_only=True):
 class Repository:
     """A repository that is connected through an integration."""
 
-    #: The code host's id; a renamed repository keeps its id.
+    #: The code host's id; a renamed repository keeps it.
     id: int
     #: ``owner/name`` when it was connected.
     full_name: str
@@ -90,7 +89,6 @@ class Integration:
 
     id: str
     organization_id: str
-    #: The provider's slug.
     provider: str
     enabled: bool = True
     repositories: tuple[Repository, ...] = field(converter=tuple)
@@ -103,7 +101,7 @@ class Disabled:
     """A trigger or a schedule that was disabled because a resource that it names was removed."""
 
     id: str
-    #: For people; may be empty.
+    #: May be empty.
     name: str
 
 
@@ -124,9 +122,8 @@ def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
 class Removed:
     """The triggers and schedules that were disabled with the removal of an integration or a brand identity."""
 
-    #: The triggers that were enabled until then, in ascending order of their ids.
+    #: In ascending order of their ids.
     disabled_events: tuple[Disabled, ...] = field(converter=_disabled)
-    #: The schedules, in the same order.
     disabled_schedules: tuple[Disabled, ...] = field(converter=_disabled)
 
 

@@ -24,8 +24,7 @@ class LogSearch:
     since: datetime | None = None
     #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
     event: str = field(converter=storable, default="")
-    #: Only entries with this text in title, delivery id, error message or reason, compared without the case of ASCII
-    #: letters.
+    #: Only entries with this text in title, delivery id, error or reason, without the case of ASCII letters.
     text: str = field(converter=storable, default="")
 
     @property

@@ -21,7 +21,7 @@ class SignatureHeader(Enum):
 class Match(Enum):
     """The explanation of a signature that matches the received body with no valid secret."""
 
-    #: The received body, with a secret that a rotation has replaced.
+    #: A secret that a rotation has replaced.
     PREVIOUS_SECRET = "previousSecret"  # noqa: S105  # the name of a match
     #: The JSON inside a form, with a valid secret.
     DECODED_FORM = "decodedForm"
@@ -37,13 +37,12 @@ class Received(Value, frozen=True, kw_only=True, omit_defaults=True):
     headers: tuple[tuple[str, str], ...] = ()
     #: The size of the received body in bytes; ``None``: the delivery was refused before its body was complete.
     size: int | None = None
-    #: The address of the sender behind trusted proxies; ``None``: unknown.
+    #: The address behind trusted proxies; ``None``: unknown.
     source: str | None = None
     signature: SignatureHeader = SignatureHeader.ABSENT
     signature_length: int = 0
     #: ``None``: nothing that was tried explains the signature, or nothing was tried.
     match: Match | None = None
-    #: Whether a secret that a rotation has replaced was there to try.
     had_previous_secret: bool = False
     is_form: bool = False
 

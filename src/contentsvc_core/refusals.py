@@ -1,7 +1,4 @@
-"""Expected refusals of use cases.
-
-Each driver maps ``kind`` and ``field`` to its own answers; ``reason`` is for people.
-"""
+"""Expected refusals of use cases. Each driver maps ``kind`` and ``field`` to answers; ``reason`` is for people."""
 
 from collections.abc import Mapping
 from enum import Enum, auto
@@ -17,24 +14,18 @@ FIELD: Final = "{field}"
 class RefusalKind(Enum):
     """The kind of a refusal."""
 
-    #: A value is invalid, whatever the organization has.
     INVALID = auto()
-    #: The parameter of a list or a search is invalid.
     QUERY = auto()
     #: The values are valid, but do not fit the organization: for example, an unknown repository.
     UNSUITABLE = auto()
     NOT_FOUND = auto()
-    #: Another resource is the same, or has the same name.
     DUPLICATE = auto()
-    #: The organization has as many of these resources as allowed.
     LIMIT = auto()
-    #: The present state of a resource does not allow it.
     CONFLICT = auto()
     DISABLED = auto()
     STALE = auto()
     HOST_REFUSED = auto()
     HOST_BUSY = auto()
-    #: The code host does not answer, or its answer is not valid.
     HOST_UNREACHABLE = auto()
 
 

@@ -45,7 +45,6 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec
     def whole(value: object) -> Any:  # noqa: ANN401  # JSON
         match value:
             case {"$ref": str(name)}:
-                # Keywords beside a reference apply to this place alone.
                 beside = cast("dict[str, object]", value)
                 return {**whole(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
             case dict():

@@ -1,7 +1,4 @@
-"""Hypothesis strategies for the domain's values, for property tests of this project and of other services.
-
-Needs the extra ``contentsvc[testing]``.
-"""
+"""Hypothesis strategies for the domain's values, for property tests. Needs the extra ``contentsvc[testing]``."""
 
 from typing import Any
 

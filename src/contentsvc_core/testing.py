@@ -1,8 +1,4 @@
-"""Helpers for tests of services that use the core: signed deliveries, a manual clock, repeatable ids.
-
-None of them replaces a port by other rules: the memory store is an adapter under the same contract suite as every
-other.
-"""
+"""Helpers for tests of services that use the core: signed deliveries, a manual clock, repeatable ids."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
@@ -82,9 +78,9 @@ def signed(
     delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Delivery:
-    """Return a delivery as the code host would send it.
+    """Return a delivery as the code host would send it; ``body`` is raw, or a value that is sent as JSON.
 
-    ``body`` is raw, or a value that is sent as JSON. ``headers`` are added, for example a second one of the same name.
+    ``headers`` are added, for example a second one of the same name.
     """
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
     provider = at.speaks

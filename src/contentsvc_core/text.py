@@ -5,16 +5,16 @@ from typing import Final
 from unicodedata import combining, normalize
 
 _REPLACEMENT: Final = "\ufffd"
-#: U+0000 is refused by one of the databases, lone surrogates by both: replaced once, so that the stores cannot differ.
+#: U+0000 is refused by one of the databases, lone surrogates by both.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-#: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
-#: Technical Report 36, section 3.5).
+#: They would break a log line or a title; bidirectional controls would reorder one (Unicode Technical Report 36,
+#: section 3.5).
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 #: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
 _SPACES: Final = re.compile(r"\s+")
-#: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
-#: Annex 15, section 13, Stream-Safe Text Format).
+#: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard Annex
+#: 15, section 13, Stream-Safe Text Format).
 MARKS_LIMIT: Final = 30
 #: Characters that are not marks themselves, but decompose into marks.
 _INTO_MARKS: Final = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")
@@ -39,10 +39,7 @@ def _can_be_encoded(text: str) -> bool:
 
 
 def compatible(text: str) -> str:
-    """Return the compatibility form (NFKC) of ``text``, without the marks beyond ``MARKS_LIMIT`` in a row.
-
-    Takes time in proportion to the length of ``text``.
-    """
+    """Return the NFKC form of ``text`` without the marks beyond ``MARKS_LIMIT`` in a row, in linear time."""
     if text.isascii():
         return text
     return normalize("NFKC", _MAYBE_MARKS.sub(_bounded_marks, text))
@@ -64,10 +61,7 @@ def has_controls(text: str) -> bool:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return ``text`` as one line of at most ``limit`` characters, without control characters.
-
-    A longer text is cut, with ``…`` as its last character.
-    """
+    """Return ``text`` as one line of at most ``limit`` characters, cut with ``…``, without control characters."""
     if (
         len(text) <= limit
         and "  " not in text
@@ -77,10 +71,9 @@ def one_line(text: str, limit: int) -> str:
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text
-    # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves room for spaces.
+    # Cut before the patterns run: a line of 25 MB costs little. Eight times the limit leaves room for spaces.
     text = text[: 8 * limit]
     if (printable := text.replace("\n", " ")).isprintable():
-        # Most other texts: several lines, or spaces too many.
         line = " ".join(printable.split())
     else:
         line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text.replace(_SOFT_HYPHEN, "")))).strip()

@@ -1,7 +1,6 @@
 """Points in time: aware UTC ``datetime`` values with whole milliseconds, and their two written forms.
 
-The wire form is ISO 8601 with exactly three decimals and ``Z`` (specification 2.1). The stored form is an integer of
-milliseconds, which both databases compare exactly.
+The wire form is ISO 8601 with three decimals and ``Z`` (specification 2.1), the stored form an integer of milliseconds.
 """
 
 from datetime import UTC, datetime, timedelta

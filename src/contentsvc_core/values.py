@@ -22,9 +22,6 @@ class _Attributes:
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A frozen value that each delivery creates; it takes part in no reference cycle.
-
-    attrs treats it as its own class.
-    """
+    """A frozen value that each delivery creates; it takes part in no reference cycle. To attrs, it is its own class."""
 
     __attrs_attrs__: ClassVar[Any] = _Attributes()

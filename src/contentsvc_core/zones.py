@@ -1,7 +1,6 @@
 """Time zones: local days, weeks and times of day, as points in time in UTC.
 
-A local time that the clocks skip becomes the first instant after the gap; one that they show twice is the earlier
-instant.
+A local time that the clocks skip is the first instant after the gap; one that they show twice, the earlier instant.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -33,7 +32,6 @@ def read_zone(name: str, field: str = "time_zone") -> ZoneInfo | Refusal:
         return ZoneInfo(name)
     zones = {each.lower(): each for each in zone_names()}
     normalized = name[:_LONGEST].strip().lower().replace(" ", "_")
-    # People know the city, and may leave out the continent.
     cities = {each.rpartition("/")[2]: each for each in zones}
     near = zones.get(normalized) or zones.get(cities.get(normalized, "")) or _nearest(normalized, zones, cities)
     advice = f"did you mean {near}?" if near else "use a name such as Europe/Berlin"
@@ -45,7 +43,7 @@ def instant_at(zone: ZoneInfo, local: datetime) -> datetime:
     at = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if local_time(zone, at) == local:
         return at
-    # The clocks skip this time. In a gap, fold=1 is the offset after the transition, and so the earlier instant.
+    # In a gap, fold=1 is the offset after the transition, and so the earlier instant.
     before, after = (each.replace(microsecond=0) for each in (local.replace(tzinfo=zone, fold=1).astimezone(UTC), at))
     while after - before > _SECOND:
         middle = before + (after - before) // _SECOND // 2 * _SECOND
@@ -66,10 +64,7 @@ def start_of_day(zone: ZoneInfo, day: date) -> datetime:
 
 
 def day_of(zone: ZoneInfo, at: datetime) -> date:
-    """Return the local day of an instant.
-
-    Where clocks go back over midnight, the repeated hour belongs to the new day.
-    """
+    """Return the local day of an instant; an hour that is repeated over midnight belongs to the new day."""
     day = local_time(zone, at).date()
     return day + _DAY if start_of_day(zone, day + _DAY) <= at else day
 

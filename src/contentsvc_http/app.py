@@ -56,7 +56,7 @@ class Front:
 @final
 @frozen(kw_only=True)
 class Services:
-    #: ``None``: the process has the role ``worker`` and serves its operator only.
+    #: ``None``: the role ``worker``, which serves its operator only.
     front: Front | None
     #: Returns the reason why the process is not ready, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]
@@ -94,7 +94,6 @@ def create_application(services: Services, requests: Requests) -> ASGIApp:
         exception_handlers={Exception: refuse if front is None or front.public is None else _refuse},
         request_max_body_size=_MAX_API_BODY,
         openapi_config=None if front is None else openapi(running, hosted=front.hosted),
-        # Keep the logging configuration of logs.py.
         logging_config=None,
         template_config=None if front is None or front.dashboard is None else template_config(),
     )

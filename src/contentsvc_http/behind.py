@@ -47,7 +47,6 @@ class Behind:
             await application(scope, receive, send)
 
     async def load(self) -> ASGIApp:
-        """Return the application, once it is open."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="application")
         return await asyncio.shield(self._application)
@@ -73,7 +72,6 @@ class Behind:
         except Exception as exc:
             if not self._application.done():
                 self._application.set_exception(exc)
-                # No request may wait for it.
                 self._application.exception()
             self._on_failed()
             raise

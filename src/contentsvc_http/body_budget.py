@@ -1,7 +1,6 @@
 """Receiving bodies in bounded memory and bounded time (docs/decisions/0027).
 
-Without free memory, the newest incomplete body is refused. No body waits for memory, so nothing can block, and the
-oldest body always completes.
+Without free memory, the newest incomplete body is refused: nothing blocks, and the oldest body always completes.
 """
 
 import asyncio
@@ -16,21 +15,18 @@ from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_http.asgi import ASGIApp, HTTPRequestEvent, Receive, Scope, Send
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
-#: The default budget of a process for large deliveries, in bytes: two of the largest, because one integration gets
-#: half.
+#: In bytes, of a process for large deliveries: two of the largest, because one integration gets half.
 CAPACITY: Final = 2 * MAX_BODY
 #: The budget for large bodies of other requests, in bytes: about ten of the largest, which are changes of posts.
 CAPACITY_ELSEWHERE: Final = 16 * 1024 * 1024
 #: The budget for small bodies beside each of these, in bytes: hundreds of bodies. Large bodies cannot use it up.
 CAPACITY_FOR_SMALL: Final = 14 * 1024 * 1024
-#: The time limit for a body, in seconds. Code hosts give up after 10 seconds. The connection itself ends a body after
-#: 28.
+#: In seconds. Code hosts give up after 10 seconds, and the connection itself ends a body after 28.
 _WITHIN_S: Final = 27.0
 #: The minimum pace: bytes per seconds of waiting. 16 KiB/s is a slow telephone line, and 4 seconds are enough for two
 #: lost packets in a row.
 _STEP: Final = 64 * 1024
 _STEP_S: Final = 4.0
-#: The rest of the body is not worth waiting for.
 _CLOSE: Final = {"Connection": "close"}
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CREDENTIALS: Final = frozenset({b"authorization", b"cookie"})
@@ -51,8 +47,7 @@ class BodyBudget:
     ) -> None:
         """``capacity`` is the budget in bytes for bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`.
 
-        ``for_small`` is that for all others. ``within_s`` limits the time of a body, ``step_s`` that of each 64 KiB of
-        it.
+        ``within_s`` limits the time of a body, ``step_s`` that of each 64 KiB of it.
         """
         self._of = of
         self.large: Final = _Budget(capacity)
@@ -74,20 +69,16 @@ class BodyBudget:
         return Reservation(self, owner)
 
     def refusal(self) -> Refused:
-        """Return the refusal of a body without free memory."""
         headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
         return Refused(503, {"error": f"Too many {self._of} are being received"}, headers)
 
 
 @final
 class _Budget:
-    """A budget of bytes that bodies share."""
-
     def __init__(self, size: int) -> None:
         self._free = size
         self._share = size // 2
         self._held: dict[Hashable, int] = {}
-        #: The incomplete bodies, oldest first.
         self.arriving: Final[dict[Reservation, None]] = {}
 
     def lacks(self, owner: Hashable, size: int) -> bool:
@@ -114,7 +105,10 @@ class _Budget:
             del self._held[owner]
 
     def _newest(self, owner: Hashable) -> "Reservation | None":
-        return next((each for each in reversed(self.arriving) if owner is None or each.owner == owner), None)
+        return next(
+            (reservation for reservation in reversed(self.arriving) if owner is None or reservation.owner == owner),
+            None,
+        )
 
 
 @final
@@ -127,7 +121,6 @@ class Reservation:
         self._budget = budget.small
         self._size = 0
         self._ended = False
-        #: The remaining time for the whole body, and for its next step.
         self._left_s = budget.within_s
         self._step_left_s = budget.step_s
         self._step_end = _STEP
@@ -214,7 +207,6 @@ class Reservation:
             self._size = size
 
     def leave(self) -> None:
-        """Release the reservation."""
         self._budget.arriving.pop(self, None)
         if self._size:
             self._budget.leave(self.owner, self._size)

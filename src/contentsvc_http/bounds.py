@@ -21,14 +21,13 @@ class Bounds:
     ahead: int = 16
     #: The interval of checking a connection, in seconds.
     look_s: float = 1.0
-    #: The time limit for receiving a head, and for the client to read a piece of an answer, in seconds. The next check
-    #: closes the connection.
+    #: The time for receiving a head, and for the client to read a piece of an answer, in seconds.
     slow_s: float = 27.0
     #: The time limit for a head and its body together. Routes that read a body have shorter limits (body_budget.py).
     slow_body_s: float = 28.0
-    #: The time in seconds and the number of bytes for which the rest of a body is read and dropped after the last
-    #: answer. A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is
-    #: slightly more than the largest body. It also limits the rest of a body on a connection that continues.
+    #: In seconds and bytes: the rest of a body is read and dropped after the last answer, since a connection that is
+    #: closed while bytes arrive is reset, which destroys the answer. The size is slightly more than the largest body.
+    #: It also limits the rest of a body on a connection that continues.
     linger_s: float = 2.0
     linger: int = 32 * 1024 * 1024
 
@@ -46,7 +45,6 @@ class Cause(StrEnum):
     SLOW = "slow"
 
 
-#: Counts a cause and the number of dropped bytes.
 Counting = Callable[[Cause, int], object]
 
 
@@ -58,9 +56,8 @@ class End:
     cause: Cause | None = None
     status: bytes = b""
     error: str = ""
-    #: Whether the connection reads on for a moment, so that the sender can read the answer.
+    #: The connection reads on for a moment, so that the sender can read the answer.
     lingers: bool = True
-    #: Fields beside those of every such answer.
     more: tuple[bytes, ...] = ()
 
     def answer(self) -> bytes:
@@ -88,9 +85,9 @@ _SLOW: Final = b"408 Request Timeout"
 SLOW_HEAD: Final = End(Cause.SLOW, _SLOW, "The request did not arrive in time", lingers=False)
 SLOW_BODY: Final = End(Cause.SLOW, _SLOW, "The body did not arrive in time", lingers=False)
 SILENT: Final = End(Cause.SLOW, lingers=False)
-#: The application has answered and closes; the rest of the body is not read.
+#: The rest of the body is not read.
 ANSWERED: Final = End()
-#: The application has answered and continues; the rest of the body exceeds the limit for reading on.
+#: The connection continues; the rest of the body exceeds the limit for reading on.
 DRAINED: Final = End(lingers=False)
 BOUNDS: Final = Bounds()
 

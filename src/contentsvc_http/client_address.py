@@ -27,7 +27,7 @@ class Proxies:
     @classmethod
     def read(cls, text: str) -> Self:
         """Read addresses and networks, separated by commas; the message of the ``ValueError`` names an invalid one."""
-        return cls([ip_network(part) for each in text.split(",") if (part := each.strip())])
+        return cls([ip_network(part) for item in text.split(",") if (part := item.strip())])
 
     def client(self, connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the address for counting a request's sender: IPv4 in full, IPv6 by its first 64 bits.
@@ -41,11 +41,10 @@ class Proxies:
         for text in reversed(_forwarded(headers)):
             if not self._trusts(address):
                 break
-            said = _address(text)
-            if said is None:
-                # The last trusted proxy forwarded an invalid address.
+            forwarded = _address(text)
+            if forwarded is None:
                 break
-            address = said
+            address = forwarded
         return _counted(address)
 
     def _trusts(self, address: IPv4Address | IPv6Address) -> bool:
@@ -78,8 +77,8 @@ def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 def _forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
     """Return the addresses of all such headers: several headers are one list (RFC 9110, section 5.3)."""
-    said = (value.decode("latin-1") for name, value in headers if name == _FORWARDED_FOR)
-    return [part.strip() for each in said for part in each.split(",")]
+    values = (value.decode("latin-1") for name, value in headers if name == _FORWARDED_FOR)
+    return [part.strip() for value in values for part in value.split(",")]
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

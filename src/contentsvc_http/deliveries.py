@@ -74,11 +74,9 @@ class Deliveries:
         self._queue: Final = queue
         self._observers: Final = observers
         self._ended: list[Passage] = []
-        #: The loop itself keeps only weak references.
         self._tasks: Final[set[asyncio.Task[None]]] = set()
 
     def passage(self, delivery: Delivery, told: Told) -> Passage:
-        """Return the passage of a delivery; ``told`` is called when it has ended."""
         return Passage(delivery, told, self._receiver.steps(delivery))
 
     async def receive(self, delivery: Delivery) -> Outcome:
@@ -129,8 +127,8 @@ class Deliveries:
                 return
             if isinstance(need, Settlement):
                 passage.settlings.append(Settling(perf_counter(), len(need.runs)))
-                for each in self._observers:
-                    each.settling(1)
+                for observer in self._observers:
+                    observer.settling(1)
             if queue is not None and isinstance(need, Settlement):
                 try:
                     queue.put(need, partial(self._settled, passage))
@@ -151,8 +149,8 @@ class Deliveries:
         except Exception as exc:  # noqa: BLE001  # the steps handle it, whatever it is
             met = exc
             if isinstance(need, Lookup):
-                for each in self._observers:
-                    each.unread(exc)
+                for observer in self._observers:
+                    observer.unread(exc)
         if isinstance(need, Settlement):
             self._settled(passage, cast("Settled | Exception", met))
         else:
@@ -161,8 +159,8 @@ class Deliveries:
     def _settled(self, passage: Passage, answer: Settled | Exception) -> None:
         settling = passage.settlings[-1]
         settling.answer, settling.ended_s = answer, perf_counter()
-        for each in self._observers:
-            each.settling(-1)
+        for observer in self._observers:
+            observer.settling(-1)
         self.go(passage, answer)
 
     def _end(self, passage: Passage, end: Outcome | Exception) -> None:
@@ -176,5 +174,5 @@ class Deliveries:
 
     def _tell(self) -> None:
         ended, self._ended = self._ended, []
-        for each in self._observers:
-            each.ended(ended)
+        for observer in self._observers:
+            observer.ended(ended)

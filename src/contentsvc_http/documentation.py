@@ -30,7 +30,7 @@ _FILES: Final = {
     "swagger-ui.css": "text/css",
     "favicon-32x32.png": "image/png",
 }
-#: Content security policy of the documentation page: own files, the inline script and style by hash, and own requests.
+#: Content security policy: own files, the inline script and style by hash, and own requests.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {styles}; img-src 'self' data:; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -85,7 +85,6 @@ def _plain_not_found(response: Response[Any]) -> Response[Any]:
 
 def asset_route() -> HTTPRouteHandler:
     """Return the route of the page's assets: files of Swagger UI, read from the package that ships them."""
-    # Located without an import: only the files are needed.
     package = find_spec("swagger_ui")
     assert package is not None
     assert package.origin is not None
@@ -119,7 +118,6 @@ class _Json(JsonRenderPlugin):
 
 @final
 class _Page(SwaggerRenderPlugin):
-    #: Content security policy of the page; set when the page is rendered.
     policy: str = _NO_PAGE
 
     def __init__(self, documented: _Documented) -> None:
@@ -143,15 +141,15 @@ class _Page(SwaggerRenderPlugin):
 def _hashes(tag: str, page: bytes) -> str:
     """Return the CSP hashes of the inline scripts or styles of a page (CSP level 3, section 2.3.1)."""
     inline = re.findall(rf"<{tag}(?![^>]* src=)[^>]*>(.*?)</{tag}>".encode(), page, re.DOTALL)
-    return " ".join(f"'sha256-{b64encode(sha256(each).digest()).decode()}'" for each in inline)
+    return " ".join(f"'sha256-{b64encode(sha256(content).digest()).decode()}'" for content in inline)
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     for path, item in document["paths"].items():
-        told = dict(item)
-        for method in _METHODS & told.keys():
-            operation = dict(told[method])
+        operations = dict(item)
+        for method in _METHODS & operations.keys():
+            operation = dict(operations[method])
             operation["parameters"] = [
                 {**parameter, "name": _camel(parameter["name"])} if parameter["in"] == "path" else parameter
                 for parameter in operation.get("parameters", ())
@@ -161,8 +159,8 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
             }
             if path.startswith("/v1/") and path not in _OPEN:
                 operation["security"] = [{_KEY: []}]
-            told[method] = operation
-        paths[_camel(path)] = told
+            operations[method] = operation
+        paths[_camel(path)] = operations
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **components["schemas"]}
     return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
@@ -178,4 +176,4 @@ def _is_frameworks(answer: dict[str, Any]) -> bool:
 
 
 def _camel(name: str) -> str:
-    return _SNAKE.sub(lambda found: found[1].upper(), name)
+    return _SNAKE.sub(lambda match: match[1].upper(), name)

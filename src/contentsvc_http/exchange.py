@@ -66,7 +66,6 @@ class Exchange:
         self.response_complete = self.disconnected = False
         self.request_id = ""
         self.began_s = 0.0
-        #: ``None``: not begun, or answered already.
         self.reservation: Reservation | None = None
 
     def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
@@ -119,11 +118,11 @@ class ExchangingHttp(HttpToolsProtocol):
         assert self.parser is not None
         if self.webhooks is None or self.parser.get_method() != b"POST":
             return False
-        found = self.webhooks.find(self.url, self.headers)
-        if found is None:
+        target = self.webhooks.find(self.url, self.headers)
+        if target is None:
             return False
         keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
-        self.delivered = Exchange(self, *found, self.headers, keep_alive=keep_alive)
+        self.delivered = Exchange(self, *target, self.headers, keep_alive=keep_alive)
         return True
 
     def begin_cycle(self) -> None:
@@ -188,7 +187,6 @@ class ExchangingHttp(HttpToolsProtocol):
             self.finish(exchange, answer)
 
     def stop(self) -> None:
-        """Answer the current delivery when the server stops waiting for it."""
         if self._taken is not None and self.webhooks is not None:
             self.webhooks.stop(self._taken)
 
@@ -218,7 +216,6 @@ def _cycle_of(method: Send) -> RequestResponseCycle | None:
 
 
 def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-    """Do in one step what a cycle does for the two messages of an answer."""
     lines = [STATUS_LINE[status]]
     for name, value in (*cycle.default_headers, *headers):
         lines += (name, b": ", value, b"\r\n")
@@ -230,7 +227,6 @@ def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[by
     cycle.response_started = cycle.response_complete = True
     cycle.waiting_for_100_continue = False
     cycle.transport.write(b"".join(lines))
-    # Ends a `receive` that still waits for the rest of the body.
     cycle.message_event.set()
     if not cycle.keep_alive and not cycle.more_body:
         cycle.transport.close()

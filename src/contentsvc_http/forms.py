@@ -31,13 +31,12 @@ class Form:
         return self.raw(name).strip()
 
     def raw(self, name: str) -> str:
-        """Return a field as it was sent, with normalized line ends."""
-        found = self.values.get(name)
+        values = self.values.get(name)
         # Browsers send the line ends of text areas as CRLF (HTML, 4.10.21.4).
-        return found[-1].replace("\r\n", "\n") if found else ""
+        return values[-1].replace("\r\n", "\n") if values else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        return tuple(text for each in self.values.get(name, ()) if (text := each.strip()))
+        return tuple(text for value in self.values.get(name, ()) if (text := value.strip()))
 
     def is_on(self, name: str) -> bool:
         return bool(self.values.get(name))
@@ -68,12 +67,12 @@ async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
     """Read a request's form with one file (RFC 7578); refuse another body with 400 or 415."""
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _UPLOAD:
         raise Refused(415, {"error": f"Unsupported content type: a file is sent as {_UPLOAD}"})
-    found = _BOUNDARY.search(request.headers.get("Content-Type", ""))
-    if found is None:
+    boundary = _BOUNDARY.search(request.headers.get("Content-Type", ""))
+    if boundary is None:
         raise Refused(400, {"error": "Invalid form"})
     values: dict[str, list[str]] = {}
     content = b""
-    for part in (b"\r\n" + await request.body()).split(f"\r\n--{found[1]}".encode())[1:-1]:
+    for part in (b"\r\n" + await request.body()).split(f"\r\n--{boundary[1]}".encode())[1:-1]:
         head, _, body = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
         name = _NAME.search(head)
         if name is None:

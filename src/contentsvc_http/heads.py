@@ -5,7 +5,6 @@ from typing import Final, cast, final
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 _ALLOW: Final = b"allow"
-#: Marks the scope of a request that was a ``HEAD``.
 _WAS_HEAD: Final = "contentsvc.head"
 
 
@@ -38,12 +37,12 @@ class Heads:
             await self._app(scope, receive, sending)
             return
         # The server and the request log still need the original method.
-        asked = cast("HTTPScope", {**scope, "method": "GET", _WAS_HEAD: True})
+        get_scope = cast("HTTPScope", {**scope, "method": "GET", _WAS_HEAD: True})
         try:
-            await self._app(asked, receive, sending)
+            await self._app(get_scope, receive, sending)
         finally:
             # Metrics read the route that the framework has added.
-            scope.update(cast("HTTPScope", {name: value for name, value in asked.items() if name not in scope}))
+            scope.update(cast("HTTPScope", {name: value for name, value in get_scope.items() if name not in scope}))
 
 
 def _allowed(name: bytes, value: bytes) -> bytes:

@@ -33,21 +33,15 @@ class Instrumentation:
 
     workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
     deliveries: tuple[Observer, ...] = ()
-    #: Called for each answered request.
     answered: AnswerObserver | None = None
     #: Counts what connections drop and refuse.
     counting: Counting = uncounted
-    #: Called with the number of settlements of each commit.
     batch: Callable[[int], object] | None = None
-    #: Called with the final status of each run.
     ended: Callable[[RunStatus], None] = lambda _status: None
-    #: Called with the outcome of each attempt to send a webhook.
     sent: Callable[[AttemptResult], None] = lambda _result: None
     routes: "Callable[[], tuple[HTTPRouteHandler, ...]]" = tuple
 
     def around(self, inner: "Instrumentation") -> "Instrumentation":
-        """Return hooks that combine these with ``inner``: both are called, and the routes of both are served."""
-
         def ended(status: RunStatus) -> None:
             inner.ended(status)
             self.ended(status)
@@ -78,8 +72,7 @@ async def watching(
 ) -> AsyncGenerator[Instrumentation]:
     """Open the instrumentation; send the remaining spans when it is closed.
 
-    ``backlog`` may raise any exception; ``connections`` returns the number of database connections in use, and the
-    maximum.
+    ``backlog`` may raise any exception; ``connections`` returns the number in use, and the maximum.
     """
     running = version("contentsvc")
     async with contextlib.AsyncExitStack() as stack:

@@ -1,7 +1,4 @@
-"""Prometheus metrics: totals over all organizations, without labels that a client or tenant can choose.
-
-Imported only if metrics are on: the import is slow.
-"""
+"""Prometheus metrics: totals over all organizations, without labels that a client or tenant can choose."""
 
 from collections import Counter as Counted
 from collections.abc import Sequence
@@ -111,7 +108,7 @@ class Metrics:
             self._ended.labels(status.value)
         for result in AttemptResult:
             self._sent.labels(result.name.lower())
-        #: Settlements being written or waiting. Copied to the gauge by :meth:`sample`, not for each delivery.
+        #: Copied to the gauge by :meth:`sample`, not for each delivery.
         self._under_way = 0
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}
@@ -124,9 +121,9 @@ class Metrics:
             counted[(passage.delivery.address.provider, *_ending(passage.end))] += 1
             if passage.steps is not None:
                 self.receive_seconds.observe(passage.ended_s - passage.began_s)
-            for each in passage.settlings:
-                self.settle_seconds.observe(each.ended_s - each.began_s)
-                if isinstance(each.answer, StoreUnavailable):
+            for settling in passage.settlings:
+                self.settle_seconds.observe(settling.ended_s - settling.began_s)
+                if isinstance(settling.answer, StoreUnavailable):
                     self.unavailable("settle")
         for key, number in counted.items():
             counter = self._by_ending.get(key)
@@ -143,7 +140,6 @@ class Metrics:
             self.unavailable("endpoint")
 
     def answered(self, method: str, route: str | None, status: int) -> None:
-        # Unknown paths share one label.
         route = route or _OTHER
         key = (method if method in _METHODS else _OTHER, route, status)
         counter = self._by_request.get(key)
@@ -184,7 +180,6 @@ class MeasuredWorkflow:
 
 
 def _ending(end: Outcome | Exception | None) -> tuple[str, str, int]:
-    """Return the labels of an ending: outcome, kind of event as its sender called it, and status."""
     match end:
         case Processed() | Filtered():
             kind = end.event.type

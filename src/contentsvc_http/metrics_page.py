@@ -13,7 +13,6 @@ _NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other 
 def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
     """Return the route of the metrics page; ``local`` serves only clients on this machine without a proxy."""
 
-    # Not in the OpenAPI document: the page is for operators, not part of the public interface.
     @get("/metrics", name="metrics", include_in_schema=False)
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
         # Some proxies cannot be detected. The page has no secrets, and the documentation says to block it there.

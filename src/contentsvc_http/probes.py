@@ -38,10 +38,10 @@ class Probes:
         scope["path_template"] = path
         reason = None if path == LIVE else await self._why_not_ready()
         if reason is None:
-            status, headers, found = 200, [], _LIVE if path == LIVE else _READY
+            status, headers, answer = 200, [], _LIVE if path == LIVE else _READY
         else:
-            status, headers, found = 503, [(b"retry-after", b"1")], not_ready(reason)
-        body = msgspec.json.encode(found)
+            status, headers, answer = 503, [(b"retry-after", b"1")], not_ready(reason)
+        body = msgspec.json.encode(answer)
         sized = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *headers]
         await send({"type": "http.response.start", "status": status, "headers": sized})
         await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -133,17 +133,17 @@ class _Supervisor:
 
     def stop(self) -> None:
         running = [(worker.number, worker.running) for worker in self._workers if worker.running is not None]
-        for _, each in running:
-            each.process.terminate()
+        for _, process in running:
+            process.process.terminate()
         deadline = time.monotonic() + _STOP_S
-        for number, each in running:
+        for number, process in running:
             try:
-                each.process.wait(max(0.0, deadline - time.monotonic()))
+                process.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                _LOG.warning("worker killed: it did not stop in time", worker=number, pid=each.process.pid)
-                each.process.kill()
-                each.process.wait()
-            each.channel.close()
+                _LOG.warning("worker killed: it did not stop in time", worker=number, pid=process.process.pid)
+                process.process.kill()
+                process.process.wait()
+            process.channel.close()
         self._selector.close()
 
     def _start(self, worker: _Worker) -> None:
@@ -151,8 +151,7 @@ class _Supervisor:
         with its:
             task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=its.fileno())
             with _without_interrupts():
-                # A new interpreter, not a fork: a fork would inherit open files, threads and the metrics library, which
-                # must not be inherited.
+                # A new interpreter: a fork would inherit open files, threads and the metrics library.
                 process = subprocess.Popen(  # noqa: S603  # ourselves
                     [sys.executable, "-P", "-m", "contentsvc_http.worker_process", msgspec.json.encode(task)],
                     env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": self._metrics},
@@ -166,21 +165,21 @@ class _Supervisor:
     def _hear(self, worker: _Worker) -> None:
         running = worker.running
         assert running is not None
-        said = b""
+        message = b""
         with contextlib.suppress(ConnectionError):
-            said = running.channel.recv(65_536)
-        if not said:
+            message = running.channel.recv(65_536)
+        if not message:
             self._selector.unregister(running.channel)
             running.channel.close()
             worker.running = None
             self._ended(worker, running)
             return
-        running.said += said
+        running.said += message
         if running.ready_at is None and running.said.startswith(READY):
             running.ready_at = time.monotonic()
             worker.stillborn = 0
             _LOG.info("worker ready", worker=worker.number, pid=running.process.pid)
-            if not self._was_ready and all(each.is_ready for each in self._workers):
+            if not self._was_ready and all(other.is_ready for other in self._workers):
                 self._was_ready = True
                 self._on_ready()
 
@@ -203,7 +202,7 @@ class _Supervisor:
     def _give_up_in_time(self, worker: _Worker, code: int, reason: str | None) -> None:
         if self._was_ready:
             # While any process serves or starts, the others may recover.
-            hopeless = all(each.stillborn >= _STARTS for each in self._workers)
+            hopeless = all(other.stillborn >= _STARTS for other in self._workers)
         else:
             # A single process would have reported the same error, and stopped.
             hopeless = reason is not None or worker.stillborn >= _STARTS
@@ -213,7 +212,6 @@ class _Supervisor:
 
 
 def _forget_gauges(pid: int, folder: str) -> None:
-    # Imported on demand: this process has no metrics of its own.
     forget: Callable[[int, str], None] = import_module("prometheus_client.multiprocess").mark_process_dead
     forget(pid, folder)
 
@@ -235,10 +233,7 @@ def _signals() -> Generator[socket.socket]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Generator[None]:
-    """Block SIGINT in the processes that are started here: a terminal sends Ctrl-C to all of them at once.
-
-    This process handles the signal and stops them in order.
-    """
+    """Block SIGINT in the started processes: a terminal sends Ctrl-C to all of them, and this process stops them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

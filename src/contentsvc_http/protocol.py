@@ -33,11 +33,11 @@ from contentsvc_http.bounds import (
 )
 from contentsvc_http.exchange import Exchange, ExchangingHttp, Taking
 
-#: A read up to this size, in bytes, is parsed at once. In a larger read, each head is parsed separately, so that the
-#: bytes after it can be counted. A head hides at most this many bytes.
+#: In bytes. In a larger read, each head is parsed separately, so that the bytes after it can be counted. A head hides
+#: at most this many bytes.
 _AT_ONCE: Final = 16 * 1024
-#: The maximum framing of a chunk without extensions, in bytes: its size line and two line ends. Chunks have at least
-#: one byte, so the body's limit also limits their framing.
+#: The framing of a chunk without extensions, in bytes: its size line and two line ends. The body's limit also limits
+#: the framing, since chunks have at least one byte.
 _CHUNK_FRAME: Final = 12
 #: The size of a piece of an answer, in bytes: reading one counts as progress.
 _PIECE: Final = 64 * 1024
@@ -64,7 +64,6 @@ class BoundedHttp(ExchangingHttp):
     """
 
     _heads = 0
-    #: The number of bytes of an incomplete head.
     _head_size = 0
     #: Whether a body is being received. Fields that arrive meanwhile are trailers.
     _in_body = False
@@ -136,14 +135,13 @@ class BoundedHttp(ExchangingHttp):
         else:
             self._parse_large(data)
         if self.delivered is not None:
-            # The application waits for the rest of the body.
             self._hand_over(self.delivered)
 
     def _parse_large(self, data: bytes) -> None:
         start = 0
         while start < len(data) and self._end is None:
-            found = -1 if self._in_body else data.find(b"\r\n\r\n", start)
-            size = (len(data) if found < 0 else found + 4) - start
+            head_end = -1 if self._in_body else data.find(b"\r\n\r\n", start)
+            size = (len(data) if head_end < 0 else head_end + 4) - start
             if not self._in_body and self._head_size + size > self._bounds.head:
                 self._finish(HEAD)
                 return

@@ -49,8 +49,8 @@ class RateLimits:
 
     def on(self, routes: Iterable[HTTPRouteHandler]) -> list[HTTPRouteHandler]:
         """Return the routes with rate limits added, as middleware and in the OpenAPI document."""
-        given = list(routes)
-        for route in given:
+        handlers = list(routes)
+        for route in handlers:
             if any(rate_of(method, path) for method in route.http_methods for path in route.paths):
                 route.middleware = [*(route.middleware or ()), self._limiting]
                 refused = ResponseSpec(
@@ -60,7 +60,7 @@ class RateLimits:
                 )
                 route.responses = {**(route.responses or {}), 429: refused}
                 route.operation_class = _documenting(route.operation_class)
-        return given
+        return handlers
 
     def of_address(self, rate: Rate, scope: Scope) -> Bucket:
         """Return the bucket of the client address. Only configured proxies can forward another address."""
@@ -105,8 +105,10 @@ class RateLimitHeaders:
         async def sending(message: Message) -> None:
             verdict: Verdict | None = state.get(_VERDICT)
             if verdict is not None and message["type"] == "http.response.start":
-                told = ((name.lower().encode(), value.encode()) for name, value in rate_headers(verdict).items())
-                message["headers"] = [*message.get("headers", ()), *told]
+                limit_headers = (
+                    (name.lower().encode(), value.encode()) for name, value in rate_headers(verdict).items()
+                )
+                message["headers"] = [*message.get("headers", ()), *limit_headers]
             await send(message)
 
         await self._app(scope, receive, sending)

@@ -16,10 +16,10 @@ class FreshOptions(Router):
     @property
     def route_handler_method_map(self) -> dict[str, RouteHandlerMapItem]:
         """Return the handlers by path and method, without those for ``OPTIONS``."""
-        found = super().route_handler_method_map
-        for handlers in found.values():
+        handlers_by_path = super().route_handler_method_map
+        for handlers in handlers_by_path.values():
             handlers.pop(_OPTIONS, None)
-        return found
+        return handlers_by_path
 
 
 @final

@@ -19,8 +19,7 @@ def origin_of(url: str) -> str:
 def is_foreign(request: Request[Any, Any, Any], base_url: str) -> bool:
     """Check whether a browser reports that another site's page has sent the request.
 
-    Browsers send ``Sec-Fetch-Site`` to ``https`` and loopback addresses only, and ``Origin`` to all. Other programs
-    send neither header.
+    Browsers send ``Sec-Fetch-Site`` to ``https`` and loopback addresses only, and ``Origin`` to all.
     """
     if request.headers.get("Sec-Fetch-Site", "").strip().lower() in _CROSS_SITE:
         return True

@@ -34,9 +34,8 @@ from contentsvc_http.wiring.receiving import Reception, open_reception
 _REQUEST_GRACE_S: Final = 4
 #: The time limit for the rest of a stop, in seconds.
 _REST_S: Final = 5.0
-#: Thresholds of the garbage collector (:func:`gc.set_threshold`). A delivery creates no cycles, so the collector almost
-#: never finds any. With the default thresholds it took 5 to 10 % of the CPU time of a delivery. The memory check below
-#: limits the garbage of other requests.
+#: Thresholds of the garbage collector (:func:`gc.set_threshold`). A delivery creates no cycles, and the default
+#: thresholds took 5 to 10 % of its CPU time. The memory check below limits the garbage of other requests.
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
@@ -44,9 +43,9 @@ _GROWTH: Final = 32 * 1024 * 1024
 _TICK_S: Final = 1.0
 _UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
-#: The time for which a computing thread keeps the interpreter's lock while the event loop waits, in seconds
-#: (:func:`sys.setswitchinterval`). A request waits for the lock about 20 times, each time behind every such thread:
-#: with the default of 0.005 and four threads, 0.4 s.
+#: The time for which a computing thread keeps the interpreter's lock, in seconds (:func:`sys.setswitchinterval`). A
+#: request waits for the lock about 20 times, each time behind every such thread: with the default of 0.005 and four
+#: threads, 0.4 s.
 _LOCK_HELD_S: Final = 0.001
 _LOG: Final = structlog.get_logger("contentsvc")
 
@@ -61,16 +60,13 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; then finish accepted work within 10 seconds.
 
-    Args:
-            bound: A bound socket; it listens at the latest when the process is ready.
-            on_ready: Called when the process does all of its work.
-            on_stopping: Called after the last request, before the rest is closed.
+    ``bound`` listens at the latest when the process is ready. ``on_stopping`` is called after the last request.
 
     Raises:
-            StoreUnavailable: The database cannot be opened.
-            SchemaMismatch: The schema does not fit this version.
-            UnusableKey: No usable key is configured.
-            SecretUnreadable: The key does not open the stored secrets.
+        StoreUnavailable: The database cannot be opened.
+        SchemaMismatch: The schema does not fit this version.
+        UnusableKey: No usable key is configured.
+        SecretUnreadable: The key does not open the stored secrets.
     """
     stop = _Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -88,10 +84,9 @@ class _Stop:
         self._early = False
 
     def requested(self, _number: int, _frame: object) -> None:
-        """Cancel the start; do nothing after the start.
+        """Cancel the start. After the start, uvicorn handles signals, and raises them again when it is done.
 
-        After the start uvicorn handles signals, and raises them again when it is done. A second signal is ignored,
-        because it would interrupt the orderly stop.
+        A second signal is ignored, because it would interrupt the orderly stop.
         """
         if self._starting is not None and not self._early:
             self._starting.get_loop().call_soon_threadsafe(self._starting.cancel)
@@ -169,16 +164,16 @@ async def _opened(settings: Settings, role: Role, reception: Reception) -> Async
         yield application
 
 
-def _most_connections(asked: int) -> int:
+def _most_connections(connections: int) -> int:
     """Return the maximum number of connections; half of the open files is left for the database and for files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * asked
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    files = 2 * connections
+    if soft != resource.RLIM_INFINITY and soft < files:
+        most = files if hard == resource.RLIM_INFINITY else min(hard, files)
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             soft = most
-    return asked if soft == resource.RLIM_INFINITY else min(asked, soft // 2)
+    return connections if soft == resource.RLIM_INFINITY else min(connections, soft // 2)
 
 
 @final

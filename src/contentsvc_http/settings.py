@@ -26,12 +26,12 @@ __all__ = [
 ]
 
 _API_URLS: Final = "api_urls"
-_API_VARIABLES: Final = {each.slug: api_variable(each.slug) for each in PROVIDERS}
+_API_VARIABLES: Final = {provider.slug: api_variable(provider.slug) for provider in PROVIDERS}
 _VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
 
 
-def _with_public_apis(given: Mapping[str, str]) -> Mapping[str, str]:
-    return {each.slug: given.get(each.slug, each.api_url).rstrip("/") for each in PROVIDERS}
+def _with_public_apis(urls: Mapping[str, str]) -> Mapping[str, str]:
+    return {provider.slug: urls.get(provider.slug, provider.api_url).rstrip("/") for provider in PROVIDERS}
 
 
 @final
@@ -45,13 +45,13 @@ class Settings:
     base_url: str = field(
         default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
     )
-    #: The addresses of the code hosts' APIs by the providers' slugs, each in a variable of its own
-    #: (:func:`api_variable`); empty: repositories and webhooks are entered by hand.
+    #: By the providers' slugs, each in a variable of its own (:func:`api_variable`); empty: repositories and webhooks
+    #: are entered by hand.
     api_urls: Mapping[str, str] = field(
         factory=dict[str, str], converter=_with_public_apis, validator=checks.api_urls, hash=False
     )
-    #: The encryption keys of stored secrets: Fernet keys or long secrets, separated by commas, newest first. Empty with
-    #: SQLite: a key file beside the database, created if missing. PostgreSQL requires a key.
+    #: Fernet keys or long secrets, separated by commas, newest first. Empty with SQLite: a key file beside the
+    #: database, created if missing. PostgreSQL requires a key.
     secret_key: str = field(default="", repr=False)
     #: The maximum number of connections of a process; further connections are refused, and senders retry.
     max_connections: int = field(default=2000, validator=checks.between(10, 100_000, ""))
@@ -216,19 +216,25 @@ def examine_settings() -> Examined:
 
 
 def _read(*, without: Collection[str]) -> Settings:
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, kind in _variables().items():
         if name in os.environ and name not in without:
-            given[name] = _number(name) if kind is int else os.environ[name]
-    plain = {each.name: given[variable(each.name)] for each in attrs.fields(Settings) if variable(each.name) in given}
-    return Settings(**plain, api_urls={slug: given[name] for slug, name in _API_VARIABLES.items() if name in given})
+            values[name] = _number(name) if kind is int else os.environ[name]
+    plain = {
+        attribute.name: values[variable(attribute.name)]
+        for attribute in attrs.fields(Settings)
+        if variable(attribute.name) in values
+    }
+    return Settings(**plain, api_urls={slug: values[name] for slug, name in _API_VARIABLES.items() if name in values})
 
 
 def _variables() -> dict[str, object]:
     named: dict[str, object] = {}
-    for each in attrs.fields(Settings):
+    for attribute in attrs.fields(Settings):
         named |= (
-            dict.fromkeys(_API_VARIABLES.values(), str) if each.name == _API_URLS else {variable(each.name): each.type}
+            dict.fromkeys(_API_VARIABLES.values(), str)
+            if attribute.name == _API_URLS
+            else {variable(attribute.name): attribute.type}
         )
     return named
 

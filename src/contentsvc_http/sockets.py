@@ -11,8 +11,7 @@ _BACKLOG: Final = 2048
 #: The time for which the port of a killed process is waited for, in seconds: its workers end by themselves.
 _LEFT_WITHIN_S: Final = 3.0
 _AGAIN_S: Final = 0.1
-#: The send buffer for answers that a client does not read, in bytes; the kernel doubles the number. By default the
-#: buffer grows to megabytes per connection.
+#: In bytes, which the kernel doubles: by default the send buffer grows to megabytes per connection.
 _UNREAD: Final = 128 * 1024
 
 
@@ -45,7 +44,7 @@ def reserve(host: str, port: int) -> socket.socket:
                 raise
             time.sleep(_AGAIN_S)
     # Bound without SO_REUSEPORT, so that a port in use is refused. The option is set only now, for sockets of this user
-    # that set it, too. Another `serve` sets the option too late, and is refused in turn.
+    # that set it, too.
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     return held
@@ -58,18 +57,18 @@ def share(host: str, port: int) -> socket.socket:
 
 def _bound(host: str, port: int, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     # Accepted connections inherit the option.
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD)
     if shared:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
-        made.bind((host, port))
+        listener.bind((host, port))
     except OSError as exc:
-        made.close()
+        listener.close()
         raise _cannot_listen(host, port, exc) from exc
-    return made
+    return listener
 
 
 def _cannot_listen(host: str, port: int, exc: OSError) -> CannotListen:

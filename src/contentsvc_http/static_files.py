@@ -33,7 +33,7 @@ class StaticFiles:
         self._contents: dict[str, bytes] = {}
         self._digests: dict[str, str] = {}
         # Stylesheets last: they contain the digests of other files.
-        for name in sorted(contents, key=lambda each: each.endswith(".css")):
+        for name in sorted(contents, key=lambda file_name: file_name.endswith(".css")):
             content = contents[name]
             if name.endswith(".css"):
                 for other in self._digests:
@@ -45,7 +45,6 @@ class StaticFiles:
         return f"{self._place}/{name}?v={self._digests[name]}"
 
     def answer(self, name: str, request: Request[Any, Any, Any]) -> Response[bytes] | None:
-        """Return a file, compressed for clients that accept gzip; ``None``: there is no such file."""
         content = self._contents.get(name)
         if content is None:
             return None

@@ -100,13 +100,13 @@ class DeliveryTraces:
             "receive delivery", Context(), SpanKind.SERVER, attributes, start_time=_ns(epoch_s + passage.began_s)
         )
         within = set_span_in_context(span, Context())
-        for each in passage.settlings:
-            settling = self._tracer.start_span("settle", within, start_time=_ns(epoch_s + each.began_s))
-            if isinstance(each.answer, Settled):
-                settling.set_attributes({"contentsvc.settled": each.answer.name.lower(), "contentsvc.runs": each.runs})
-            elif each.answer is not None:
-                settling.set_status(Status(StatusCode.ERROR, type(each.answer).__name__))
-            settling.end(_ns(epoch_s + each.ended_s))
+        for part in passage.settlings:
+            settling = self._tracer.start_span("settle", within, start_time=_ns(epoch_s + part.began_s))
+            if isinstance(part.answer, Settled):
+                settling.set_attributes({"contentsvc.settled": part.answer.name.lower(), "contentsvc.runs": part.runs})
+            elif part.answer is not None:
+                settling.set_status(Status(StatusCode.ERROR, type(part.answer).__name__))
+            settling.end(_ns(epoch_s + part.ended_s))
         if isinstance(passage.end, Exception):
             # Only the class of an exception: its message may contain foreign text.
             span.set_status(Status(StatusCode.ERROR, type(passage.end).__name__))

@@ -1,7 +1,6 @@
 """The webhook receiver (specification 4.1): drivers of :class:`~contentsvc_http.deliveries.Deliveries`.
 
-The connection's protocol receives small deliveries that arrive whole (docs/decisions/0056); all others go through the
-ASGI application. Both lead to the same decisions and answers.
+The protocol receives small deliveries that arrive whole (docs/decisions/0056); others go through ASGI.
 """
 
 import asyncio
@@ -99,10 +98,7 @@ class Webhooks:
         deliveries.go(deliveries.passage(delivery, partial(self._ended, exchange)))
 
     def stop(self, exchange: Exchange) -> None:
-        """Answer a delivery whose grace period at a stop has ended; the sender has to repeat the delivery.
-
-        Its settlement may still become durable.
-        """
+        """Answer a delivery whose grace period at a stop has ended; its settlement may still become durable."""
         self._answer_exchange(exchange, _refusing(STOPPING))
 
     async def _refused(self, exchange: Exchange, delivery: Delivery, refused: Refused) -> None:
@@ -168,7 +164,6 @@ class Webhooks:
             return _refusing(refusal(exc))
 
     async def _received_or_refused(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
-        # Optional in ASGI.
         client: tuple[str, int] | None = cast("Any", scope).get("client")
         head = Delivery(address=address, headers=tuple(scope["headers"]), body=b"", peer=client and client[0])
         try:

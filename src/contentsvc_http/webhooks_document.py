@@ -46,7 +46,7 @@ def webhook_operations() -> dict[str, Any]:
                 _in_path("integrationId", "Id of the integration.", {}),
                 _in_path("repositoryId", "Id of the repository at the code host.", {"pattern": "^[1-9][0-9]{0,18}$"}),
                 *map(_proof, dict.fromkeys(provider.scheme for provider in PROVIDERS)),
-                *(each for provider in PROVIDERS for each in _headers_of(provider)),
+                *(header for provider in PROVIDERS for header in _headers_of(provider)),
             ],
             "requestBody": {
                 "description": "The event in the code host's own format, byte for byte as it was signed.",

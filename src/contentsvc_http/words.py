@@ -51,14 +51,14 @@ def events_of(trigger: Trigger) -> str:
 
 def filters_of(trigger: Trigger) -> list[str]:
     options = trigger.options
-    told = [
+    parts = [
         f"{label}: {', '.join(getattr(options, name))}" for name, label in _FILTERS.items() if getattr(options, name)
     ]
     if not options.pre_releases:
-        told.append("no pre-releases")
+        parts.append("no pre-releases")
     if options.batch is not Batch.NONE:
-        told.append(BATCHES[options.batch].lower())
-    return told
+        parts.append(BATCHES[options.batch].lower())
+    return parts
 
 
 def times_of(cron: Cron, zone: ZoneInfo) -> str:

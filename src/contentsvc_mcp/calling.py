@@ -70,5 +70,5 @@ async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Map
 
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:
     # Some models send null for absent arguments.
-    given = {name: value for name, value in arguments.items() if value is not None}
-    return decode_struct(storable_json(given), tool.takes)
+    fields = {name: value for name, value in arguments.items() if value is not None}
+    return decode_struct(storable_json(fields), tool.takes)

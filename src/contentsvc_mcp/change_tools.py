@@ -70,27 +70,30 @@ class ChangedPost(TypedDict):
     untrusted: TitleBody
 
 
-async def _create(app: Application, key: ApiKey, wanted: WritePost) -> ToolAnswer:
-    made = CreatePost(
-        title=wanted.title, markdown=wanted.markdown, content_type=wanted.content_type, summary=wanted.summary
+async def _create(app: Application, key: ApiKey, arguments: WritePost) -> ToolAnswer:
+    command = CreatePost(
+        title=arguments.title,
+        markdown=arguments.markdown,
+        content_type=arguments.content_type,
+        summary=arguments.summary,
     )
-    return _answer(accepted(await app.post_editor.create(key.organization_id, made, author=key.prefix)))
+    return _answer(accepted(await app.post_editor.create(key.organization_id, command, author=key.prefix)))
 
 
-async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> ToolAnswer:
-    if wanted.title is UNSET and wanted.markdown is UNSET:
+async def _edit(app: Application, key: ApiKey, arguments: EditPost) -> ToolAnswer:
+    if arguments.title is UNSET and arguments.markdown is UNSET:
         message = "Nothing to change: give title, markdown or both"
         raise ToolRefused(message)
-    change = ChangePost(title=wanted.title, markdown=wanted.markdown)
-    return await _changed(app, key, wanted.post_id, change, wanted.version)
+    change = ChangePost(title=arguments.title, markdown=arguments.markdown)
+    return await _changed(app, key, arguments.post_id, change, arguments.version)
 
 
-async def _publish(app: Application, key: ApiKey, wanted: PublishPost) -> ToolAnswer:
-    return await _changed(app, key, wanted.post_id, ChangePost(status=PostStatus.PUBLISHED), wanted.version)
+async def _publish(app: Application, key: ApiKey, arguments: PublishPost) -> ToolAnswer:
+    return await _changed(app, key, arguments.post_id, ChangePost(status=PostStatus.PUBLISHED), arguments.version)
 
 
-async def _unpublish(app: Application, key: ApiKey, wanted: UnpublishPost) -> ToolAnswer:
-    return await _changed(app, key, wanted.post_id, ChangePost(status=PostStatus.DRAFT), None)
+async def _unpublish(app: Application, key: ApiKey, arguments: UnpublishPost) -> ToolAnswer:
+    return await _changed(app, key, arguments.post_id, ChangePost(status=PostStatus.DRAFT), None)
 
 
 async def _changed(app: Application, key: ApiKey, post_id: str, change: Struct, version: str | None) -> ToolAnswer:

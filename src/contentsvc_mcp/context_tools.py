@@ -99,24 +99,28 @@ def read_before(text: str) -> Cursor | None:
     return place
 
 
-async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> ToolAnswer:
-    asked = accepted(
+async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> ToolAnswer:
+    context_search = accepted(
         read_context_search(
             {
-                "query": wanted.query,
-                "repository": wanted.repository,
-                "eventType": ",".join(wanted.event_types),
-                "since": wanted.since,
+                "query": arguments.query,
+                "repository": arguments.repository,
+                "eventType": ",".join(arguments.event_types),
+                "since": arguments.since,
             }
         )
     )
-    before = read_before(wanted.before)
+    before = read_before(arguments.before)
 
     async def found() -> ToolAnswer:
         mine = key.organization_id
-        hits = await app.stores.search.records(mine, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
+        hits = await app.stores.search.records(
+            mine, context_search, limit=arguments.limit, max_bytes=_MAX_BYTES, before=before
+        )
         # Off the event loop: the words of many commits are compared.
-        bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
+        bodies = await asyncio.to_thread(
+            lambda: [record_hit_body(record, context_search.terms) for record in hits.found]
+        )
         return ToolAnswer(
             facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"context": bodies},
@@ -125,18 +129,18 @@ async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> ToolA
     return await app.shares.heavy(key.organization_id, found)
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadContext) -> ToolAnswer:
-    return await app.shares.heavy(key.organization_id, lambda: _record(app, key, wanted))
+async def _read(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:
+    return await app.shares.heavy(key.organization_id, lambda: _record(app, key, arguments))
 
 
-async def _record(app: Application, key: ApiKey, wanted: ReadContext) -> ToolAnswer:
-    asked = wanted.custom_id
-    record = await app.stores.contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
+async def _record(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:
+    record_id = arguments.custom_id
+    record = await app.stores.contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
     if record is None:
         message = "Context record not found. Use search_context to find the customId of a record"
         raise ToolRefused(message)
     # Off the event loop: a record may hold two thousand commits.
-    content, where = await asyncio.to_thread(lambda: part_of(record.content, wanted.offset))
+    content, where = await asyncio.to_thread(lambda: part_of(record.content, arguments.offset))
     body: dict[str, Any] = {
         "customId": record.custom_id,
         "metadata": record.metadata,

@@ -129,25 +129,25 @@ class DeliveryTrail(TypedDict):
     untrusted: TrailBody
 
 
-async def _list(app: Application, key: ApiKey, wanted: ListDeliveries) -> ToolAnswer:
-    search = LogSearch(statuses=wanted.statuses, event=wanted.event, text=wanted.text.strip())
-    mine, before = key.organization_id, read_before(wanted.before)
-    found = await app.shares.lists(
-        mine, lambda: app.stores.read_model.log(mine, search, limit=wanted.limit + 1, before=before)
+async def _list(app: Application, key: ApiKey, arguments: ListDeliveries) -> ToolAnswer:
+    search = LogSearch(statuses=arguments.statuses, event=arguments.event, text=arguments.text.strip())
+    mine, before = key.organization_id, read_before(arguments.before)
+    entries = await app.shares.lists(
+        mine, lambda: app.stores.read_model.log(mine, search, limit=arguments.limit + 1, before=before)
     )
-    shown = found[: wanted.limit]
+    shown = entries[: arguments.limit]
     return ToolAnswer(
-        facts={"next": written_cursor(Cursor.of(shown[-1])) if len(found) > wanted.limit else None},
+        facts={"next": written_cursor(Cursor.of(shown[-1])) if len(entries) > arguments.limit else None},
         untrusted={"deliveries": [_entry_body(entry) for entry in shown]},
     )
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadDelivery) -> ToolAnswer:
-    return await app.shares.heavy(key.organization_id, lambda: _trail(app, key, wanted))
+async def _read(app: Application, key: ApiKey, arguments: ReadDelivery) -> ToolAnswer:
+    return await app.shares.heavy(key.organization_id, lambda: _trail(app, key, arguments))
 
 
-async def _trail(app: Application, key: ApiKey, wanted: ReadDelivery) -> ToolAnswer:
-    entries = await app.delivery_trails.entries(key.organization_id, wanted.id.strip())
+async def _trail(app: Application, key: ApiKey, arguments: ReadDelivery) -> ToolAnswer:
+    entries = await app.delivery_trails.entries(key.organization_id, arguments.id.strip())
     if not entries:
         raise ToolRefused(_UNKNOWN)
     processed = next((entry for entry in entries if entry.event is not None), None)

@@ -56,9 +56,9 @@ async def exchange(server: Server[Any], headers: Iterable[tuple[bytes, bytes]], 
     async with manager.run():
         await manager.handle_request(scope, receive, send)
     start, *parts = sent
-    told = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]]
+    response_headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]]
     return Exchanged(
         status=start["status"],
-        headers=[(name, value) for name, value in told if name != "content-length"],
+        headers=[(name, value) for name, value in response_headers if name != "content-length"],
         body=b"".join(part.get("body", b"") for part in parts),
     )

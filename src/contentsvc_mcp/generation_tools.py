@@ -132,51 +132,57 @@ class JobState(TypedDict):
     untrusted: ToldBody
 
 
-async def _sources(app: Application, key: ApiKey, wanted: ListSources) -> ToolAnswer:
-    del wanted
+async def _sources(app: Application, key: ApiKey, arguments: ListSources) -> ToolAnswer:
+    del arguments
     connected = sources_of(await app.stores.directory.integrations(key.organization_id))
     brands = await app.stores.brands.identities(key.organization_id)
     body = {
-        "repositories": [{"provider": each.provider, "repository": each.full_name} for each in connected],
-        "brandIdentities": [{"id": each.id, "name": each.name, "isDefault": each.is_default} for each in brands],
+        "repositories": [
+            {"provider": repository.provider, "repository": repository.full_name} for repository in connected
+        ],
+        "brandIdentities": [{"id": brand.id, "name": brand.name, "isDefault": brand.is_default} for brand in brands],
     }
     return ToolAnswer(facts={}, untrusted=body)
 
 
-async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> ToolAnswer:
-    names = None if wanted.repositories is UNSET else wanted.repositories
+async def _generate(app: Application, key: ApiKey, arguments: GeneratePost) -> ToolAnswer:
+    names = None if arguments.repositories is UNSET else arguments.repositories
     connected = () if names is None else sources_of(await app.stores.directory.integrations(key.organization_id))
     request = GenerationRequest(
-        content_type=wanted.content_type,
-        lookback=wanted.lookback_window,
-        brand_identity_id=None if wanted.brand_identity_id is UNSET else wanted.brand_identity_id,
+        content_type=arguments.content_type,
+        lookback=arguments.lookback_window,
+        brand_identity_id=None if arguments.brand_identity_id is UNSET else arguments.brand_identity_id,
         repository_names=None if names is None else _named(names, connected),
-        include_commits=wanted.include_commits,
-        include_releases=wanted.include_releases,
+        include_commits=arguments.include_commits,
+        include_releases=arguments.include_releases,
     )
     return _answer(accepted(await app.generator.request(key.organization_id, request)))
 
 
 def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    repositories: list[tuple[str, str]] = []
     for name in names:
-        same = [(each.provider, each.full_name) for each in connected if each.full_name.lower() == name.strip().lower()]
+        same = [
+            (source.provider, source.full_name)
+            for source in connected
+            if source.full_name.lower() == name.strip().lower()
+        ]
         if not same:
-            others = ", ".join(each.full_name for each in connected[:_NAMED]) or "none"
+            others = ", ".join(source.full_name for source in connected[:_NAMED]) or "none"
             message = f"Unknown repository: '{one_line(name, 201)}' is not connected. Connected are: {others}"
             raise ToolRefused(message if len(connected) <= _NAMED else f"{message}, and more: see list_sources")
-        found += same
-    return found
+        repositories += same
+    return repositories
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadJob) -> ToolAnswer:
-    job = await _job(app, key, wanted.job_id)
-    looks, more_looks = int(wanted.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
+async def _read(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer:
+    job = await _job(app, key, arguments.job_id)
+    looks, more_looks = int(arguments.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
     while looks and more_looks and not _has_told_its_end(job):
         looks -= 1
         more_looks -= generation_job_body(job)["status"] in _ENDED
         await asyncio.sleep(_LOOK_S)
-        job = await _job(app, key, wanted.job_id)
+        job = await _job(app, key, arguments.job_id)
     return _answer(job)
 
 
@@ -194,14 +200,14 @@ async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
 
 def _answer(job: Job) -> ToolAnswer:
     body = generation_job_body(job)
-    told = [
+    events = [
         {"type": event.type.value, "message": event.message, "createdAt": iso_ms(event.created_at)}
         for event in job_events(job)
     ]
     kept = ("status", "contentType", "lookbackWindow", "postId", "createdAt")
     return ToolAnswer(
         facts={"jobId": job.id, **{name: body[name] for name in kept}},
-        untrusted={"error": body["error"], "events": told},
+        untrusted={"error": body["error"], "events": events},
     )
 
 

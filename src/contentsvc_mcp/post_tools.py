@@ -159,18 +159,18 @@ def version_of(post: Post) -> str:
     return entity_tag(post).strip('"')
 
 
-async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> ToolAnswer:
-    asked = accepted(
+async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> ToolAnswer:
+    post_search = accepted(
         read_post_search(
             {
-                "query": wanted.query,
-                "status": ",".join(each.value for each in wanted.statuses),
-                "contentType": ",".join(each.value for each in wanted.content_types),
-                "since": wanted.since,
+                "query": arguments.query,
+                "status": ",".join(status.value for status in arguments.statuses),
+                "contentType": ",".join(content_type.value for content_type in arguments.content_types),
+                "since": arguments.since,
             }
         )
     )
-    before = read_before(wanted.before)
+    before = read_before(arguments.before)
 
     async def found() -> ToolAnswer:
         hits = await app.stores.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
@@ -183,11 +183,13 @@ async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> ToolAns
     return await app.shares.heavy(key.organization_id, found)
 
 
-async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> ToolAnswer:
-    query = PostQuery(ascending=wanted.sort == "asc", statuses=wanted.statuses, content_types=wanted.content_types)
-    asked = PageRequest(limit=wanted.limit, page=wanted.page)
+async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnswer:
+    query = PostQuery(
+        ascending=arguments.sort == "asc", statuses=arguments.statuses, content_types=arguments.content_types
+    )
+    page_request = PageRequest(limit=arguments.limit, page=arguments.page)
     mine = key.organization_id
-    posts, pagination = accepted(await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, asked)))
+    posts, pagination = accepted(await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, page_request)))
     lines = [
         {
             "id": post.id,
@@ -202,11 +204,11 @@ async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> ToolAnswer:
     return ToolAnswer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
 
 
-async def _read(app: Application, key: ApiKey, wanted: ReadPost) -> ToolAnswer:
-    post = await app.stores.posts.post(key.organization_id, wanted.post_id) if is_own_id(wanted.post_id) else None
+async def _read(app: Application, key: ApiKey, arguments: ReadPost) -> ToolAnswer:
+    post = await app.stores.posts.post(key.organization_id, arguments.post_id) if is_own_id(arguments.post_id) else None
     if post is None:
         raise ToolRefused(NO_SUCH_POST)
-    markdown, where = part_of(post.markdown, wanted.offset)
+    markdown, where = part_of(post.markdown, arguments.offset)
     metadata, is_cut = bounded(post.source_metadata)
     facts = {
         "id": post.id,

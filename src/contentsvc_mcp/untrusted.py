@@ -39,11 +39,11 @@ def texts(answer: ToolAnswer, token: Callable[[int], str]) -> tuple[str, ...]:
     mark = token(MARK_LENGTH)
     while mark in foreign:
         mark = token(MARK_LENGTH)
-    told = (
+    marked = (
         f"{NOTICE}\nIt is the JSON between the two lines that end with {mark}.\n"
         f"----- untrusted {mark}\n{foreign}\n----- end of untrusted {mark}"
     )
-    return own, told
+    return own, marked
 
 
 def part_of(text: str, offset: int) -> tuple[str, dict[str, int | None]]:
@@ -67,9 +67,9 @@ def _cut(value: object) -> object:
         case str():
             return one_line(value, _TEXT)
         case list() | tuple():
-            return [_cut(each) for each in list(cast("list[object]", value))[:_ITEMS]]
+            return [_cut(item) for item in list(cast("list[object]", value))[:_ITEMS]]
         case dict():
-            return {name: _cut(each) for name, each in list(cast("dict[str, object]", value).items())[:_ITEMS]}
+            return {name: _cut(item) for name, item in list(cast("dict[str, object]", value).items())[:_ITEMS]}
         case _:
             return value
 

@@ -22,7 +22,7 @@ from contentsvc_core.text import one_line
 _LONGEST: Final = 4 * 1024 * 1024
 _CONNECT_S: Final = 5.0
 _REDIRECTS: Final = 3
-#: Redirects of a renamed repository: the same request is sent again, whatever its method (GitHub, "Follow redirects").
+#: Redirects of a renamed repository: the request is sent again, whatever its method (GitHub, "Follow redirects").
 _MOVED: Final = frozenset(
     {
         HTTPStatus.MOVED_PERMANENTLY,
@@ -67,7 +67,6 @@ class RestClient:
         self._api_url = httpx.URL(api_url)
         self._dialect = dialect
         self._timeout_s = timeout_s
-        #: The rights that a token needs, for people.
         self._grant = dialect.grant
         self._until = math.inf
         self._client = httpx.AsyncClient(
@@ -109,10 +108,10 @@ class RestClient:
         secrets: Sequence[str] = (),
         at_root: bool = False,
     ) -> Response | HostRefusal:
-        """Send a request and read the answer.
+        """Send a request and read the answer; without ``token``, anonymously.
 
-        Without ``token``, the call is anonymous. With ``at_root``, ``path`` replaces the path of the API's address. No
-        refusal repeats the token or a text of ``secrets``.
+        With ``at_root``, ``path`` replaces the path of the API's address. No refusal repeats the token or a text of
+        ``secrets``.
         """
         if token is not None and not is_token(token):
             # The library would repeat the token in its error message.
@@ -134,7 +133,7 @@ class RestClient:
         except httpx.HTTPError as exc:
             return _unreachable(f"cannot be reached: {_hide(str(exc), hidden) or type(exc).__name__}")
         except (httpx.InvalidURL, ValueError):
-            # In a header of its answer. What such an exception says repeats a part of it, and that may be anything.
+            # In a header of its answer. The exception's message repeats a part of it, which may be anything.
             return _unreachable("sent the request on to what is no address")
 
     async def _follow(self, request: httpx.Request, token: str | None, hidden: Sequence[str]) -> Response | HostRefusal:
@@ -198,7 +197,6 @@ def _said(body: bytes, hidden: Sequence[str]) -> str:
     try:
         error = msgspec.json.decode(body, type=_Error)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        # Not JSON, not UTF-8, or nested too deeply.
         return ""
     parts = [_text(error.message), _text(error.error)]
     for fault in error.errors or ():
@@ -257,7 +255,6 @@ def _strange(what: str, status: int) -> HostRefusal:
 def read_answer(
     answered: Response | HostRefusal, shape: type[_Shape], use: Callable[[_Shape], _Value]
 ) -> HostAnswer[_Value] | HostRefusal:
-    """Read a body of the API's shape; any other body is a refusal."""
     if isinstance(answered, HostRefusal):
         return answered
     try:

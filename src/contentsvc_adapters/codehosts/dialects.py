@@ -18,9 +18,8 @@ class Calling:
     #: The scheme of the token in the header ``Authorization``.
     scheme: str
     headers: Mapping[str, str]
-    #: The right that a token needs for hooks, for people.
+    #: The rights that a token needs for hooks, and to read pull requests and commits; for people.
     grant: str
-    #: The right that a token needs to read pull requests and commits, for people.
     reading_grant: str
     #: A path that answers JSON without a token, whatever the status.
     probe: str = "/"
@@ -33,9 +32,8 @@ class HostDialect(Calling):
 
     new_hook: Mapping[str, str]
     hook_config: Mapping[str, str]
-    #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.
+    #: The path below the hook that changes its configuration alone; empty: no such path.
     config_path: str
-    #: Whether it lists a hook's deliveries.
     lists_deliveries: bool
     graphql_path: str | None = None
     #: Whether its REST API finds the pull request of a commit.
@@ -46,7 +44,6 @@ class HostDialect(Calling):
         return {**self.new_hook, "active": True, "events": list(HOOK_EVENTS), "config": config}
 
     def secret_body(self, secret: str) -> dict[str, Any]:
-        """Return the body that changes a hook's secret, and nothing else."""
         config = {"content_type": "json", "secret": secret, **self.hook_config}
         # One dialect keeps fields that the configuration omits; the other resets a hook's events if they are omitted.
         return config if self.config_path else {"active": True, "events": list(HOOK_EVENTS), "config": config}
@@ -84,7 +81,6 @@ _FORGE: Final = HostDialect(
 
 
 def host_dialect(api_url: str) -> HostDialect:
-    """Return the dialect of an API's address, which has no trailing slash."""
     if api_url.endswith(_FORGE_PATH):
         return _FORGE
     path = urlsplit(api_url).path

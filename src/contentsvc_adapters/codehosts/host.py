@@ -32,7 +32,6 @@ class RestHost:
 
 
 def done(answered: Response | HostRefusal) -> HostAnswer[None] | HostRefusal:
-    """Return the result of a call whose answer has no content of interest."""
     return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
 
 
@@ -66,7 +65,6 @@ async def replace_hook(
 
 
 async def read_one_by_one(client: RestClient, asked: Iterable[Asked], *, token: str) -> HostPullRequests:
-    """Read pull requests, each by a path of its own; missing ones are left out."""
     pull_requests: dict[int, PullRequest] = {}
     for path, shape, described in asked:
         answer = read_answer(await client.ask("GET", path, token=token), shape, described)

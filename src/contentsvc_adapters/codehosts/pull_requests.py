@@ -1,7 +1,6 @@
 """Reading pull requests: at GitHub many in one GraphQL query, elsewhere one REST request for each.
 
-GitHub's rate limit counts a query of either kind as one request. Only GraphQL reports first contributions of merged
-pull requests: REST calls every author of a merged one a contributor.
+Only GraphQL reports first contributions: REST calls every author of a merged pull request a contributor.
 """
 
 import re
@@ -23,8 +22,8 @@ from contentsvc_core.content.pull_requests import (
 )
 from contentsvc_core.text import one_line
 
-#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the largest answer
-#: that the client reads (4 MiB).
+#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the 4 MiB that are
+#: read.
 BATCH: Final = 15
 #: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 REST_CALLS: Final = 40
@@ -140,8 +139,6 @@ class _RestPull(msgspec.Struct):
 @final
 @frozen(kw_only=True)
 class _Read:
-    """The pull requests that were read, and those of authors whose first contribution must be searched."""
-
     found: tuple[PullRequest, ...] = field(converter=tuple)
     newcomers: tuple[PullRequest, ...] = field(converter=tuple)
     full_name: str

@@ -77,8 +77,6 @@ class _Delivery(msgspec.Struct):
 
 @final
 class RestCodeHost(RestHost):
-    """A client in GitHub's dialect, or in that of Forgejo and Gitea if the address ends with ``/api/v1``."""
-
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
         api_url = api_url.rstrip("/")
         self._dialect = host_dialect(api_url)

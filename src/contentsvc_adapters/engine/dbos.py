@@ -1,7 +1,7 @@
 """The durable engine for several nodes: DBOS stores the results of finished steps.
 
-The ledger has the runs, their executors and their results. A DBOS workflow has its run's id, and continues on any node
-where it stopped. DBOS is a singleton: a process has one such engine at a time.
+A DBOS workflow has its run's id, and continues on any node where it stopped. DBOS is a singleton: a process has one
+such engine at a time.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import WorkflowRun
 
-#: The version of the workflow's code, which DBOS records: it resumes a run only under the same version. Names and order
-#: of steps may change without a new version, since runs find results by name.
+#: The version of the code, which DBOS records: it resumes a run only under the same version. Steps may change without a
+#: new version, since runs find results by name.
 _EPOCH: Final = "1"
 _NAME: Final = "contentsvc"
 #: How often a node polls for runs to resume, in seconds.
@@ -50,9 +50,8 @@ class DbosExecution:
     def __init__(
         self, url: str, ledger: RunLedger, clock: Clock, *, executor: str, migrates: bool, pool_size: int = 8
     ) -> None:
-        """Create the engine.
+        """``url``: DBOS's database, as ``postgresql://`` or ``sqlite:///``. Its tables must exist unless ``migrates``.
 
-        ``url`` is DBOS's database, as ``postgresql://`` or ``sqlite:///``; its tables must exist, unless ``migrates``.
         The name ``executor`` is unique to this process.
         """
         self._url = url
@@ -61,7 +60,7 @@ class DbosExecution:
         self._executor = executor
         self._migrates = migrates
         self._pool_size = pool_size
-        #: A resumed run continues in the process that has taken it: so each process has a queue of its own.
+        #: A resumed run continues in the process that has taken it.
         self._queue = f"resumed by {executor}"
         self._sweeping: asyncio.Task[None] | None = None
 
@@ -147,7 +146,6 @@ class DbosExecution:
             self._sweeping.cancel()
             await asyncio.wait({self._sweeping})
         with contextlib.suppress(Exception):
-            # If this fails, one unused row remains.
             await asyncio.wait_for(DBOS.delete_queue_async(self._queue), 1.0)
         await self._destroy()
 
@@ -158,7 +156,6 @@ class DbosExecution:
         def end() -> None:
             DBOS.destroy()
             with contextlib.suppress(RuntimeError):
-                # The loop may have closed meanwhile.
                 loop.call_soon_threadsafe(ended.set)
 
         threading.Thread(target=end, name="engine's end", daemon=True).start()
@@ -178,10 +175,7 @@ class DbosExecution:
             await asyncio.sleep(_SWEEP_EVERY_S)
 
     async def sweep(self) -> int:
-        """Delete a batch of old workflows from DBOS; return their number.
-
-        Workflows that DBOS considers unfinished are kept longer. If such a run is still open, it starts anew.
-        """
+        """Delete a batch of old workflows from DBOS; return their number. Unfinished ones are kept longer."""
         ids: list[str] = []
         for statuses, age in ((_ENDED, _RETENTION), (None, _LONG_RETENTION)):
             old = await DBOS.list_workflows_async(
@@ -198,11 +192,7 @@ class DbosExecution:
 
 
 def migrate_engine(url: str) -> None:
-    """Create or update DBOS's tables.
-
-    Raises:
-        StoreUnavailable: The database cannot be used.
-    """
+    """Create or update DBOS's tables; raise :class:`StoreUnavailable` if the database cannot be used."""
     quieten(logging.getLogger("dbos"))
     try:
         DBOS.migrate(url)

@@ -51,7 +51,7 @@ def engine_options(url: str) -> dict[str, Any]:
 def give_up_in_outages(instance: DBOS) -> None:
     """Disable DBOS's endless retries of lost connections, which block threads; the ledger retries the run instead.
 
-    DBOS has no public option for this. A test that stops the database notices if the attribute loses its effect.
+    DBOS has no public option for this: a test that stops the database checks the attribute.
     """
     instance._sys_db._retry_connection_errors = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
@@ -88,7 +88,6 @@ class _Sparing(logging.Filter):
         if now - self._last < _QUIET_S or str(record.msg).startswith("Asyncio task cancelled"):
             return False
         self._last = now
-        # Some messages contain a traceback, after the first line or at the end of it.
         said = record.getMessage().partition("\n")[0].partition("Traceback (most recent call last)")[0]
         record.msg, record.args = one_line(said.rstrip(": "), 300), ()
         record.exc_info = record.exc_text = record.stack_info = None

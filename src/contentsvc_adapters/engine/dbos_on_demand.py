@@ -1,7 +1,4 @@
-"""DBOS on demand: a process imports and launches DBOS with the first step of a run.
-
-Most runs have no steps, and importing DBOS takes longer than the rest of a start.
-"""
+"""DBOS on demand: imported and launched with the first step of a run. Most runs have none, and the import is slow."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,7 +26,6 @@ class DbosOnDemand:
         self._launch: asyncio.Task[DbosExecution] | None = None
 
     async def open(self) -> None:
-        """Check that DBOS's tables exist, or create them."""
         if await asyncio.to_thread(tables_version, self._url) is None:
             if not self._migrates:
                 raise StoreUnavailable(_NO_TABLES)

@@ -1,7 +1,4 @@
-"""The steps of runs, stored by DBOS in a workflow that has its run's id and receives the steps through a queue.
-
-The workflow is started at the first step: a run without steps costs nothing besides the ledger's writes.
-"""
+"""The steps of runs, stored by DBOS in a workflow that begins with the first step and has its run's id."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -35,7 +32,7 @@ def _queue() -> "asyncio.Queue[_Asked | None]":
 @final
 @define
 class Performance:
-    #: The results of the steps that earlier attempts have finished, by name, in the order of DBOS's records.
+    #: The results of earlier attempts' finished steps by name, in the order of DBOS's records.
     finished: dict[str, str] = field(factory=dict[str, str])
     asked: "asyncio.Queue[_Asked | None]" = field(factory=_queue)
     begun: asyncio.Event = field(factory=asyncio.Event)
@@ -50,15 +47,15 @@ TAKEN: Final[dict[str, Performance]] = {}
 async def perform_run(run_id: str) -> str:
     """Run the steps that a run sends, until the run ends; a run that fails cancels the workflow.
 
-    A cancelled workflow stays unfinished, and is resumed with its stored results. An error would be a final outcome.
+    A cancelled workflow is resumed with its stored results. An error would be a final outcome.
     """
     performance = TAKEN.get(run_id)
     if performance is None or performance.begun.is_set():
         # Another call runs the steps, or the run is not in this process: leave the workflow without an outcome.
         raise asyncio.CancelledError
     performance.task = asyncio.current_task()
-    # DBOS finds results by position and refuses another name there. A resumed run may need other steps than before, for
-    # example after an integration lost its token. So the records are replayed first, whether they are needed or not.
+    # DBOS finds results by position and refuses another name there, and a resumed run may need other steps than before.
+    # So the records are replayed first, whether they are needed or not.
     for name, result in performance.finished.items():
         await DBOS.run_step_async({"name": name}, partial(_recorded, result))
     performance.begun.set()
@@ -109,8 +106,6 @@ def _refuse(request: _Asked, exc: BaseException) -> None:
 
 @final
 class DbosSteps:
-    """The steps of a run. Its workflow begins with the first step; most runs have none."""
-
     def __init__(
         self, run: WorkflowRun, ledger: RunLedger, begin: Callable[[WorkflowRun, Performance], Awaitable[None]]
     ) -> None:

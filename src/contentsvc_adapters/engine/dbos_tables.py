@@ -16,7 +16,6 @@ _CONNECT_S: Final = 3
 
 
 def tables_version(url: str) -> int | None:
-    """Return the version of DBOS's tables; ``None``: they do not exist."""
     try:
         return _in_file(Path(make_url(url).database or "")) if url.startswith("sqlite") else _in_schema(url)
     except (SQLAlchemyError, sqlite3.Error) as exc:

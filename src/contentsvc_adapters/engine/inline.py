@@ -16,16 +16,16 @@ class InlineExecution:
         self._memory = memory
 
     async def open(self) -> None:
-        """Do nothing: the stores are open already."""
+        pass
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
         await workflow.perform(run, _Steps(run, self._ledger, self._memory))
 
     async def check(self) -> None:
-        """Do nothing: without the stores, no run can be taken."""
+        pass
 
     async def close(self) -> None:
-        """Do nothing: the stores are closed elsewhere."""
+        pass
 
 
 @final

@@ -1,7 +1,6 @@
 """Heartbeats of executors: a process detects dead executors and recovers their runs.
 
-Other executors observe the growth of a number, so clocks need not agree. The ledger refuses writes of a process that
-was declared dead too early.
+Other executors observe the growth of a number, so clocks need not agree.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +13,8 @@ from contentsvc_core.ports import Executors, IdSource
 from contentsvc_core.workflows.runs import Recovered, Taken
 
 _KILLED: Final = "the process ended while the run was running"
-#: The number of turns from one search for runs without an executor to the next: 10 s with the default heartbeat, like
-#: the patience with silent executors. An executor leaves such runs when it stops during an outage of the database.
+#: The turns between two searches for runs without an executor: 10 s with the default heartbeat. An executor leaves such
+#: runs when it stops during an outage of the database.
 _ORPHANS_EVERY: Final = 5
 
 
@@ -38,10 +37,10 @@ class Membership:
         patience_s: float = 10.0,
         now: Callable[[], float] = monotonic,
     ) -> None:
-        """Create the membership.
+        """``alone`` means that this is the only process: all other registered executors are dead.
 
-        ``alone`` means that this is the only process: all other registered executors are dead. An executor that is
-        silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic clock.
+        An executor that is silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic
+        clock.
         """
         self._executors = executors
         self._ids = ids
@@ -83,14 +82,13 @@ class Membership:
             self.name = None
 
     def _lost(self, beats: Mapping[str, int]) -> dict[str, int]:
-        """Return the executors that were silent for too long, with the last heartbeat of each."""
         others = {id_: count for id_, count in beats.items() if id_ != self.name}
         if self._alone:
             return others
         now = self._now()
-        # After an outage of the database or a stall of this process, other executors may only seem silent. So a long
-        # pause counts for no more than a quarter of the patience, which leaves time for one hanging heartbeat. It does
-        # count, since turns take long under load, too.
+        # After an outage or a stall of this process, other executors may only seem silent. So a long pause counts for
+        # no more than a quarter of the patience, which leaves time for one hanging heartbeat. It does count, since
+        # turns take long under load, too.
         watched = min(now - self._last, self._patience_s / 4)
         self._last = now
         seen, self._seen = self._seen, {}

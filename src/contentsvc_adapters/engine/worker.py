@@ -1,7 +1,4 @@
-"""The worker: takes runs from the ledger and performs them, in every process with an engine.
-
-The ledger has the state and the owner of each run: nothing is lost when an engine loses its data.
-"""
+"""The worker: takes runs from the ledger and performs them, in every process with an engine."""
 
 import asyncio
 from collections import Counter
@@ -42,7 +39,7 @@ class Worker:
         on_note: EventSink,
         pace: WorkerConfig | None = None,
     ) -> None:
-        """Create the worker. ``on_fault`` gets faults of the store; ``on_note`` removed executors and failed runs."""
+        """``on_fault`` gets faults of the store; ``on_note`` removed executors and failed runs."""
         self._execution = execution
         self._ledger = ledger
         self._on_fault = on_fault
@@ -61,7 +58,6 @@ class Worker:
         #: The runs that the ledger listed last as running in this process, without a task here: id and take.
         self._orphans: set[tuple[str, int]] = set()
         self._beats = 0
-        #: Whether due runs were left that may be taken once a run here has ended.
         self._held_up = False
         self._able = True
 
@@ -113,7 +109,6 @@ class Worker:
         return bool(due) and await self.start(due) > 0
 
     async def start(self, due: Sequence[Due]) -> int:
-        """Start due runs, and return how many could be taken: no run is started twice, here or elsewhere."""
         executor = self._membership.name
         chosen = self._fitting(due)
         self._held_up = True
@@ -212,7 +207,6 @@ class Worker:
     async def _reconcile(self) -> None:
         running = await self._membership.running()
         orphans = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
-        # Only runs seen twice in a row: a run that is being taken at this moment is not lost.
         for key in self._orphans & orphans.keys():
             await self._ledger.give_back(orphans[key])
         self._orphans = set(orphans)
@@ -237,7 +231,7 @@ async def _within(something: Awaitable[object], seconds: float) -> bool:
 
 
 async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
-    """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and give them a moment to clean up."""
+    """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and wait for their cleanup."""
     if not tasks:
         return
     left = max(0.0, deadline - asyncio.get_running_loop().time())

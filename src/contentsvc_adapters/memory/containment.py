@@ -18,7 +18,6 @@ def note_pushes(state: State, post: Post, own: str | None, released: Collection[
 
 
 def contain(state: State, organization_id: str, pushes: Collection[str]) -> None:
-    """Set the release that contains it for each post of these pushes."""
     for key in [(organization_id, push) for push in pushes]:
         releases = _posts(state, state.releases.get(key, ()))
         for post in _posts(state, state.reports.get(key, ())):

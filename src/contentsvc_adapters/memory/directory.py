@@ -38,7 +38,6 @@ class MemoryDirectory:
         refuse_unstorable(organization)
         standing = await self.organization(organization.slug)
         if standing is not None:
-            # A retry with the same organization, after an unknown outcome, succeeds.
             return standing.id == organization.id
         _refuse_another(self._state.organizations, organization)
         self._state.organizations[organization.id] = organization
@@ -211,7 +210,6 @@ class MemoryApiKeys:
         self._state.refuse_stranger(key.organization_id)
         standing = self._state.keys.get(key.prefix)
         if standing is not None:
-            # The same key again, after an unknown outcome, changes nothing.
             if standing.digest != key.digest:
                 message = f"'{key.prefix}' is the prefix of another key"
                 raise Unstorable(message)

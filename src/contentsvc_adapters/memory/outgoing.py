@@ -202,7 +202,6 @@ class MemoryOutbox:
             turns[mine, is_failing] += 1
             due = DueMessage(id=message.id, organization_id=mine, endpoint_id=endpoint.id, is_failing=is_failing)
             ranked.append((is_failing, turns[mine, is_failing], due))
-        # Sorting is stable: within a turn, the message that is due longest comes first.
         in_turns = (due for _, _, due in sorted(ranked, key=lambda each: each[:2]))
         shared = within_shares(in_turns, per_organization=per_organization, sending=sending)
         well = [each for each in shared if not each.is_failing]

@@ -60,10 +60,7 @@ class Mail:
 @final
 @define(kw_only=True)
 class State:
-    """Everything that is stored. One event loop uses it; a change is atomic because nothing awaits in its middle.
-
-    Steps that can fail come before the first change, so that nothing is half-written.
-    """
+    """Everything that is stored. A change is atomic: nothing awaits in its middle, and what may fail comes first."""
 
     organizations: dict[str, Organization] = Factory(dict[str, Organization])
     versions: dict[str, int] = Factory(dict[str, int])
@@ -94,13 +91,10 @@ class State:
     #: By organization and push: the ids of the posts that report the push, and of the releases' that contain the push.
     reports: dict[tuple[str, str], list[str]] = Factory(dict[tuple[str, str], list[str]])
     releases: dict[tuple[str, str], list[str]] = Factory(dict[tuple[str, str], list[str]])
-    #: The pushes that the post of a release contains, by its id.
     released: dict[str, tuple[str, ...]] = Factory(dict[str, tuple[str, ...]])
     changelogs: dict[str, PublicChangelog] = Factory(dict[str, PublicChangelog])
-    #: The organization and the changelog that hold each slug which is or was public.
     slugs: dict[str, tuple[str, str]] = Factory(dict[str, tuple[str, str]])
     images: dict[tuple[str, ImageKind], Image] = Factory(dict[tuple[str, ImageKind], Image])
-    #: The post that has or had a path, by organization and path.
     paths: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
     once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
     alerts: dict[str, IntegrationAlert] = Factory(dict[str, IntegrationAlert])
@@ -132,7 +126,6 @@ class State:
             self.steps.pop(run.id, None)
 
     def count_public(self, *posts: Post) -> None:
-        """Count a change of posts, each as it was or is, in the changelog that shows or showed one of them."""
         for organization_id in {post.organization_id for post in posts if post.published_at is not None}:
             for changelog in self.changelogs_of(organization_id):
                 self.changelogs[changelog.id] = evolve(changelog, revision=changelog.revision + 1)
@@ -153,7 +146,6 @@ class State:
         return [run for id_ in self.unfinished if (run := self.runs[id_]).status is status]
 
     def owned_by_taker(self, run: WorkflowRun | Taken) -> WorkflowRun | None:
-        """Return the stored run, if it is running and its last take is that of ``run``; else ``None``."""
         stored = self.runs.get(run.id)
         if (
             stored is None
@@ -219,11 +211,7 @@ def place(value: _Placed) -> tuple[datetime, str]:
 
 
 def refuse_unstorable(*values: object) -> None:
-    """Refuse values that databases cannot store, so that all stores behave alike.
-
-    Raises:
-        Unstorable: A text is no Unicode (a lone surrogate), or a number has more than 64 bits.
-    """
+    """Raise ``Unstorable`` for what databases cannot store: lone surrogates, numbers of more than 64 bits."""
     try:
         _try(values)
     except (UnicodeEncodeError, OverflowError) as exc:

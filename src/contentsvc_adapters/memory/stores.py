@@ -1,5 +1,3 @@
-"""All stores over one state, under the names that every family of stores uses."""
-
 from typing import final
 
 from attrs import frozen
@@ -78,7 +76,7 @@ class MemoryStores:
     mailbox: Mailbox
 
     async def close(self) -> None:
-        """Do nothing."""
+        pass
 
 
 def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemoryStores:

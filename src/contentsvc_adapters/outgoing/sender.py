@@ -1,7 +1,7 @@
 """Sends messages over HTTP, protected against requests to internal networks.
 
-The checks are those of :mod:`contentsvc_adapters.sites.checking`.
-Redirects are not followed, proxies are not used, and no connection is kept.
+The checks are those of :mod:`contentsvc_adapters.sites.checking`. Redirects are not followed, proxies are not used, and
+no connection is kept.
 """
 
 import asyncio
@@ -58,10 +58,7 @@ class HttpWebhookSender:
     ) -> None:
         """Create the sender.
 
-        Args:
-                opened: Hosts that an operator has allowed, whatever their IP addresses; only they may be reached
-                without TLS.
-                resolve: Resolves a name; raises OSError if it has no address.
+        ``opened`` are hosts that an operator has allowed, whatever their IP addresses; only they need no TLS.
         """
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames(_NAMES_AT_ONCE) if resolve is None else resolve
@@ -110,8 +107,7 @@ class HttpWebhookSender:
         self, site: SiteAddress, name: str, number: IPAddress, headers: Mapping[str, str], body: bytes
     ) -> Answer:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
-        # made for one name must not serve another one.
+        # As in the reader of pages: no proxy, and one client a request.
         async with (
             httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
             client.stream(
@@ -130,7 +126,6 @@ class HttpWebhookSender:
             )
 
     def _context(self) -> ssl.SSLContext:
-        # Made once, when it is needed: it reads every certificate that is trusted.
         if self._tls is None:
             self._tls = httpx.create_ssl_context()
         return self._tls

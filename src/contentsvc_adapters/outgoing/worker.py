@@ -48,7 +48,7 @@ class DispatchWorker:
         self._pacer.expect()
 
     async def close(self, *, within_s: float) -> None:
-        """Accept no more messages, wait up to ``within_s`` seconds for running attempts, and give back the rest."""
+        """Accept no more messages, wait up to ``within_s`` for running attempts, and give back the rest."""
         self._closing = True
         self._pacer.wake()
         deadline = asyncio.get_running_loop().time() + within_s
@@ -72,7 +72,6 @@ class DispatchWorker:
                     self._on_fault(exc)
 
     async def turn(self) -> int:
-        """Lease as many messages as there are free places, and begin to send them; return their number."""
         room = CONCURRENCY - len(self._sending)
         if room <= 0:
             return 0

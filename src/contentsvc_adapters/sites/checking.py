@@ -1,7 +1,7 @@
 """Protection against requests to internal networks (SSRF).
 
-A name is resolved once, every IP address is checked, and one of the checked addresses is connected to. No name is
-resolved after the check, so that a changed DNS answer cannot redirect the connection.
+A name is resolved once, every IP address is checked, and a checked address is connected to: a changed DNS answer cannot
+redirect the connection.
 """
 
 import socket
@@ -43,10 +43,7 @@ def ascii_name(host: str) -> str | None:
 async def checked_numbers(
     site: SiteAddress, name: str, resolve: Resolve
 ) -> Sequence[IPAddress] | NotPublic | NotLookedUp:
-    """Return the IP addresses of a site, all of them public unless an operator has allowed the host.
-
-    ``name`` is the host in ASCII; ``resolve`` raises OSError if it has no address.
-    """
+    """Return the IP addresses of a site, all of them public unless an operator has allowed the host (in ASCII)."""
     try:
         numbers = await resolve(name, site.port)
     except socket.gaierror as exc:

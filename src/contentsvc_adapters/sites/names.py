@@ -1,7 +1,7 @@
 """Resolves names of sites, which users choose, apart from the process's other DNS queries.
 
-A query of the system resolver cannot be cancelled. A few sites with dead name servers would block the event loop's
-threads, so each query has a thread of its own, and their number is limited.
+A query cannot be cancelled. Dead name servers would block the event loop's threads, so each query has a thread of its
+own, and their number is limited.
 """
 
 import asyncio
@@ -24,11 +24,7 @@ class SystemNames:
         self._free = BoundedSemaphore(concurrency)
 
     async def __call__(self, host: str, port: int) -> Sequence[IPAddress]:
-        """Return the IP addresses of a name or address.
-
-        Raises:
-                OSError: No address was found. ``EAI_AGAIN`` also means that too many queries are in progress.
-        """
+        """Return the IP addresses; an ``OSError`` with ``EAI_AGAIN`` may mean that too many queries are in progress."""
         if not self._free.acquire(blocking=False):
             raise socket.gaierror(socket.EAI_AGAIN, "too many names are being looked up")
         loop = asyncio.get_running_loop()

@@ -1,7 +1,4 @@
-"""Reads a page over HTTP, without access to internal networks (port :class:`~contentsvc_core.ports.SiteReader`).
-
-Each hop, redirects included, passes the checks of :mod:`contentsvc_adapters.sites.checking`.
-"""
+"""Reads a page over HTTP, without access to internal networks: each hop passes :mod:`.checking`."""
 
 import asyncio
 import ssl
@@ -85,9 +82,7 @@ class HttpSiteReader:
     ) -> None:
         """Create the reader.
 
-        Args:
-                opened: Hosts that an operator has allowed, whatever their IP addresses.
-                resolve: Resolves a name; raises OSError if it has no address.
+        ``opened`` are hosts that an operator has allowed, whatever their IP addresses.
         """
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames() if resolve is None else resolve
@@ -144,8 +139,8 @@ class HttpSiteReader:
 
     async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
-        # made for one name must not serve another one.
+        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was made
+        # for one name must not serve another one.
         async with (
             httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
             client.stream(

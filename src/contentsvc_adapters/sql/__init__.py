@@ -33,5 +33,4 @@ _HOMES: Final = {
 }
 
 if not TYPE_CHECKING:
-    # A type checker reads the imports above, and refuses every other name.
     __getattr__ = names_on_demand(__name__, _HOMES)

@@ -1,8 +1,4 @@
-"""The paths and the facets of published posts.
-
-The transaction that publishes a post or changes its title sets them. A post keeps its earlier paths, so that old links
-redirect.
-"""
+"""The paths and the facets of published posts, set by the transaction that publishes a post or changes its title."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,9 +20,9 @@ _SETTING: Final = update(posts).where(posts.c.id == bindparam("post"))
 
 
 def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -> None:
-    """Set the facets of posts, and the path of each that was ever published.
+    """Set the facets of posts, and the path of each that was ever published: the first that no other post has or had.
 
-    The path is the first candidate that no other post has or had.
+    A post keeps its earlier paths, so that old links redirect.
     """
     published = [post for post in changed if post.published_at is not None]
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.

@@ -1,7 +1,4 @@
-"""The amount of unfinished work, for monitoring.
-
-The queries are cheap, however many runs have ended.
-"""
+"""The amount of unfinished work, for monitoring. The queries are cheap, however many runs have ended."""
 
 from datetime import datetime
 from typing import Final, TypeVar, final
@@ -34,8 +31,6 @@ class Backlog:
 
 
 async def backlog(database: Database, now: datetime) -> Backlog:
-    """Count the unfinished runs in one snapshot."""
-
     def read(connection: Connection) -> Backlog:
         row = connection.execute(statement()).one()
         due_for_ms = 0 if row.oldest is None else max(0, to_ms(now) - row.oldest)

@@ -10,7 +10,7 @@ from contentsvc_core.errors import StoreUnavailable
 _Question = TypeVar("_Question")
 _Answer = TypeVar("_Answer")
 
-#: The maximum number of calls in one transaction: locks are held for a short time only.
+#: The maximum number of calls in one transaction, so that locks are held for a short time only.
 _MOST: Final = 64
 
 
@@ -28,7 +28,6 @@ class Batcher(Generic[_Question, _Answer]):
         self._asking: asyncio.Task[None] | None = None
 
     async def __call__(self, question: _Question) -> _Answer:
-        """Return the answer to a question; the question of a cancelled call is skipped unless it is being answered."""
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, answer))
         if self._asking is None or self._asking.done():

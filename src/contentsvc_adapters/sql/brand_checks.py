@@ -10,8 +10,7 @@ from contentsvc_core.refusals import Refusal
 def unknown_brand(connection: Connection, organization_id: str, brand_id: str | None) -> Refusal | None:
     """Return a fault if the named identity does not exist.
 
-    The transaction must hold the lock of the organization's row. Deletions of identities lock it as well, so the answer
-    holds until the transaction ends.
+    The transaction must hold the organization's row, as deletions of identities do: the answer holds until it ends.
     """
     if brand_id is None:
         return None

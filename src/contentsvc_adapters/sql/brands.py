@@ -1,8 +1,4 @@
-"""The brand identities.
-
-Each change of an organization's identities locks the organization's row first. The next change sees the result, so
-there is one default, and one identity of each name. The unique indexes enforce the same.
-"""
+"""The brand identities. Each change locks the organization's row, so that changes are serialized."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -110,9 +106,8 @@ class SqlBrandIdentities:
             _lock(connection, organization_id)
             refused = remove_brand(_all(connection, organization_id), brand_id)
             if refused is not None:
-                # If the transaction runs again after an unknown outcome, the identity may be deleted already.
                 return removed[0] if removed and refused is UNKNOWN_BRAND else refused
-            # Decisions on deliveries depend on triggers, so the version is raised.
+            # Decisions on deliveries depend on triggers.
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
             removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
@@ -137,7 +132,7 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusa
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
-    # Written with its own value: a SELECT would not lock out other writers. A missing organization has no identities.
+    # Written with its own value: a SELECT would not lock out other writers.
     standing = update(organizations).where(organizations.c.id == organization_id)
     connection.execute(standing.values(version=organizations.c.version))
 

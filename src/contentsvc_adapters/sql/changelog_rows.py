@@ -81,7 +81,6 @@ def save_changelog(
 def put_image(
     connection: Connection, dialect: Dialect, changelog_id: str, kind: ImageKind, image: Image | None, at: datetime
 ) -> None:
-    """Write or delete a picture, and update the list of pictures in its changelog's row."""
     locking = select(public_changelogs).where(public_changelogs.c.id == changelog_id).with_for_update()
     found = connection.execute(locking).first()
     if found is None:
@@ -139,7 +138,6 @@ def changelog_of(row: AnyRow) -> PublicChangelog:
 
 
 def _is_anothers(connection: Connection, changelog: PublicChangelog, *, is_new: bool) -> bool:
-    """Return whether another organization has or holds the slug or, if the slug is new, has it as its own slug."""
     owner, slug = changelog.organization_id, changelog.slug
     having = [
         select(public_changelogs.c.id).where(public_changelogs.c.slug == slug, public_changelogs.c.owner_id != owner),

@@ -1,7 +1,4 @@
-"""The public changelogs, and the posts that they show.
-
-Each content type has its own range of an index, so only as many rows as requested are read.
-"""
+"""The public changelogs. Each content type has its own range of an index: only as many rows as requested are read."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence

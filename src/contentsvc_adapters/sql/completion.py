@@ -98,7 +98,6 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
 
 
 def told(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
-    """Return the keys that a post has, or had before it was deleted."""
     deleted = connection.execute(_TOLD, {"organizations": [organization_id], "keys": list(keys)})
     carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
     return {row.once_key for row in deleted} | set(carried)

@@ -9,14 +9,13 @@ from contentsvc_adapters.sql.schema import organizations
 
 
 class _Unchanged(Exception):
-    """Rolls back a change without an effect, so that the version stays the same."""
+    pass
 
 
 async def change_configuration(database: Database, organization_id: str, change: Callable[[Connection], bool]) -> bool:
     """Change an organization's configuration and raise its version; return whether anything changed.
 
-    The version is raised first: its row serializes the changes of one organization, so that no change waits for a
-    second lock that another change holds.
+    The version is raised first: its row serializes the changes, so that none waits for a lock that another holds.
     """
     raising = update(organizations).where(organizations.c.id == organization_id)
 

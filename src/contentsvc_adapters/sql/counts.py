@@ -1,7 +1,7 @@
 """Pages of a list, found by counts of its rows in stretches of time.
 
-The counts lead from the longest stretches to the shortest ones that hold a page. Rows are skipped only inside those. So
-each page costs about the same, while ``OFFSET`` alone would read all rows before it.
+The counts lead from the longest stretches to the shortest ones that hold a page; rows are skipped only inside those.
+``OFFSET`` alone would read all rows before the page.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -35,10 +35,7 @@ class Stretch:
 
 
 def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list[Stretch], int]:
-    """Return the stretches that hold the rows ``offset`` to ``offset + limit`` of a list, in the list's order.
-
-    Also returns the offset inside the first stretch.
-    """
+    """Return the stretches that hold rows ``offset`` to ``offset + limit``, and the offset inside the first one."""
     chosen: list[Stretch] = []
     for stretch in stretches:
         if not chosen and offset >= stretch.number:
@@ -83,12 +80,9 @@ class Listing:
         ascending: bool = False,
         by: str = "created_at",
     ) -> tuple[_Rows, Pagination] | Refusal:
-        """Count an organization's rows and read one page of them.
+        """Count an organization's rows and read one page of them, in a transaction with one snapshot.
 
-        Args:
-                connection: In a transaction with one snapshot; otherwise counts and rows could contradict each other.
-                filters: Allowed values; the columns exist in both tables.
-                by: The time column for sorting. Counts find pages by ``created_at`` only.
+        ``by`` is the time column for sorting: counts find pages by ``created_at`` only.
         """
         question = _Question(self, connection, whole, organization_id, filters, ascending, by)
         longest = question.stretches(self.spans[0])
@@ -133,12 +127,10 @@ class _Question:
         if within is not None:
             if not within:
                 return []
-            # Stretches between the given ones hold no rows.
             since, until = min(each.since for each in within), max(each.until for each in within)
             counting = counting.where(starts_at >= since, starts_at < until)
         counting = counting.group_by(starts_at).having(number != 0)
         rows = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
-        # In PostgreSQL, the sum of integers is a decimal number.
         return [Stretch(since, since + span, int(number)) for since, number in rows]
 
     def inside(self, stretch: Stretch) -> Sequence[ColumnElement[bool]]:
@@ -166,8 +158,7 @@ class _Question:
 def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, before_ms: int) -> Delete:
     """Create the statement that deletes empty counts of stretches that begin before ``before_ms``.
 
-    The deleted rows add up to zero, so no sum changes, even with concurrent writers: the rows are locked first, and
-    rows that others have locked stay.
+    The deleted rows add up to zero, so no sum changes: they are locked first, and rows that others have locked stay.
     """
     counts = listing.counts
     key = [column for column in counts.primary_key if column.name != "organization_id"]

@@ -38,7 +38,7 @@ _FIRST_VERSION: Final = 1
 
 
 class _Taken(Exception):
-    """Rolls back an addition: another integration has one of the repositories."""
+    pass
 
 
 @final
@@ -69,7 +69,6 @@ class SqlDirectory(SqlTriggers):
             owner_id = connection.scalar(owner)
             if owner_id is None:
                 raise Unstorable(_anothers(organization.id))
-            # The same organization again, after an unknown outcome, counts as added.
             return owner_id == organization.id
 
         return await self._database.write(add)

@@ -78,7 +78,7 @@ def _at(ms: int | None) -> datetime | None:
     return None if ms is None else from_ms(ms)
 
 
-#: The fields that have another form in their columns: how they are stored, and how they are read.
+#: The fields that have another form in their columns, with the functions that store and read them.
 _FORMS: Final[Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
     "repository_ids": (json_of, msgspec.json.decode),
     "event_types": (json_of, msgspec.json.decode),
@@ -97,13 +97,11 @@ _Stored = TypeVar("_Stored", Trigger, Schedule)
 
 
 def row_of(found: Trigger | Schedule) -> dict[str, Any]:
-    """Return the row of a trigger or a schedule: a column for each field."""
     row = {each.name: getattr(found, each.name) for each in attrs.fields(type(found)) if each.init}
     return {name: _FORMS[name][0](value) if name in _FORMS else value for name, value in row.items()}
 
 
 def read_row(kind: type[_Stored], row: AnyRow) -> _Stored:
-    """Return the trigger or the schedule of a row."""
     values: dict[str, Any] = {each.name: getattr(row, each.name) for each in attrs.fields(kind) if each.init}
     values |= {name: _FORMS[name][1](value) for name, value in values.items() if name in _FORMS}
     return kind(**values)

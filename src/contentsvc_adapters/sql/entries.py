@@ -10,8 +10,7 @@ from contentsvc_adapters.sql.schema import events, log_entries, posts, workflow_
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
 
-#: The largest difference between the time in an entry's id and the entry's own time, in milliseconds. Reading a body
-#: takes time, and clocks are adjusted.
+#: The largest difference between the time in an entry's id and the entry's own time, in milliseconds.
 _ABOUT_MS: Final = 10 * 60 * 1000
 
 _LINES: Final[Select[*tuple[Any, ...]]] = select(
@@ -51,11 +50,10 @@ def sized_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
 def find_entry(
     connection: Connection, entries: Select[*tuple[Any, ...]], organization_id: str, log_id: str
 ) -> rows.AnyRow | None:
-    """Return an entry by its id.
+    """Return an entry by its id, without an index on ids: every delivery would pay for it.
 
-    There is no index on ids, because every delivery would pay for it. The event of an entry has the same id and time as
-    the entry. The id of an entry without an event contains about the entry's time. Only if both fail, all entries of
-    the organization are searched.
+    The event of an entry has the same id and time. The id of an entry without an event contains about the entry's time.
+    Only if both fail, all entries of the organization are searched.
     """
     mine = entries.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
     arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)

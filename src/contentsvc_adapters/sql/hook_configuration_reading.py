@@ -77,10 +77,9 @@ class Found:
 def read_hook_configurations(
     addresses: Sequence[Address], known: Mapping[str, Known], connection: Connection
 ) -> Sequence[Found | None]:
-    """Read the configuration for hook addresses in a few statements; ``None``: no such integration.
+    """Read the configuration for hook addresses; ``None``: no such integration. The transaction must have one snapshot.
 
-    Remembered triggers in ``known`` are not read again if their version is current. The transaction must have one
-    snapshot.
+    Remembered triggers in ``known`` are not read again if their version is current.
     """
     parameters = {"integrations": sorted({address.integration_id for address in addresses})}
     connected = {row.id: row for row in connection.execute(_INTEGRATIONS, parameters)}

@@ -25,13 +25,12 @@ REMEMBERED: Final = 10_000
 class HookConfigurations:
     """Reads configurations, fresh or from the cache.
 
-    A change can come from any process and notifies no cache, so cached values may be outdated. A decision on them is
-    settled against the organization's version; a stale settlement drops them from the cache
-    (docs/decisions/0016-remembered-endpoints.md).
+    A change notifies no cache. A decision on cached values is settled against the organization's version; a stale
+    settlement drops them from the cache (docs/decisions/0016-remembered-endpoints.md).
     """
 
     def __init__(self, database: Database, sealer: SecretSealer, *, remembered: int = REMEMBERED) -> None:
-        """Create the cache of at most ``remembered`` hook addresses; it holds their secrets in clear."""
+        # The cache holds secrets in clear.
         self._database = database
         self._sealer = sealer
         self._remembered = remembered
@@ -41,7 +40,6 @@ class HookConfigurations:
         self._reading: Final[Batcher[Address, Found | None]] = Batcher(self._read)
 
     def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
-        """Return the cached configuration with the secrets that verify at ``now``; ``None``: it is not cached."""
         known = self._known.get(address)
         # After a backward step of the clock, secrets could verify again that were omitted by the read.
         if known is None or now < known.read_at:
@@ -52,7 +50,7 @@ class HookConfigurations:
         return known.hook
 
     async def read(self, address: Address, now: datetime) -> HookConfiguration | None:
-        """Read the configuration of a hook address and cache it if it exists; concurrent reads share a transaction."""
+        """Read a configuration and cache it if it exists; concurrent reads share a transaction."""
         stored = await self._reading(address)
         if stored is None:
             return None
@@ -104,7 +102,6 @@ class HookConfigurations:
         return await self._database.read(partial(read_hook_configurations, addresses, cached))
 
     def forget(self, organization_id: str, version: int) -> None:
-        """Drop the cached addresses of an organization that were read at an outdated version."""
         organization = self._organizations.get(organization_id)
         if organization is not None and organization.version == version:
             del self._organizations[organization_id]
@@ -112,7 +109,7 @@ class HookConfigurations:
                 del self._known[address]
 
     def _organization(self, address: Address, version: int) -> "_Organization | None":
-        """Return the cache entry of an address's organization; ``None``: a later version has been read meanwhile."""
+        """Return the organization's cache entry; ``None``: a later version has been read meanwhile."""
         organization = self._organizations.get(address.organization_id)
         if organization is not None and organization.version < version:
             self.forget(address.organization_id, organization.version)
@@ -158,8 +155,6 @@ class _Known:
 @final
 @define
 class _Organization:
-    """The cached values of an organization, all of one version."""
-
     version: int
     addresses: set[Address] = field(init=False, factory=set)
     #: All enabled triggers; ``None``: not read yet.

@@ -35,7 +35,6 @@ _APART_MS: Final = 300_000
 
 
 async def ids_beginning_with(database: Database, kind: str, beginning: str, *, limit: int) -> Sequence[str]:
-    """Return the ids of a kind that begin with a text, newest first."""
     column = _COLUMNS[kind]
     query = select(column).where(column >= beginning, column < beginning + _LAST)
     if kind == "log":

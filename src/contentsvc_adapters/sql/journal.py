@@ -52,7 +52,6 @@ class SqlJournal:
     async def answered(
         self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
     ) -> set[str]:
-        """Return the successful deliveries, read from the part of the log since ``since``."""
         query = select(log_entries.c.reference_id).where(
             log_entries.c.organization_id == organization_id,
             log_entries.c.created_at >= to_ms(since),
@@ -75,7 +74,7 @@ class SqlJournal:
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
-        """Count the entries and read one page in one snapshot: the sizes first, then the payloads that fit."""
+        """Read count and page in one snapshot: the sizes first, then the payloads that fit."""
         filters = {
             "integration_id": query.integration_ids,
             "status": [status.value for status in query.statuses],
@@ -125,8 +124,7 @@ class SqlJournal:
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
         old = claims.c.claimed_at <= to_ms(before)
-        # The limit is a literal. PostgreSQL plans a repeated statement for unknown parameters, would assume a tenth of
-        # all claims, and scan the whole table.
+        # A literal: PostgreSQL plans a repeated statement for unknown parameters, and would scan the whole table.
         oldest = select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(literal_column(str(limit)))
         sweeping = delete(claims).where(claims.c.key.in_(self._bounded(oldest)))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
@@ -134,8 +132,8 @@ class SqlJournal:
     def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
         """Return the rows that one sweep deletes.
 
-        The rows are locked, and rows that another transaction is changing are skipped, so that sweeps cannot deadlock.
-        A common table expression is evaluated once, so its limit holds; a planner may evaluate a subquery again.
+        The rows are locked, and locked rows are skipped, so that sweeps cannot deadlock. A common table expression is
+        evaluated once, so its limit holds; a planner may evaluate a subquery again.
         """
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
 

@@ -21,7 +21,6 @@ class SqlRateLimitStore:
         self._database = database
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        """Apply a transition under the bucket's lock; nothing is written if the window stays the same."""
         return await self._database.write(partial(self._update, bucket.name, transition))
 
     def _update(self, bucket: str, transition: Transition, connection: Connection) -> Verdict:
@@ -45,8 +44,7 @@ class SqlRateLimitStore:
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = rate_windows.c.expires_at <= to_ms(before)
         first = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
-        # Locked, so that a window that is used again during the deletion stays, and sweeps cannot deadlock. A common
-        # table expression is evaluated once, so its limit holds.
+        # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(rate_windows).where(expired, rate_windows.c.bucket.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)

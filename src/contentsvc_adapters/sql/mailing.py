@@ -38,7 +38,6 @@ _OWNERS: Final[Select[*tuple[Any, ...]]] = (
 
 
 def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurrence]) -> None:
-    """Store an announcement of each post that this transaction publishes, if the organization has subscribers."""
     published = [occurrence for occurrence in occurrences if occurrence.type is EventType.POST_PUBLISHED]
     if not published:
         return
@@ -144,7 +143,6 @@ class SqlMailbox:
         return [_announced(row) for row in rows]
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
-        """Move the due time to the lease's end; the conditional update decides which mails are taken."""
         # Organizations take turns, so that a large batch of one does not hold up the mails of the others.
         turn = func.row_number().over(partition_by=mails.c.organization_id, order_by=(mails.c.due_at, mails.c.id))
         due = [
@@ -158,7 +156,6 @@ class SqlMailbox:
         def look(connection: Connection) -> list[str]:
             return [id_ for query in due for id_ in connection.scalars(query)][:limit]
 
-        # A read first: if no mail is due, no writer has to wait.
         ids = await self._database.read(look)
         if not ids:
             return ()

@@ -35,7 +35,7 @@ class SqlPostLibrary:
     ) -> tuple[Sequence[Post], Pagination] | Refusal:
         """Count the posts and read one page in one snapshot.
 
-        A filter of fields without counts examines all posts of the organization that the other filters leave.
+        A filter of fields without counts examines all posts that the other filters leave.
         """
         if not query.is_counted:
             return await self._examined(organization_id, query, request)
@@ -156,7 +156,6 @@ class SqlPostLibrary:
 
         def add(connection: Connection) -> None:
             if connection.scalar(adding, row) is None:
-                # The transaction runs again after an unknown outcome, and was committed the first time.
                 return
             first = PostVersion(number=1, text=post.text, saved_at=post.updated_at, author=author)
             add_versions(connection, post.id, [first])
@@ -169,7 +168,6 @@ class SqlPostLibrary:
         await self._database.write(add)
 
     async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
-        """Update a post if its last change is ``seen``, so that one of several concurrent changes wins."""
         mine = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
         values = {
             "title": post.title,
@@ -212,7 +210,6 @@ class SqlPostLibrary:
                     from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
 
-                    # Other columns may have changed meanwhile: the message shows the stored post.
                     row = connection.execute(select(posts).where(*mine)).one()
                     enqueue(connection, self._database.dialect, [post_published(rows.post_of(row))])
                 done = True
@@ -226,7 +223,6 @@ class SqlPostLibrary:
     async def remove(
         self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        """Delete a post; its key remains reported."""
         removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         if seen is not None:
             removing = removing.where(posts.c.updated_at == to_ms(seen))
@@ -247,7 +243,6 @@ class SqlPostLibrary:
 
                     note_change(connection, organization_id, at)
                 done = True
-            # ``done`` is true if the transaction runs again after an unknown outcome and was committed the first time.
             return done
 
         return await self._database.write(remove)

@@ -1,5 +1,3 @@
-"""Batched lookups of single rows, which concurrent runs need."""
-
 from collections.abc import Sequence
 from typing import Any, Final, final
 
@@ -21,7 +19,6 @@ class RowLoader:
         self._asking: Batcher[str, AnyRow | None] = Batcher(self._ask)
 
     async def find(self, organization_id: str, key: str) -> AnyRow | None:
-        """Return an organization's row, read after this call began."""
         row = await self._asking(key)
         return row if row is not None and row.organization_id == organization_id else None
 

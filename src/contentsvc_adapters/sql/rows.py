@@ -25,10 +25,7 @@ POST_SEPARATOR: Final = " "
 def event_row(
     log: LogEntry, event: Event, *, of: ContextRecord | Delivered | None, data: str | None = None
 ) -> dict[str, Any]:
-    """Return the row of an event that came with ``log``.
-
-    ``of`` is the source of the repository's name, if known; ``data`` the event in JSON, if it is encoded already.
-    """
+    """Return the row of an event that came with ``log``; ``data``: the event in JSON, if it is encoded already."""
     return {
         "id": log.id,
         "organization_id": log.organization_id,
@@ -66,10 +63,7 @@ def log_row(entry: LogEntry) -> dict[str, Any]:
 
 
 def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
-    """Return the log entry of a row.
-
-    ``stored`` is the ``payload``, or the ``event_data`` of the event; ``None``: the payload is left out.
-    """
+    """Return the log entry of a row with its ``payload`` or ``event_data``; ``stored`` is ``None``: it is left out."""
     detail: Event | dict[str, Any] | None = None
     if stored is not None and stored.event_data is not None:
         detail = event_of(row.event_id, row.event_type, stored.event_data)
@@ -79,7 +73,6 @@ def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
 
 
 def listed_entry(row: AnyRow) -> ListedEntry:
-    """Return a log entry for lists; the row has the columns of ``listed_entries``."""
     event = None if row.event_id is None else _summary(row, row.event_type)
     post = None if row.post is None else ResultingPost(*row.post.split(POST_SEPARATOR, 1))
     return ListedEntry(**_line(row), event=event, post=post)
@@ -114,7 +107,6 @@ def event_of(id_: str, kind: str, data: str | bytes) -> Event:
 
 
 def _summary(row: AnyRow, kind: str) -> EventSummary:
-    """Return the summary of an event; without a stored one, it is made from the event unless that is large."""
     if row.summary is not None:
         return summary_from_json(kind, row.summary)
     if row.small_data is not None:
@@ -142,7 +134,6 @@ def _asked(row: AnyRow, data: str) -> Generation | SiteReading:
     try:
         return payload_from_json(row.type, data)
     except Exception as exc:
-        # As with events.
         message = f"the request of run {row.id} cannot be read: {type(exc).__name__}"
         raise UnreadableRow(message) from exc
 
@@ -171,7 +162,6 @@ def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
 
 
 def context_record(row: AnyRow) -> ContextRecord:
-    """Return a context record; the row has its event's ``repository``, ``delivery_id``, ``type`` and ``data``."""
     return ContextRecord(
         id=row.id,
         organization_id=row.organization_id,
@@ -204,7 +194,6 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
 
 
 def workflow_run(row: AnyRow, event: Event | None) -> WorkflowRun:
-    """Return a run; ``event`` is that of the delivery that started the run; ``None``: a request started it."""
     cause = _asked(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
     return WorkflowRun(**_state(row), cause=cause)
 
@@ -232,7 +221,7 @@ def _state(row: AnyRow) -> dict[str, Any]:
 
 
 def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
-    """Return the row of a new post; ``run_id`` is the run that wrote it, and ``push`` the push that it reports."""
+    """Return the row of a new post; ``push`` is the push that the post reports."""
     return {
         "id": post.id,
         "organization_id": post.organization_id,
@@ -258,7 +247,6 @@ def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | No
 
 
 def once_digest(once: str) -> bytes:
-    """Return the stored digest of a once-key, which at most one post has."""
     return blake2b(once.encode(), digest_size=16).digest()
 
 

@@ -37,7 +37,6 @@ def has_status(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnEle
 
 
 def owned_by_taker(run: WorkflowRun | Taken) -> ColumnElement[bool]:
-    """Return the condition that a run is running under the take of ``run``."""
     return (
         (workflow_runs.c.id == run.id)
         & (workflow_runs.c.organization_id == run.organization_id)
@@ -47,7 +46,6 @@ def owned_by_taker(run: WorkflowRun | Taken) -> ColumnElement[bool]:
 
 
 def changing(run: WorkflowRun | Taken) -> Update:
-    """Return an update of a run that applies only under the take of ``run``."""
     return update(workflow_runs).where(owned_by_taker(run))
 
 
@@ -59,7 +57,7 @@ def forget(connection: Connection, ids: Sequence[str]) -> None:
 
 
 def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
-    """Store a requested run and its request; False: the run exists already."""
+    """Store a requested run and its request; ``False``: the run exists already."""
     request = run.cause
     assert isinstance(request, Generation | SiteReading)  # what deliveries start is settled with them
     asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)

@@ -1,7 +1,7 @@
 """The schedules, and the runs that they start.
 
-Each change of an organization's schedules locks the organization's row first, so that changes and firings are
-serialized. The version in that row stays the same, because no decision on deliveries uses schedules.
+Each change locks the organization's row, so that changes and firings are serialized. The version in that row stays the
+same, because no decision on deliveries uses schedules.
 """
 
 from collections.abc import Callable, Sequence
@@ -113,21 +113,16 @@ class SqlSchedules:
             # Waits for a concurrent firing: its run exists afterwards, or never will.
             _lock(connection, organization_id, may_miss=True)
             gone = connection.execute(delete(schedules).where(mine)).rowcount > 0
-            # If the transaction runs again after an unknown outcome, the schedule may be deleted already.
             removed = removed or gone
             return removed
 
         return await self._database.write(remove)
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """Read the due schedules.
-
-        Each one's content is read separately, so that a faulty one does not hold up the others.
-        """
+        """Read the due schedules; each content separately, so that a faulty one does not hold up the others."""
         return await self._database.read(partial(read_due, schedules, now, limit=limit, after=after))
 
     async def fire(self, firing: Firing) -> bool:
-        """Store a run and move its schedule to the next slot; the due time decides which call fires."""
         run = firing.run
         zone = select(organizations.c.time_zone).where(organizations.c.id == run.organization_id).scalar_subquery()
         moving = (
@@ -147,7 +142,6 @@ class SqlSchedules:
 def read_due(
     table: Table, now: datetime, connection: Connection, *, limit: int, after: DueSchedule | None
 ) -> list[DueSchedule]:
-    """Read the rows of a table that are due at a time, the longest waiting first."""
     query = (
         select(table.c.id, table.c.organization_id, table.c.due_at)
         .where(table.c.due_at <= to_ms(now), table.c.enabled)
@@ -174,9 +168,7 @@ def fire(dialect: Dialect, moving: Update, run: WorkflowRun, connection: Connect
 
 
 def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo | None:
-    """Lock out other changes of an organization until the transaction ends, and return its time zone.
-
-    ``None``: it does not exist.
+    """Lock out other changes of an organization until the transaction ends; return its time zone, if it exists.
 
     Raises:
         Unstorable: The organization does not exist, and ``may_miss`` is false.
@@ -207,11 +199,10 @@ def _one(connection: Connection, organization_id: str, schedule_id: str) -> Sche
 
 
 def move_schedules(connection: Connection, organization_id: str, now: datetime, zone: ZoneInfo) -> None:
-    """Store the slots of an organization's schedules in another time zone; the organization's row is locked."""
+    """Store the slots of schedules in another time zone; the organization's row is locked."""
     for schedule in all_schedules(connection, organization_id):
         put_schedule(connection, moved(schedule, now, zone))
 
 
 def put_schedule(connection: Connection, schedule: Schedule) -> None:
-    """Store a changed schedule."""
     connection.execute(update(schedules).where(schedules.c.id == schedule.id).values(row_of(schedule)))

@@ -1,5 +1,3 @@
-"""Runs with their events; runs of one event share the event."""
-
 import asyncio
 from collections.abc import Sequence
 from typing import final
@@ -45,7 +43,6 @@ class SharedEvents:
         self._shared: WeakValueDictionary[str, Event] = WeakValueDictionary()
 
     async def runs(self, found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
-        """Return the readable runs, and for each unreadable run its id and the reason."""
         cache = _Known()
         delivered = {row.event_id: row for row in found if row.type not in REQUESTED_KINDS}
         for event_id in delivered:

@@ -1,5 +1,3 @@
-"""All stores over one database, with the attribute names that every family of stores uses."""
-
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
@@ -45,8 +43,7 @@ _DRAINED_WITHIN_S: Final = 2.5
 class SqlStores:
     """The stores of one database. They cache no rows, so writes of other processes are visible at once.
 
-    A store's module is imported on first access: a command that lists keys loads no other store. A server accesses all
-    stores while it starts.
+    A store's module is imported on first access: a command that lists keys loads no other store.
     """
 
     def __init__(self, database: "Database", sealer: "SecretSealer") -> None:

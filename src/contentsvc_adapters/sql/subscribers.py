@@ -22,7 +22,6 @@ from contentsvc_core.timestamps import from_ms, to_ms
 
 #: A literal: the planner cannot match the partial index against a parameter.
 _ASKED: Final = subscribers.c.status == literal_column(f"'{SubscriberStatus.PENDING.value}'")
-#: The condition that the address's owner has confirmed the subscription.
 CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 
@@ -66,7 +65,6 @@ class SqlSubscribers:
         return await self._database.write(request)
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
-        """Confirm a pending subscriber; the conditional update decides."""
         values = {
             "status": SubscriberStatus.CONFIRMED.value,
             "confirmed_at": to_ms(at),
@@ -82,7 +80,6 @@ class SqlSubscribers:
 
         def confirm(connection: Connection) -> Subscriber | None:
             connection.execute(confirming)
-            # Also finds the row if the transaction runs again after an unknown outcome.
             row = connection.execute(reading).first()
             return None if row is None else subscriber_of(row)
 
@@ -101,8 +98,6 @@ class SqlSubscribers:
 
         def remove(connection: Connection) -> int:
             nonlocal removed
-            # If the transaction runs again after an unknown outcome, nothing is left to delete: the first number
-            # counts.
             removed = connection.execute(delete(subscribers).where(which)).rowcount or removed
             return removed
 
@@ -133,7 +128,7 @@ class SqlSubscribers:
             .order_by(subscribers.c.created_at, subscribers.c.id)
             .limit(limit)
         )
-        # As with sessions: a CTE, so that the rows are selected once, and locked.
+        # As in the sweep of sessions.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)

@@ -1,5 +1,3 @@
-"""The triggers of an organization. Each change is checked against the other triggers under a lock."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -29,8 +27,6 @@ from contentsvc_core.workflows.triggers import (
 
 
 class _Refused(Exception):
-    """Rolls back an addition."""
-
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
         self.refusal = refusal
@@ -57,7 +53,6 @@ class SqlTriggers:
         answer: list[Trigger | Refusal] = []
 
         def run(connection: Connection) -> bool:
-            # If the transaction runs twice, the last result counts: that transaction was committed.
             changed = change_trigger(all_triggers(connection, organization_id), trigger_id, change)
             answer[:] = [changed]
             if isinstance(changed, Refusal):
@@ -79,7 +74,6 @@ class SqlTriggers:
         def run(connection: Connection) -> bool:
             nonlocal removed
             gone = connection.execute(removing).rowcount > 0
-            # If the transaction runs again after an unknown outcome, the trigger may be deleted already.
             removed = removed or gone
             return gone
 
@@ -99,7 +93,6 @@ class SqlTriggers:
         return await self._database.read(partial(read_due, triggers, now, limit=limit, after=after))
 
     async def fire_trigger(self, firing: Firing) -> bool:
-        """Store the run of a window and begin the next window; the condition on the window's end decides which one."""
         run = firing.run
         moved = (
             update(triggers)
@@ -114,7 +107,7 @@ class SqlTriggers:
 
 
 def move_windows(connection: Connection, organization_id: str, now: datetime, zone: ZoneInfo) -> None:
-    """Store the ends of an organization's windows in another time zone; the organization's row is locked."""
+    """Store the ends of windows in another time zone; the organization's row is locked."""
     for trigger in all_triggers(connection, organization_id):
         changing = update(triggers).where(_is(organization_id, trigger.id))
         connection.execute(changing.values(row_of(moved_window(trigger, now, zone))))

@@ -49,7 +49,6 @@ class ModelEndpoint:
     #: The address before ``/chat/completions``, e.g. ``https://api.example/v1``.
     base_url: str = field(converter=lambda url: url.rstrip("/"))
     model: str
-    #: Empty: no key is sent.
     key: str = field(default="", repr=False, validator=_printable)
     #: The time limit for one piece of content with all retries, in seconds.
     timeout_s: float = 120.0
@@ -64,9 +63,6 @@ class ModelEndpoint:
 @final
 @frozen(kw_only=True)
 class Patience:
-    """Retry and timeout policy."""
-
-    #: The number of tries while the server is busy or unreachable.
     tries: int = 4
     #: The first pause, in seconds; it doubles.
     first_pause_s: float = 0.5
@@ -140,7 +136,7 @@ class Chat:
                 return InvalidCompletion(reason=f"{answer.reason}, {tried} times")
             if answer.after_s > self._patience.longest_pause_s:
                 return InvalidCompletion(reason=f"{answer.reason}, and wants to be asked again in {answer.after_s:g} s")
-            # At least as long as the server asks, and jittered, so that runs do not retry all at once.
+            # Jittered, so that runs do not retry all at once.
             await asyncio.sleep(max(answer.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
             pause_s = min(2 * pause_s, self._patience.longest_pause_s)
 

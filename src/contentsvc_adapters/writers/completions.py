@@ -1,7 +1,4 @@
-"""Reads the answer of an OpenAI-compatible server to a chat completion, streamed as events or whole.
-
-Servers are not trusted: sizes are limited, and an answer counts only once it is complete.
-"""
+"""Reads the answer of an untrusted OpenAI-compatible server to a chat completion, streamed as events or whole."""
 
 import re
 from typing import Annotated, Any, Final, cast, final
@@ -30,9 +27,7 @@ class _Said(msgspec.Struct):
 
 class _Choice(msgspec.Struct):
     index: int = 0
-    #: In streamed answers.
     delta: _Said | None = None
-    #: In whole answers.
     message: _Said | None = None
     finish_reason: str | None = None
 
@@ -62,16 +57,12 @@ class ModelAnswer:
 @final
 @frozen(kw_only=True)
 class InvalidCompletion:
-    """An answer without a usable text."""
-
     #: Contains nothing of prompt or answer.
     reason: str
 
 
 @final
 class AnswerReader:
-    """Collects one answer."""
-
     def __init__(self) -> None:
         self._rest = bytearray()
         self._bytes = 0
@@ -82,7 +73,6 @@ class AnswerReader:
         self._finish: str | None = None
         self._done = False
         self._fault: str | None = None
-        #: The model's input and output tokens, once the server reports them.
         self.usage: tuple[int, int] | None = None
 
     def feed(self, piece: bytes) -> bool:
@@ -172,7 +162,6 @@ class _Fault(msgspec.Struct):
 
 
 def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
-    """Return the fault in a refusal's body; ``None``: the body names none in a known form."""
     try:
         fault = msgspec.json.decode(body, type=_Fault)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

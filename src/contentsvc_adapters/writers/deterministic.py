@@ -21,8 +21,7 @@ class DeterministicWriter:
     costly: bool = False
 
     def __init__(self) -> None:
-        # Writing from a large push takes as much memory as its messages have: twelve runs of one push at once would
-        # take twelve times that, each in its thread's own arena, and be no faster.
+        # Twelve runs of one large push at once would take twelve times its memory, and be no faster.
         self._large = SingleThreadExecutor()
 
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:

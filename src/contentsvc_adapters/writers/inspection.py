@@ -18,8 +18,7 @@ _EVERY: Final = re.compile(r"\\.|<|!(?=\[)")
 
 
 def _sees_everything() -> MarkdownIt:
-    # Raw HTML and images are enabled, and every address counts as a link, to find everything that another renderer
-    # would show.
+    # Enabled, and every address counts as a link, to find everything that another renderer would show.
     parser = commonmark(html=True)
     parser.validateLink = lambda url: True  # pyright: ignore[reportAttributeAccessIssue]  # noqa: ARG005
     return parser
@@ -32,7 +31,7 @@ def inert(markdown: str) -> str | UnusableDraft:
     """Return Markdown with raw HTML as text and images as links; unusable: a link to another scheme than http(s)."""
     safe = _escaped(markdown)
     if len(safe) <= MARKDOWN_LIMIT and _holds_markup(safe):
-        # That part looked like code, but is not. Escape everything: code with HTML then shows backslashes, no more.
+        # That part looked like code, but is not: escape everything. Code with HTML then shows backslashes.
         safe = _EVERY.sub(_escape, markdown)
         if _holds_markup(safe):
             return UnusableDraft(reason="it holds HTML or an image")

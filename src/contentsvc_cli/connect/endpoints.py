@@ -50,15 +50,15 @@ def create(url: str, organization: str, *, disabled: bool, as_json: bool, **fiel
     of Slack, Discord and Microsoft Teams are recognized. For e-mail, use mailto: and up to ten addresses, separated by
     commas. The signing secret of the format 'standard' is shown only once.
     """
-    wanted = accepted(read_command(CreateEndpoint, {"url": url, "enabled": not disabled, **given(fields)}))
+    command = accepted(read_command(CreateEndpoint, {"url": url, "enabled": not disabled, **given(fields)}))
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _with_secret(accepted(await app.endpoint_editor.create(owner.id, wanted)))
+        return _with_secret(accepted(await app.endpoint_editor.create(owner.id, command)))
 
-    made = with_app(work, remote=lambda api: _flat(api.send("POST", _PATH, msgspec.to_builtins(wanted))))
-    show(made, as_json=as_json)
-    hint(f"contentsvc endpoint test {made['id']}", as_json=as_json)
+    created = with_app(work, remote=lambda api: _flat(api.send("POST", _PATH, msgspec.to_builtins(command))))
+    show(created, as_json=as_json)
+    hint(f"contentsvc endpoint test {created['id']}", as_json=as_json)
 
 
 @endpoint.command("list")
@@ -69,7 +69,7 @@ def list_endpoints(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return [_body(found) for found in await app.stores.endpoints.endpoints(owner.id)]
+        return [_body(endpoint) for endpoint in await app.stores.endpoints.endpoints(owner.id)]
 
     rows = with_app(work, remote=lambda api: api.get(_PATH)["webhookEndpoints"])
     columns = ("id", "url", "format", "eventTypes", "enabled", "consecutiveFailures", "disabledReason")
@@ -83,13 +83,13 @@ def show_endpoint(endpoint_id: str, *, as_json: bool) -> None:
     """Show an endpoint."""
 
     async def work(app: Application) -> dict[str, Any]:
-        found = await app.stores.endpoints.endpoint(await _owner_of(app, endpoint_id), endpoint_id)
-        if found is None:
+        endpoint = await app.stores.endpoints.endpoint(await _owner_of(app, endpoint_id), endpoint_id)
+        if endpoint is None:
             raise _unknown(endpoint_id)
-        return _body(found)
+        return _body(endpoint)
 
-    found = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(endpoint_id)}")["webhookEndpoint"])
-    show(found, as_json=as_json)
+    body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(endpoint_id)}")["webhookEndpoint"])
+    show(body, as_json=as_json)
 
 
 @endpoint.command()
@@ -192,9 +192,9 @@ def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     return with_app(work, remote=remote)
 
 
-def _with_secret(made: NewSecret) -> dict[str, Any]:
-    secret = {"secret": made.secret} if made.endpoint.is_signed else {}
-    return {**_body(made.endpoint), **secret}
+def _with_secret(created: NewSecret) -> dict[str, Any]:
+    secret = {"secret": created.secret} if created.endpoint.is_signed else {}
+    return {**_body(created.endpoint), **secret}
 
 
 def _body(endpoint: WebhookEndpoint) -> dict[str, Any]:

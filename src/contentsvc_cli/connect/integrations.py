@@ -90,12 +90,12 @@ def connect(
                 token=read,
             )
         )
-        made = connected.integration
+        integration = connected.integration
         return {
             "organizationId": owner.id,
-            "integrationId": made.id,
-            "repositoryId": str(made.repositories[0].id),
-            "branch": made.repositories[0].branch,
+            "integrationId": integration.id,
+            "repositoryId": str(integration.repositories[0].id),
+            "branch": integration.repositories[0].branch,
             "webhookUrl": connected.url,
             "webhookSecret": None if connected.created_at_host else connected.secret,
             "createdAtHost": connected.created_at_host,
@@ -110,8 +110,8 @@ def connect(
             "branch": branch,
             "token": read,
         }
-        made = api.send("POST", f"/v1/integrations/{provider}", body)
-        connected, webhook = made[provider], made["webhook"]
+        answer = api.send("POST", f"/v1/integrations/{provider}", body)
+        connected, webhook = answer[provider], answer["webhook"]
         return {
             "integrationId": connected["id"],
             "repositoryId": connected["repositoryId"],
@@ -121,10 +121,12 @@ def connect(
             "createdAtHost": webhook["createdAtHost"],
         }
 
-    made = with_app(work, busy=CALLING, remote=remote)
-    show(made, as_json=as_json)
-    hint(f"contentsvc trigger create --repository-id {made['repositoryId']} --event release", as_json=as_json)
-    if "organizationId" in made and load_settings().base_url == Settings().base_url:
+    connection_body = with_app(work, busy=CALLING, remote=remote)
+    show(connection_body, as_json=as_json)
+    hint(
+        f"contentsvc trigger create --repository-id {connection_body['repositoryId']} --event release", as_json=as_json
+    )
+    if "organizationId" in connection_body and load_settings().base_url == Settings().base_url:
         warning = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
         click.echo(warning, err=True)
 
@@ -137,8 +139,8 @@ def list_integrations(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        found = await app.stores.directory.integrations(owner.id)
-        return [_body(one, app.base_url) for one in found]
+        integrations = await app.stores.directory.integrations(owner.id)
+        return [_body(one, app.base_url) for one in integrations]
 
     rows = with_app(work, remote=_on_server)
     columns = ("id", "provider", "repository", "repositoryId", "enabled", "webhookUrl")
@@ -153,23 +155,23 @@ def show_integration(integration_id: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await owner_of(app, integration_id)
-        found = await app.stores.directory.integrations(owner)
-        return next(_body(one, app.base_url) for one in found if one.id == integration_id)
+        integrations = await app.stores.directory.integrations(owner)
+        return next(_body(one, app.base_url) for one in integrations if one.id == integration_id)
 
     def remote(api: "Api") -> dict[str, Any]:
-        found = next((each for each in _on_server(api) if each["id"] == integration_id), None)
-        if found is None:
+        body = next((row for row in _on_server(api) if row["id"] == integration_id), None)
+        if body is None:
             raise unknown(integration_id)
-        return found
+        return body
 
     show(with_app(work, remote=remote), as_json=as_json)
 
 
 def _on_server(api: "Api") -> list[dict[str, Any]]:
     return [
-        {**each, "provider": provider, "repository": each["displayName"], "enabled": None, "webhookUrl": None}
-        for provider, found in api.get("/v1/integrations").items()
-        for each in found
+        {**row, "provider": provider, "repository": row["displayName"], "enabled": None, "webhookUrl": None}
+        for provider, rows in api.get("/v1/integrations").items()
+        for row in rows
     ]
 
 
@@ -232,9 +234,9 @@ def delete(integration_id: str, *, as_json: bool) -> None:
         say(f"Its webhook is left at the code host, remove it there: {gone.refusal.reason}", err=True)
 
 
-def _read_token(given: str | None) -> str | None:
-    if given != "-":
-        return given
+def _read_token(option: str | None) -> str | None:
+    if option != "-":
+        return option
     token = sys.stdin.readline().strip()
     if not token:
         message = "there is no token on standard input"
@@ -242,17 +244,17 @@ def _read_token(given: str | None) -> str | None:
     return token
 
 
-def _body(found: Integration, base_url: str) -> dict[str, Any]:
+def _body(integration: Integration, base_url: str) -> dict[str, Any]:
     # Integrations connected here have one repository; of several, show the first.
-    repository = found.repositories[0]
+    repository = integration.repositories[0]
     return {
-        "id": found.id,
-        "organizationId": found.organization_id,
-        "provider": found.provider,
+        "id": integration.id,
+        "organizationId": integration.organization_id,
+        "provider": integration.provider,
         "repository": repository.full_name,
         "repositoryId": str(repository.id),
         "branch": repository.branch,
-        "enabled": found.enabled,
-        "webhookUrl": webhook_url(base_url, found, repository.id),
-        "createdAt": iso_ms(found.created_at),
+        "enabled": integration.enabled,
+        "webhookUrl": webhook_url(base_url, integration, repository.id),
+        "createdAt": iso_ms(integration.created_at),
     }

@@ -75,14 +75,14 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
     if every_event and fields["event_types"]:
         raise click.UsageError(_BOTH)
     events = () if every_event else fields.pop("event_types") or _USUAL
-    wanted = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
+    command = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _body(accepted(await app.trigger_editor.create(owner.id, wanted), names=_NAMES))
+        return _body(accepted(await app.trigger_editor.create(owner.id, command), names=_NAMES))
 
     def remote(api: "Api") -> dict[str, Any]:
-        return api.send("POST", _PATH, _request(wanted))["eventTrigger"]
+        return api.send("POST", _PATH, _request(command))["eventTrigger"]
 
     show(with_app(work, remote=remote), as_json=as_json)
     hint("contentsvc trigger list", as_json=as_json)
@@ -96,10 +96,10 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return [_body(each) for each in await app.stores.directory.triggers(owner.id)]
+        return [_body(trigger) for trigger in await app.stores.directory.triggers(owner.id)]
 
-    found = with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])
-    rows = found if as_json else [_for_people(each) for each in found]
+    bodies = with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])
+    rows = bodies if as_json else [_for_people(row) for row in bodies]
     columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
     optional = ("autoPublish", "outputType")
     show_rows(rows, columns=columns, as_json=as_json, empty="No triggers yet.", optional=optional)
@@ -113,8 +113,8 @@ def show_trigger(trigger_id: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(trigger_id)
-        found = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
-        return _body(accepted(found or UNKNOWN_TRIGGER, missing=_missing(trigger_id)))
+        trigger = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
+        return _body(accepted(trigger or UNKNOWN_TRIGGER, missing=_missing(trigger_id)))
 
     show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"]), as_json=as_json)
 
@@ -190,8 +190,8 @@ def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
 def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:
     async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(trigger_id)
-        made = UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, change)
-        return _body(accepted(made, missing=_missing(trigger_id), names=_NAMES))
+        changed = UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, change)
+        return _body(accepted(changed, missing=_missing(trigger_id), names=_NAMES))
 
     def remote(api: "Api") -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(trigger_id)}", _request(change))["eventTrigger"]
@@ -213,13 +213,13 @@ def _request(command: Struct) -> dict[str, Any]:
     return body
 
 
-def _for_people(found: Mapping[str, Any]) -> dict[str, object]:
-    repositories = "all" if found.get("allRepositories") else ", ".join(found["targets"]["repositoryIds"])
-    return {**found, "repositories": repositories, "events": found["sourceConfig"]["eventTypes"] or "every event"}
+def _for_people(body: Mapping[str, Any]) -> dict[str, object]:
+    repositories = "all" if body.get("allRepositories") else ", ".join(body["targets"]["repositoryIds"])
+    return {**body, "repositories": repositories, "events": body["sourceConfig"]["eventTypes"] or "every event"}
 
 
-def _body(found: Trigger) -> dict[str, Any]:
-    body: dict[str, Any] = msgspec.to_builtins(TriggerBody.of(found))
+def _body(trigger: Trigger) -> dict[str, Any]:
+    body: dict[str, Any] = msgspec.to_builtins(TriggerBody.of(trigger))
     return body
 
 

@@ -77,7 +77,7 @@ class _Sample:
 @click.option("--pre-release", is_flag=True, help="Make the sample release a pre-release.")
 @click.option("--send", is_flag=True, help="Sign the sample and receive it: a real run writes a draft or a post.")
 @JSON
-def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool, **given: Any) -> None:  # noqa: ANN401  # the sample's options
+def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # the sample's options
     """Check whether an event would start a run of this trigger.
 
     The answer has the reason. The sample passes through the filters of the trigger: branches, paths, scopes, tags and
@@ -86,7 +86,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
     With --send, a signed sample is received as if the code host had sent it, without a server. All matching triggers
     start runs, and a running server performs them.
     """
-    kinds = {_OF_EVENT[name] for name, value in given.items() if value} | ({event} - {None})
+    kinds = {_OF_EVENT[name] for name, value in options.items() if value} | ({event} - {None})
     if len(kinds) > 1:
         message = "--branch, --path and --message are of a push; --tag and --pre-release are of a release"
         raise click.UsageError(message)
@@ -94,17 +94,17 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
     def sample_for(trigger: Trigger) -> _Sample:
         return _Sample(
             event=next(iter(kinds), None) or next(iter(trigger.event_types), EVENT_TYPES[0]),
-            branch=given["branch"],
-            message=given["message"] or _SUBJECT,
-            paths=given["paths"],
-            tag=given["tag"] or _TAG,
-            pre_release=given["pre_release"],
+            branch=options["branch"],
+            message=options["message"] or _SUBJECT,
+            paths=options["paths"],
+            tag=options["tag"] or _TAG,
+            pre_release=options["pre_release"],
         )
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(trigger_id)
-        found = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
-        trigger = accepted(found or UNKNOWN_TRIGGER, missing=f"there is no trigger '{trigger_id}'")
+        stored = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
+        trigger = accepted(stored or UNKNOWN_TRIGGER, missing=f"there is no trigger '{trigger_id}'")
         sample = sample_for(trigger)
         integrations = await app.stores.directory.integrations(trigger.organization_id)
         defaults = [
@@ -113,8 +113,8 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
             for repository in integration.repositories
             if repository.branch and trigger.watches(source_type(integration.provider), repository.id)
         ]
-        told = _verdict(trigger, sample, defaults)
-        return {**told, **await _receive(app, trigger, sample)} if send else told
+        verdict = _verdict(trigger, sample, defaults)
+        return {**verdict, **await _receive(app, trigger, sample)} if send else verdict
 
     def remote(api: "Api") -> dict[str, Any]:
         if send:
@@ -130,11 +130,11 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
         ]
         return _verdict(trigger, sample_for(trigger), defaults)
 
-    told = with_app(work, remote=remote)
-    show(told, as_json=as_json)
+    verdict = with_app(work, remote=remote)
+    show(verdict, as_json=as_json)
     if send:
         hint("contentsvc run list", as_json=as_json)
-    elif told["matches"]:
+    elif verdict["matches"]:
         hint(f"contentsvc trigger test {trigger_id} --send", as_json=as_json)
 
 
@@ -146,7 +146,7 @@ def _trigger(body: dict[str, Any]) -> Trigger:
         organization_id=body["organizationId"],
         source_type=body["sourceType"],
         enabled=body["enabled"],
-        repository_ids=[int(each) for each in body["targets"]["repositoryIds"]],
+        repository_ids=[int(number) for number in body["targets"]["repositoryIds"]],
         event_types=body["sourceConfig"]["eventTypes"],
         output_type=ContentType(body["outputType"]),
         auto_publish=body["autoPublish"],

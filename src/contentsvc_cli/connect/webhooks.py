@@ -89,26 +89,26 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
 
     with waiting(CALLING) as shown:
         done = with_app(work, busy=None)
-    rows = [_missed(each) for each in done.missed]
+    rows = [_missed(missed) for missed in done.missed]
     columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
     show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")
     if not done.complete:
         click.echo("There are too many deliveries: the oldest were not checked.", err=True)
-    refused = [each for each in done.missed if each.refusal is not None]
+    refused = [missed for missed in done.missed if missed.refusal is not None]
     if refused and refused[0].refusal is not None:
         message = f"{len(refused)} could not be requested: {refused[0].refusal.reason}"
         raise click.ClickException(message)
 
 
-def _missed(each: "Missed") -> dict[str, object]:
+def _missed(missed: "Missed") -> dict[str, object]:
     return {
-        "delivery": each.attempt.delivery_id,
-        "repository": each.repository,
-        "event": each.attempt.event,
-        "action": each.attempt.action,
-        "statusCode": each.attempt.status_code,
-        "deliveredAt": iso_ms(each.attempt.delivered_at),
-        "result": each.end.value,
+        "delivery": missed.attempt.delivery_id,
+        "repository": missed.repository,
+        "event": missed.attempt.event,
+        "action": missed.attempt.action,
+        "statusCode": missed.attempt.status_code,
+        "deliveredAt": iso_ms(missed.attempt.delivered_at),
+        "result": missed.end.value,
     }
 
 

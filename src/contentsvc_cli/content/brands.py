@@ -45,7 +45,7 @@ def list_brands(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return [_body(each) for each in await app.stores.brands.identities(owner.id)]
+        return [_body(brand) for brand in await app.stores.brands.identities(owner.id)]
 
     optional = ("language", "companyName", "audience")
     rows = with_app(work, remote=lambda api: api.get(_PATH)["brandIdentities"])
@@ -60,8 +60,8 @@ def show_brand(brand_id: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(brand_id)
-        found = None if owner is None else await app.stores.brands.identity(owner, brand_id)
-        return _body(accepted(found or UNKNOWN_BRAND, missing=_missing(brand_id)))
+        brand = None if owner is None else await app.stores.brands.identity(owner, brand_id)
+        return _body(accepted(brand or UNKNOWN_BRAND, missing=_missing(brand_id)))
 
     show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(brand_id)}")["brandIdentity"]), as_json=as_json)
 
@@ -106,8 +106,8 @@ def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN40
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(brand_id)
-        made = UNKNOWN_BRAND if owner is None else await app.brand_editor.change(owner, brand_id, command)
-        return _body(accepted(made, missing=_missing(brand_id)))
+        changed = UNKNOWN_BRAND if owner is None else await app.brand_editor.change(owner, brand_id, command)
+        return _body(accepted(changed, missing=_missing(brand_id)))
 
     def remote(api: "Api") -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(brand_id)}", to_builtins(command))["brandIdentity"]
@@ -137,6 +137,6 @@ def _missing(brand_id: str) -> str:
     return f"there is no brand identity '{brand_id}'"
 
 
-def _body(found: BrandIdentity) -> dict[str, Any]:
-    body: dict[str, Any] = to_builtins(BrandBody.of(found))
+def _body(brand: BrandIdentity) -> dict[str, Any]:
+    body: dict[str, Any] = to_builtins(BrandBody.of(brand))
     return body

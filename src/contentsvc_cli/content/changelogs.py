@@ -87,8 +87,8 @@ def list_changelogs(organization: str, *, as_json: bool) -> None:
     """List an organization's public changelogs."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
-        found = await app.changelog_editor.all_of(await organization_named(app, organization))
-        return [_body(app, each) for each in found]
+        changelogs = await app.changelog_editor.all_of(await organization_named(app, organization))
+        return [_body(app, changelog) for changelog in changelogs]
 
     rows = with_app(work, remote=lambda api: api.get(_PATH)["changelogs"])
     columns = ("slug", "title", "isPublic", "url")
@@ -103,8 +103,8 @@ def show_changelog(organization: str, which: str | None, *, as_json: bool) -> No
     """Show a public changelog and its URL."""
 
     async def work(app: Application) -> dict[str, Any]:
-        _, found = await _named(app, organization, which)
-        return _body(app, found)
+        _, changelog = await _named(app, organization, which)
+        return _body(app, changelog)
 
     show(with_app(work, remote=lambda api: _on_server(api, which)), as_json=as_json)
 
@@ -139,11 +139,11 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
 @JSON
 def set_changelog(organization: str, which: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
-    given = _given(options)
-    if not given:
+    fields = _given(options)
+    if not fields:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-    _change(organization, which, given, as_json=as_json)
+    _change(organization, which, fields, as_json=as_json)
 
 
 @changelog.command("image")
@@ -206,8 +206,8 @@ def _question_on_server(api: "Api", which: str | None) -> tuple[str, str]:
     return _asked(
         standing["url"],
         exposure["posts"],
-        [(each["repository"], each["posts"]) for each in exposure["repositories"]],
-        [(each["occurredAt"][:10], each["title"]) for each in exposure["newest"]],
+        [(row["repository"], row["posts"]) for row in exposure["repositories"]],
+        [(post["occurredAt"][:10], post["title"]) for post in exposure["newest"]],
         (standing["repositories"], standing["scopes"]),
     )
 
@@ -272,14 +272,14 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
     show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")), as_json=as_json)
 
 
-def _change(organization: str, which: str | None, given: Mapping[str, Any], *, as_json: bool) -> None:
+def _change(organization: str, which: str | None, fields: Mapping[str, Any], *, as_json: bool) -> None:
     async def work(app: Application) -> dict[str, Any]:
         owner, standing = await _named(app, organization, which)
-        return _body(app, accepted(await app.changelog_editor.change(owner, given, standing)))
+        return _body(app, accepted(await app.changelog_editor.change(owner, fields, standing)))
 
     def remote(api: "Api") -> dict[str, Any]:
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}"
-        return api.send("PATCH", path, _request(given))["changelog"]
+        return api.send("PATCH", path, _request(fields))["changelog"]
 
     show(with_app(work, remote=remote), as_json=as_json)
 
@@ -290,8 +290,8 @@ def _on_server(api: "Api", which: str | None) -> dict[str, Any]:
     return api.get(_PATH)["changelogs"][0]
 
 
-def _request(given: Mapping[str, Any]) -> dict[str, Any]:
-    body = {to_camel(name): value for name, value in given.items()}
+def _request(fields: Mapping[str, Any]) -> dict[str, Any]:
+    body = {to_camel(name): value for name, value in fields.items()}
     if "contentTypes" in body:
         body["contentTypes"] = [kind.value for kind in body["contentTypes"]]
     if "headerLinks" in body:
@@ -300,26 +300,26 @@ def _request(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    given: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
-    if "content_types" in given:
-        given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])
+    fields: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
+    if "content_types" in fields:
+        fields["content_types"] = tuple(ContentType(kind) for kind in fields["content_types"])
     for field in ("repositories", "scopes"):
-        if field in given:
-            given[field] = tuple(name for name in given[field] if name)
-    if "header_links" in given:
-        given["header_links"] = tuple(link for link in given["header_links"] if link != ("", ""))
-    return given
+        if field in fields:
+            fields[field] = tuple(name for name in fields[field] if name)
+    if "header_links" in fields:
+        fields["header_links"] = tuple(link for link in fields["header_links"] if link != ("", ""))
+    return fields
 
 
 async def _named(app: Application, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:
     owner = await organization_named(app, organization)
-    found = await app.changelog_editor.find(owner, which)
-    if found is None:
-        slugs = [each.slug for each in await app.changelog_editor.all_of(owner)]
+    changelog = await app.changelog_editor.find(owner, which)
+    if changelog is None:
+        slugs = [changelog.slug for changelog in await app.changelog_editor.all_of(owner)]
         message = f"{owner.slug} has no changelog '{which}'{near(which or '', slugs)}: see 'contentsvc changelog list'"
         raise click.ClickException(message)
-    return owner, found
+    return owner, changelog
 
 
-def _body(app: Application, found: PublicChangelog) -> dict[str, Any]:
-    return {**changelog_body(found), "url": ChangelogLinks(base_url=app.base_url, slug=found.slug).home}
+def _body(app: Application, changelog: PublicChangelog) -> dict[str, Any]:
+    return {**changelog_body(changelog), "url": ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home}

@@ -29,15 +29,15 @@ async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
     if wait_s is None:
         return job
     deadline = time.monotonic() + wait_s
-    told = 0
+    printed = 0
     with waiting("waiting for the job") as shown:
         while True:
-            found = await app.stores.jobs.job(job.run.organization_id, job.id)
-            job = found or job
+            current = await app.stores.jobs.job(job.run.organization_id, job.id)
+            job = current or job
             events = job_events(job)
-            for event in events[told:]:
+            for event in events[printed:]:
                 say(f"{event.type.value}: {event.message}", err=True)
-            told = len(events)
+            printed = len(events)
             status = job_status(job)
             if status in _ENDED or time.monotonic() >= deadline:
                 return job
@@ -51,15 +51,15 @@ def followed_on_server(api: "Api", path: str, body: dict[str, Any], wait_s: floa
     if wait_s is None:
         return job
     deadline = time.monotonic() + wait_s
-    told = 0
+    printed = 0
     with waiting("waiting for the job") as shown:
         while True:
             answer = api.get(f"{path}/{part(job['id'])}")
             job = answer["job"]
             events = answer.get("events", [])
-            for event in events[told:]:
+            for event in events[printed:]:
                 say(f"{event['type']}: {event['message']}", err=True)
-            told = len(events)
+            printed = len(events)
             if job["status"] in _ENDED or time.monotonic() >= deadline:
                 return job
             shown.say(f"waiting for the job: it is {job['status']}")

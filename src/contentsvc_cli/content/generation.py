@@ -58,13 +58,13 @@ def generate(
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        wanted = GenerationRequest(
+        request = GenerationRequest(
             content_type=ContentType(content_type),
             lookback=Lookback(lookback),
             brand_identity_id=brand,
             repository_ids=repository_ids or None,
         )
-        job = accepted(await app.generator.request(owner.id, wanted))
+        job = accepted(await app.generator.request(owner.id, request))
         return generation_job_body(await followed(app, job, wait_s))
 
     def remote(api: "Api") -> dict[str, Any]:

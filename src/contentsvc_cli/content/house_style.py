@@ -48,23 +48,23 @@ _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help=
 
 
 def _field_options(command: _Command) -> _Command:
-    for each in reversed(STYLE_FIELDS):
-        dashed = "-".join(_CAPITAL.split(_SINGULAR.get(each.name, each.name))).lower()
+    for style_field in reversed(STYLE_FIELDS):
+        dashed = "-".join(_CAPITAL.split(_SINGULAR.get(style_field.name, style_field.name))).lower()
         more: dict[str, Any] = {}
-        match each.kind:
+        match style_field.kind:
             case Switch():
                 dashed = f"{dashed}/--no-{dashed}"
                 more = {"default": None}
             case Choice():
-                more = {"type": click.Choice(each.kind.names)}
+                more = {"type": click.Choice(style_field.kind.names)}
             case Texts() | Sections():
-                more = {"multiple": True, "metavar": "NAME" if isinstance(each.kind, Sections) else "TEXT"}
+                more = {"multiple": True, "metavar": "NAME" if isinstance(style_field.kind, Sections) else "TEXT"}
             case Headings():
                 more = {"multiple": True, "metavar": "SECTION=TEXT"}
             case _:
                 more = {"type": int}
-        about = f"{each.about} May be repeated." if more.get("multiple") else each.about
-        command = click.option(f"--{dashed}", each.name, help=about, **more)(command)
+        about = f"{style_field.about} May be repeated." if more.get("multiple") else style_field.about
+        command = click.option(f"--{dashed}", style_field.name, help=about, **more)(command)
     return command
 
 
@@ -108,7 +108,7 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
     "--unset",
     "unset",
     multiple=True,
-    type=click.Choice([each.name for each in STYLE_FIELDS]),
+    type=click.Choice([style_field.name for style_field in STYLE_FIELDS]),
     metavar="FIELD",
     help="Reset a field, such as hidePaths, to its default. Repeat for several.",
 )
@@ -126,18 +126,18 @@ def set_style(
 ) -> None:
     """Change the house style. Fields that you do not name stay unchanged. --file replaces the complete style."""
     _check_one(trigger_id, schedule_id)
-    given = {name: value for name, value in options.items() if value not in {None, ()}}
-    if (file is None) == (not given and not unset):
+    chosen = {name: value for name, value in options.items() if value not in {None, ()}}
+    if (file is None) == (not chosen and not unset):
         message = "nothing to change: add --file or another option"
         raise click.UsageError(message)
-    if "headings" in given:
-        given["headings"] = _headings(given["headings"])
-    given = {name: _listed(value) for name, value in given.items()}
+    if "headings" in chosen:
+        chosen["headings"] = _headings(chosen["headings"])
+    chosen = {name: _listed(value) for name, value in chosen.items()}
     whole = None if file is None else _read(file)
 
     def changed(standing: HouseStyle | None) -> HouseStyle | None:
         kept = {name: value for name, value in (style_body(standing) or {}).items() if name not in unset}
-        read = read_style({**kept, **given} if file is None else whole)
+        read = read_style({**kept, **chosen} if file is None else whole)
         if isinstance(read, Refusal):
             raise click.ClickException(style_fault(read))
         return read
@@ -166,21 +166,21 @@ def _change(
 ) -> None:
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
-        wanted = changed(await _standing(app, owner, trigger_id, schedule_id))
+        style = changed(await _standing(app, owner, trigger_id, schedule_id))
         if trigger_id is not None:
-            accepted(await app.trigger_editor.change(owner.id, trigger_id, ChangeTrigger(house_style=wanted)))
+            accepted(await app.trigger_editor.change(owner.id, trigger_id, ChangeTrigger(house_style=style)))
         elif schedule_id is not None:
-            accepted(await app.planner.change(owner.id, schedule_id, ChangeSchedule(house_style=wanted)))
+            accepted(await app.planner.change(owner.id, schedule_id, ChangeSchedule(house_style=style)))
         else:
-            await app.stores.directory.set_house_style(owner.id, wanted)
-            return wanted, wanted
-        return owner.house_style, wanted
+            await app.stores.directory.set_house_style(owner.id, style)
+            return style, style
+        return owner.house_style, style
 
     def remote(api: "Api") -> _Styles:
         _refuse_override(trigger_id, schedule_id)
-        wanted = changed(_style_on_server(api))
-        api.send("PUT", "/v1/house-style", {"houseStyle": style_body(wanted)})
-        return wanted, wanted
+        style = changed(_style_on_server(api))
+        api.send("PUT", "/v1/house-style", {"houseStyle": style_body(style)})
+        return style, style
 
     _print(*with_app(work, remote=remote), as_json=as_json)
 
@@ -218,12 +218,12 @@ def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json
     if as_json:
         click.echo(json_text({"houseStyle": style_body(style), "effective": effective}, indent=2))
         return
-    given, inherited = style_body(style) or {}, style_body(whole) or {}
+    fields, inherited = style_body(style) or {}, style_body(whole) or {}
     rows = [
         {
             "field": name,
             "value": value_in_words(value),
-            "from": "set" if name in given else "organization" if name in inherited else "default",
+            "from": "set" if name in fields else "organization" if name in inherited else "default",
         }
         for name, value in {**inherited, **effective}.items()
     ]
@@ -234,8 +234,8 @@ def _listed(value: Any) -> Any:  # noqa: ANN401  # an option's value
     return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
 
 
-def _headings(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [each.partition("=") for each in given]
+def _headings(texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
     if any(not sign for _, sign, _ in pairs):
         message = "write a heading as SECTION=TEXT, such as 'added=What is new'"
         raise click.UsageError(message)

@@ -85,15 +85,15 @@ def create(
     """Create a post with your own text, as a draft."""
     status = PostStatus.PUBLISHED if publish else PostStatus.DRAFT
     typed = {**given(fields), "markdown": _text(markdown), "status": status.value}
-    wanted = accepted(read_command(CreatePost, typed))
+    command = accepted(read_command(CreatePost, typed))
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return post_body(accepted(await app.post_editor.create(owner.id, wanted, author=_AUTHOR)))
+        return post_body(accepted(await app.post_editor.create(owner.id, command, author=_AUTHOR)))
 
-    made = with_app(work, remote=lambda api: api.send("POST", "/v1/posts", to_builtins(wanted))["post"])
-    _show(made, as_json=as_json)
-    hint(f"contentsvc open post {made['id']}", as_json=as_json)
+    body = with_app(work, remote=lambda api: api.send("POST", "/v1/posts", to_builtins(command))["post"])
+    _show(body, as_json=as_json)
+    hint(f"contentsvc open post {body['id']}", as_json=as_json)
 
 
 @post.command("list")
@@ -104,18 +104,18 @@ def create(
 def list_posts(organization: str, limit: int | None, *, as_json: bool, **filters: str) -> None:
     """List posts, newest first."""
     query = accepted(read_post_query(filters))
-    wanted = fetched(limit, as_json=as_json)
+    at_most = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         if query == PostQuery():
-            return [post_body(found) for found in await app.stores.posts.posts(owner, limit=wanted)]
-        found: list[Post] = []
+            return [post_body(post) for post in await app.stores.posts.posts(owner, limit=at_most)]
+        listed: list[Post] = []
         page, pages = 1, 1
-        while page <= pages and (wanted is None or len(found) < wanted):
+        while page <= pages and (at_most is None or len(listed) < at_most):
             posts, pagination = accepted(await app.stores.posts.page(owner, query, PageRequest(limit=_PAGE, page=page)))
-            found += posts
+            listed += posts
             page, pages = page + 1, pagination.total_pages
-        return [post_body(each) for each in found[:wanted]]
+        return [post_body(post) for post in listed[:at_most]]
 
     show_list(
         organization,
@@ -124,7 +124,7 @@ def list_posts(organization: str, limit: int | None, *, as_json: bool, **filters
         as_json=as_json,
         optional=("contentType",),
         limit=limit,
-        remote=lambda api: api.list("/v1/posts", "posts", wanted, **filters),
+        remote=lambda api: api.list("/v1/posts", "posts", at_most, **filters),
     )
 
 
@@ -184,8 +184,8 @@ def _show_bulk(done: Mapping[str, Any], *, as_json: bool) -> None:
         show(done, as_json=True)
     else:
         show({**done, "done": len(done["done"]), "failed": len(done["failed"])}, as_json=False)
-        for each in done["failed"]:
-            click.echo(f"{each['id']} ({each['title']}): {each['error']}", err=True)
+        for failure in done["failed"]:
+            click.echo(f"{failure['id']} ({failure['title']}): {failure['error']}", err=True)
     if done["failed"]:
         raise click.exceptions.Exit(1)
 
@@ -208,12 +208,12 @@ def search_posts(
     from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # this command alone
     from contentsvc_core.search.questions import Hits, read_post_search  # noqa: PLC0415  # this command alone
 
-    asked = accepted(
+    post_search = accepted(
         read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
     )
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        hits = await app.stores.search.posts(owner, asked, limit=limit)
+        hits = await app.stores.search.posts(owner, post_search, limit=limit)
         warn(hits)
         return [post_hit_body(post_body(found), asked.terms) for found in hits.found]
 
@@ -236,11 +236,11 @@ def show_post(post_id: str, *, as_json: bool) -> None:
     async def work(app: Application, owner: str) -> Post | Refusal:
         return await app.stores.posts.post(owner, post_id) or UNKNOWN_POST
 
-    found = _post(post_id, work, lambda api: api.get(f"/v1/posts/{part(post_id)}"))
+    body = _post(post_id, work, lambda api: api.get(f"/v1/posts/{part(post_id)}"))
     if as_json:
-        show(found, as_json=True)
+        show(body, as_json=True)
     else:
-        say(found["markdown"])
+        say(body["markdown"])
 
 
 @post.command()
@@ -281,7 +281,7 @@ def versions(post_id: str, *, as_json: bool) -> None:
     rows = _of(
         post_id,
         work,
-        lambda found: [to_builtins(VersionBody.of(each)) for each in found],
+        lambda versions: [to_builtins(VersionBody.of(version)) for version in versions],
         lambda api: api.get(f"/v1/posts/{part(post_id)}/versions")["versions"],
     )
     show_rows(rows, columns=("number", "savedAt", "author", "title"), as_json=as_json, empty="No versions.")
@@ -375,7 +375,7 @@ def _of(
 
     async def run(app: Application) -> _Body:
         owner = await app.stores.directory.owner_of(post_id)
-        found = UNKNOWN_POST if owner is None else await work(app, owner)
-        return body(accepted(found, missing=f"there is no post '{post_id}'"))
+        result = UNKNOWN_POST if owner is None else await work(app, owner)
+        return body(accepted(result, missing=f"there is no post '{post_id}'"))
 
     return with_app(run, remote=remote)

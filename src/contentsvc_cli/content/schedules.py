@@ -95,14 +95,14 @@ def create(
 ) -> None:
     """Create a schedule. A server that performs runs fires it."""
     cron = _cron(None, frequency, at, day_of_week, day_of_month)
-    wanted = accepted(read_command(CreateSchedule, {**given(fields), "cron": cron}))
+    command = accepted(read_command(CreateSchedule, {**given(fields), "cron": cron}))
 
     async def work(app: Application) -> _Shown:
         owner = await organization_named(app, organization)
-        return _body(accepted(await app.planner.create(owner.id, wanted))), owner.time_zone.key
+        return _body(accepted(await app.planner.create(owner.id, command))), owner.time_zone.key
 
     def remote(api: "Api") -> _Shown:
-        return api.send("POST", _PATH, _request(values_of(wanted)))["schedule"], _zone_on_server(api)
+        return api.send("POST", _PATH, _request(values_of(command)))["schedule"], _zone_on_server(api)
 
     _show(*with_app(work, remote=remote), as_json=as_json)
     hint("contentsvc schedule list", as_json=as_json)
@@ -116,11 +116,11 @@ def list_schedules(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> tuple[list[dict[str, Any]], str]:
         owner = await organization_named(app, organization)
-        bodies = [_body(each) for each in await app.stores.schedules.schedules(owner.id)]
+        bodies = [_body(schedule) for schedule in await app.stores.schedules.schedules(owner.id)]
         return bodies, owner.time_zone.key
 
-    found, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
-    rows = found if as_json else [_for_people(each, zone) for each in found]
+    listed, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
+    rows = listed if as_json else [_for_people(row, zone) for row in listed]
     optional = ("lookbackWindow", "autoPublish", "outputType")
     show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.", optional=optional)
 
@@ -133,8 +133,8 @@ def show_schedule(schedule_id: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> _Shown:
         owner = await app.stores.directory.owner_of(schedule_id)
-        found = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        known = accepted(found or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        schedule = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
+        known = accepted(schedule or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
         return _body(known), (await zone_of(app.stores.directory, known.organization_id)).key
 
     shown = with_app(work, remote=lambda api: (_on_server(api, schedule_id), _zone_on_server(api)))
@@ -164,7 +164,7 @@ def edit(
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
     times = (frequency, at, day_of_week, day_of_month)
-    moves = any(each is not None for each in times)
+    moves = any(time is not None for time in times)
     if not changes and not moves:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
@@ -212,8 +212,8 @@ def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
         owner = await app.stores.directory.owner_of(schedule_id)
         standing = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
         known = accepted(standing or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
-        made = accepted(await app.planner.change(known.organization_id, schedule_id, change(known.cron)))
-        return _body(made), (await zone_of(app.stores.directory, known.organization_id)).key
+        changed = accepted(await app.planner.change(known.organization_id, schedule_id, change(known.cron)))
+        return _body(changed), (await zone_of(app.stores.directory, known.organization_id)).key
 
     def remote(api: "Api") -> _Shown:
         body = _request(values_of(change(cron_of(_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
@@ -227,8 +227,8 @@ def _zone_on_server(api: "Api") -> str:
 
 
 def _on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
-    found = next((each for each in api.get(_PATH)["schedules"] if each["id"] == schedule_id), None)
-    return accepted(found or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+    body = next((row for row in api.get(_PATH)["schedules"] if row["id"] == schedule_id), None)
+    return accepted(body or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
 
 
 def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,8 +246,8 @@ def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _body(found: Schedule) -> dict[str, Any]:
-    body: dict[str, Any] = to_builtins(ScheduleBody.of(found))
+def _body(schedule: Schedule) -> dict[str, Any]:
+    body: dict[str, Any] = to_builtins(ScheduleBody.of(schedule))
     return body
 
 
@@ -285,24 +285,24 @@ def _cron(
     return Cron(**times)
 
 
-def _show(found: Mapping[str, Any], zone: str, *, as_json: bool) -> None:
-    show(found if as_json else _for_people(found, zone), as_json=as_json)
+def _show(body: Mapping[str, Any], zone: str, *, as_json: bool) -> None:
+    show(body if as_json else _for_people(body, zone), as_json=as_json)
 
 
-def _for_people(found: Mapping[str, Any], zone: str) -> dict[str, Any]:
-    cron = cron_of(found["sourceConfig"]["cron"])
-    due = found["nextRunAt"] and datetime.fromisoformat(found["nextRunAt"]).astimezone(ZoneInfo(zone))
+def _for_people(body: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    cron = cron_of(body["sourceConfig"]["cron"])
+    due = body["nextRunAt"] and datetime.fromisoformat(body["nextRunAt"]).astimezone(ZoneInfo(zone))
     days = {
         Frequency.DAILY: "daily",
         Frequency.WEEKLY: f"every {_DAYS[cron.day_of_week or 0].capitalize()}",
         Frequency.MONTHLY: f"monthly, on day {cron.day_of_month}",
     }
     return {
-        "id": found["id"],
-        "name": found["name"],
+        "id": body["id"],
+        "name": body["name"],
         "when": f"{days[cron.frequency]} at {cron.hour:02}:{cron.minute:02} {zone}",
         "nextRun": f"{due:%a %Y-%m-%d %H:%M}" if due else "never: it is off",
-        "repositories": ", ".join(found["targets"]["repositoryIds"]),
-        **{name: found[name] for name in _WRITES},
-        "brand": found["outputConfig"] and found["outputConfig"].get("brandIdentityId"),
+        "repositories": ", ".join(body["targets"]["repositoryIds"]),
+        **{name: body[name] for name in _WRITES},
+        "brand": body["outputConfig"] and body["outputConfig"].get("brandIdentityId"),
     }

@@ -22,8 +22,8 @@ def list_subscribers(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        slugs = {each.id: each.slug for each in await app.stores.changelogs.all_of(owner.id)}
-        return [_body(each, slugs) for each in await app.stores.subscribers.subscribers(owner.id)]
+        slugs = {changelog.id: changelog.slug for changelog in await app.stores.changelogs.all_of(owner.id)}
+        return [_body(subscriber, slugs) for subscriber in await app.stores.subscribers.subscribers(owner.id)]
 
     rows = with_app(work)
     show_rows(rows, columns=("address", "changelog", "status", "createdAt"), as_json=as_json, empty="No subscribers.")
@@ -51,11 +51,11 @@ def remove(organization: str, address: str, *, as_json: bool) -> None:
     show({"address": normal, "removed": removed}, as_json=as_json)
 
 
-def _body(found: Subscriber, slugs: dict[str, str]) -> dict[str, Any]:
+def _body(subscriber: Subscriber, slugs: dict[str, str]) -> dict[str, Any]:
     return {
-        "address": found.address,
-        "changelog": slugs.get(found.changelog_id, found.changelog_id),
-        "status": found.status.value,
-        "createdAt": iso_ms(found.created_at),
-        "confirmedAt": None if found.confirmed_at is None else iso_ms(found.confirmed_at),
+        "address": subscriber.address,
+        "changelog": slugs.get(subscriber.changelog_id, subscriber.changelog_id),
+        "status": subscriber.status.value,
+        "createdAt": iso_ms(subscriber.created_at),
+        "confirmedAt": None if subscriber.confirmed_at is None else iso_ms(subscriber.confirmed_at),
     }

@@ -161,7 +161,7 @@ class Checkout:
         # A commit belongs to the oldest commit of the line that reaches it. Git lists children before parents, so a
         # commit's position is final when it is read, and only the frontier is stored.
         places: dict[str, int] = {}
-        hidden = [f"^{each}" for each in without]
+        hidden = [f"^{revision}" for revision in without]
         command = ("rev-list", "--parents", "--date-order", "--end-of-options", tip, *hidden)
         for row in self._fields(b"\n", None, *command):
             commit, *parents = row.decode("ascii").split()
@@ -243,11 +243,11 @@ class Checkout:
     def _output(self, *command: str) -> bytes:
         return b"\n".join(self._fields(b"\n", None, *command))
 
-    def _fields(self, end: bytes, given: bytes | None, *command: str) -> Iterator[bytes]:
+    def _fields(self, end: bytes, input_: bytes | None, *command: str) -> Iterator[bytes]:
         environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _ENVIRONMENT
         # Files instead of pipes, so that git never blocks on a full pipe.
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
-            stdin.write(given or b"")
+            stdin.write(input_ or b"")
             stdin.seek(0)
             try:
                 process = subprocess.Popen(  # noqa: S603  # a list, no shell; what comes from outside is never an option
@@ -270,8 +270,8 @@ class Checkout:
                     yield rest
             if process.returncode:
                 stderr.seek(0)
-                said = stderr.read().decode("utf-8", "replace").strip().removeprefix("fatal: ")
-                message = f"git cannot read {self._path}: {said or f'exit code {process.returncode}'}"
+                complaint = stderr.read().decode("utf-8", "replace").strip().removeprefix("fatal: ")
+                message = f"git cannot read {self._path}: {complaint or f'exit code {process.returncode}'}"
                 raise GitFailed(message)
 
 
@@ -305,5 +305,5 @@ def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Loca
 
 
 def _unsigned(message: str) -> str:
-    found = list(_SIGNATURE.finditer(message))
-    return (message[: found[-1].start()] if found else message).strip("\n")
+    matches = list(_SIGNATURE.finditer(message))
+    return (message[: matches[-1].start()] if matches else message).strip("\n")

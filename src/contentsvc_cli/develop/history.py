@@ -47,9 +47,9 @@ def hosted_repository(
     The name is ``full_name``, else that in the URL ``origin``, else that of the folder; credentials in the URL are not
     used. ``branch`` becomes the default branch. The id is :func:`stable_id` of the name unless it is given.
     """
-    found = _hosted_at(origin or "")
-    if found is not None and full_name in (None, found[0]):
-        name, html_url = found
+    hosted = _hosted_at(origin or "")
+    if hosted is not None and full_name in (None, hosted[0]):
+        name, html_url = hosted
     else:
         name = full_name or f"local/{_NOT_IN_NAMES.sub('-', folder)[:100].strip('.-') or 'repository'}"
         html_url = f"{NO_HOST}/{name}"
@@ -95,9 +95,9 @@ def deliveries(
 def notes(tag: Tag) -> str | None:
     if tag.message is None:
         return None
-    said = re.sub(r"^(?:release|version|tag)\b[\s:]*|[.!\s]+$", "", tag.message.strip(), flags=re.IGNORECASE)
-    same = said.lower().removeprefix("v") == tag.name.rpartition("/")[2].lower().removeprefix("v")
-    return None if same or said in ("", tag.name) else tag.message
+    text = re.sub(r"^(?:release|version|tag)\b[\s:]*|[.!\s]+$", "", tag.message.strip(), flags=re.IGNORECASE)
+    same = text.lower().removeprefix("v") == tag.name.rpartition("/")[2].lower().removeprefix("v")
+    return None if same or text in ("", tag.name) else tag.message
 
 
 def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, Any]) -> RecordedDelivery:
@@ -107,17 +107,17 @@ def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, 
 
 
 def _hosted_at(url: str) -> tuple[str, str] | None:
-    if (found := _URL.fullmatch(url)) is not None:
+    if (match := _URL.fullmatch(url)) is not None:
         # Only an https URL has the port of the web pages.
-        port = f":{found['port']}" if found["scheme"] == "https" and found["port"] else ""
-    elif (found := _SCP.fullmatch(url)) is not None:
+        port = f":{match['port']}" if match["scheme"] == "https" and match["port"] else ""
+    elif (match := _SCP.fullmatch(url)) is not None:
         port = ""
     else:
         return None
-    path = found["path"].strip("/").removesuffix(".git")
+    path = match["path"].strip("/").removesuffix(".git")
     name = "/".join(path.split("/")[-2:])
     # A host without a dot is an alias in an ssh configuration, or a local machine.
-    host = found["host"].lower() if "." in found["host"] else None
+    host = match["host"].lower() if "." in match["host"] else None
     if not is_full_name(name):
         return None
     return name, f"https://{host}{port}/{path}" if host else f"{NO_HOST}/{name}"
@@ -180,7 +180,7 @@ def history(
         raise click.ClickException(one_line(str(exc), 1000)) from exc
 
 
-def _print(told: Iterator[RecordedDelivery], *, pushes: int) -> None:
+def _print(deliveries: Iterator[RecordedDelivery], *, pushes: int) -> None:
     from rich.console import Console  # noqa: PLC0415  # other commands use this module, and print no bar
     from rich.progress import Progress  # noqa: PLC0415  # as above
 
@@ -189,7 +189,7 @@ def _print(told: Iterator[RecordedDelivery], *, pushes: int) -> None:
     # If the lines go to the same terminal, they would break the progress bar.
     with Progress(console=console, transient=True, disable=not console.is_terminal or stdout.isatty()) as progress:
         task = progress.add_task("Reading pushes", total=pushes)
-        for delivery in told:
+        for delivery in deliveries:
             if stdout.isatty():
                 _show(line_of(delivery))
             else:

@@ -78,11 +78,11 @@ def listen(
 
 def _own_webhook(port: int) -> str:
     async def work(app: Application) -> str:
-        found = await app.stores.directory.integrations((await organization_named(app, "")).id)
-        if len(found) != 1:
-            message = f"name the webhook with --to: there are {len(found)} integrations"
+        integrations = await app.stores.directory.integrations((await organization_named(app, "")).id)
+        if len(integrations) != 1:
+            message = f"name the webhook with --to: there are {len(integrations)} integrations"
             raise click.UsageError(message)
-        return webhook_url(f"http://127.0.0.1:{port}", found[0], found[0].repositories[0].id)
+        return webhook_url(f"http://127.0.0.1:{port}", integrations[0], integrations[0].repositories[0].id)
 
     return with_app(work)
 
@@ -94,10 +94,10 @@ async def _forward(
     done = refused = 0
     provider = provider_of(to)
     async with client_for(to, 1) as client, contextlib.aclosing(_deliveries(source, recording)) as deliveries:
-        async for each in deliveries:
-            recorded = each if isinstance(each, RecordedDelivery) else _recorded(each)
+        async for delivery in deliveries:
+            recorded = delivery if isinstance(delivery, RecordedDelivery) else _recorded(delivery)
             # Without a secret, the signature of the code host is forwarded unchanged.
-            headers = headers_for(recorded, provider, secret) if secret else getattr(each, "headers", ())
+            headers = headers_for(recorded, provider, secret) if secret else getattr(delivery, "headers", ())
             request = client.build_request("POST", to, content=recorded.body, headers=headers, timeout=_TIMEOUT_S)
             answer = await send_request(client, request, (done, recorded), RETRIES if source is None else 1)
             _print(answer, as_json=as_json)
@@ -120,14 +120,14 @@ async def _deliveries(source: str | None, recording: str | None) -> AsyncGenerat
             yield recorded
         return
     async with contextlib.aclosing(relayed(source, lambda text: say(text, err=True))) as received:
-        async for each in received:
-            yield each
+        async for delivery in received:
+            yield delivery
 
 
-def _recorded(each: RelayedDelivery) -> RecordedDelivery:
-    event = each.header("-event", "x-event-key")
-    delivery = each.header("-delivery", "-event-uuid", "-request-uuid")
-    return RecordedDelivery(event=event or "unknown", delivery=delivery or "unknown", body=each.body)
+def _recorded(relayed_delivery: RelayedDelivery) -> RecordedDelivery:
+    event = relayed_delivery.header("-event", "x-event-key")
+    delivery = relayed_delivery.header("-delivery", "-event-uuid", "-request-uuid")
+    return RecordedDelivery(event=event or "unknown", delivery=delivery or "unknown", body=relayed_delivery.body)
 
 
 def _print(answer: DeliveryAnswer, *, as_json: bool) -> None:

@@ -49,8 +49,8 @@ def stable_id(name: str) -> int:
 
 def username(person: Person) -> str | None:
     """Return the account at the code host, if the address contains it."""
-    found = _NOREPLY.fullmatch(person.email)
-    return found["user"] if found else None
+    match = _NOREPLY.fullmatch(person.email)
+    return match["user"] if match else None
 
 
 def login(person: Person) -> str:

@@ -39,15 +39,15 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     rows: list[dict[str, object]] = []
 
     async def work(app: Application) -> None:
-        found = await _integration(app, integration_id)
-        secrets = await app.stores.directory.secrets(found.organization_id, found.id, app.clock.now())
-        provider = provider_named(found.provider)
+        integration = await _integration(app, integration_id)
+        secrets = await app.stores.directory.secrets(integration.organization_id, integration.id, app.clock.now())
+        provider = provider_named(integration.provider)
         if provider is None or not secrets:
             message = f"the integration '{integration_id}' cannot receive"
             raise click.ClickException(message)
         receiver = receiver_of(app)
         for recorded in read_recording(recording):
-            rows.append(await receive_recorded(receiver, found, provider, secrets[0], recorded))
+            rows.append(await receive_recorded(receiver, integration, provider, secrets[0], recorded))
             shown.count(len(rows))
 
     fault: Exception | None = None
@@ -77,23 +77,23 @@ def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
 
 async def _integration(app: Application, integration_id: str) -> Integration:
     owner = await app.stores.directory.owner_of(integration_id)
-    for found in () if owner is None else await app.stores.directory.integrations(owner):
-        if found.id == integration_id:
-            return found
+    for integration in () if owner is None else await app.stores.directory.integrations(owner):
+        if integration.id == integration_id:
+            return integration
     message = f"there is no integration '{integration_id}'"
     raise click.ClickException(message)
 
 
 async def receive_recorded(
-    receiver: Receiver, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
+    receiver: Receiver, integration: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
 ) -> dict[str, object]:
     """Receive one delivery as if the code host had sent it; return the answer."""
     delivery = Delivery(
         address=Address(
             provider=provider.slug,
-            organization_id=found.organization_id,
-            integration_id=found.id,
-            repository_id=found.repositories[0].id,
+            organization_id=integration.organization_id,
+            integration_id=integration.id,
+            repository_id=integration.repositories[0].id,
         ),
         headers=tuple((name.encode(), value.encode()) for name, value in headers_for(recorded, provider, secret)),
         body=recorded.body,

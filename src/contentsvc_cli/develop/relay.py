@@ -121,7 +121,7 @@ async def lines_of(parts: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
             begun, size = [others[-1]], len(others[-1])
 
 
-async def relayed(url: str, told: Callable[[str], None]) -> AsyncGenerator[RelayedDelivery]:
+async def relayed(url: str, report: Callable[[str], None]) -> AsyncGenerator[RelayedDelivery]:
     """Yield deliveries from a relay, without an end.
 
     A broken connection is opened again, after a pause that doubles. Deliveries during the pause are lost: a relay
@@ -141,7 +141,7 @@ async def relayed(url: str, told: Callable[[str], None]) -> AsyncGenerator[Relay
                         message = f"{url} is not a relay: it sends '{one_line(kind, 64)}', not server-sent events"
                         raise ValueError(message)
                     answer.raise_for_status()
-                    told(f"listening to {url}")
+                    report(f"listening to {url}")
                     async for data in events(lines_of(answer.aiter_raw())):
                         pause = _FIRST_PAUSE_S
                         if (delivery := read_event(data)) is not None:
@@ -149,6 +149,6 @@ async def relayed(url: str, told: Callable[[str], None]) -> AsyncGenerator[Relay
                 fault = "the relay has closed the connection"
             except httpx.HTTPError as exc:
                 fault = one_line(str(exc), 200) or type(exc).__name__
-            told(f"{fault}; connecting again in {pause:.0f} s")
+            report(f"{fault}; connecting again in {pause:.0f} s")
             await asyncio.sleep(pause * random.uniform(0.8, 1))  # noqa: S311  # jitter, no secret
             pause = min(2 * pause, _LONGEST_PAUSE_S)

@@ -59,8 +59,8 @@ def of_repository(delivery: RecordedDelivery, repository_id: int, provider: Prov
 
 def provider_of(url: str) -> Provider:
     """Return the provider in a webhook's path (specification 4.1); the default one for any other URL."""
-    found = _WEBHOOK_PATH.search(httpx.URL(url).path)
-    return (found and provider_named(found["provider"])) or DEFAULT_PROVIDER
+    match = _WEBHOOK_PATH.search(httpx.URL(url).path)
+    return (match and provider_named(match["provider"])) or DEFAULT_PROVIDER
 
 
 def webhook_url_option(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

@@ -58,7 +58,7 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
         owner = None if organization is None else await organization_named(app, organization)
         return list(await app.stores.keys.keys(None if owner is None else owner.id))
 
-    rows = [_body(found) for found in with_app(work)]
+    rows = [_body(issued) for issued in with_app(work)]
     columns = ("prefix", "name", "scopes", "organizationId", "expiresAt", "revokedAt", "lastUsedAt")
     optional = ("organizationId", "lastUsedAt")
     show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.", optional=optional)
@@ -74,10 +74,10 @@ def show_key(prefix: str, *, as_json: bool) -> None:
     async def work(app: Application) -> ApiKey | None:
         return await app.stores.keys.key(named)
 
-    found = with_app(work)
-    if found is None:
+    body = with_app(work)
+    if body is None:
         raise _unknown(named)
-    show(_body(found), as_json=as_json)
+    show(_body(body), as_json=as_json)
 
 
 @key.command()
@@ -114,11 +114,11 @@ def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
     named = key_prefix(prefix) or prefix
 
     async def work(app: Application) -> str:
-        found = await app.stores.keys.key(named)
-        if found is None or not is_active(found, app.clock.now()):
+        issued = await app.stores.keys.key(named)
+        if issued is None or not is_active(issued, app.clock.now()):
             message = f"there is no key '{one_line(named, 14)}' that is valid"
             raise click.ClickException(message)
-        return await sign_in_link(app, found, port)
+        return await sign_in_link(app, issued, port)
 
     show({"url": with_app(work)}, as_json=as_json)
 
@@ -127,15 +127,15 @@ def _unknown(prefix: str) -> click.ClickException:
     return click.ClickException(f"there is no key '{one_line(prefix, 14)}'")
 
 
-def _body(found: ApiKey) -> dict[str, object]:
+def _body(key: ApiKey) -> dict[str, object]:
     return {
-        "prefix": found.prefix,
-        "name": found.name,
-        "scopes": [scope.value for scope in found.scopes],
-        "organizationId": found.organization_id,
-        "createdAt": iso_ms(found.created_at),
-        "issuedBy": found.issued_by,
-        "expiresAt": found.expires_at and iso_ms(found.expires_at),
-        "revokedAt": found.revoked_at and iso_ms(found.revoked_at),
-        "lastUsedAt": found.last_used_at and iso_ms(found.last_used_at),
+        "prefix": key.prefix,
+        "name": key.name,
+        "scopes": [scope.value for scope in key.scopes],
+        "organizationId": key.organization_id,
+        "createdAt": iso_ms(key.created_at),
+        "issuedBy": key.issued_by,
+        "expiresAt": key.expires_at and iso_ms(key.expires_at),
+        "revokedAt": key.revoked_at and iso_ms(key.revoked_at),
+        "lastUsedAt": key.last_used_at and iso_ms(key.last_used_at),
     }

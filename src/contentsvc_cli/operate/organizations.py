@@ -59,7 +59,7 @@ def list_organizations(*, as_json: bool) -> None:
     async def work(app: Application) -> list[Organization]:
         return list(await app.stores.directory.organizations())
 
-    rows = [_body(found) for found in with_app(work)]
+    rows = [_body(organization) for organization in with_app(work)]
     show_rows(
         rows,
         columns=("slug", "name", "timeZone", "retentionDays", "id"),
@@ -98,6 +98,6 @@ def edit(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: A
     )
 
 
-def _body(found: Organization) -> dict[str, object]:
-    body: dict[str, object] = to_builtins(OrganizationBody.of(found))
+def _body(organization: Organization) -> dict[str, object]:
+    body: dict[str, object] = to_builtins(OrganizationBody.of(organization))
     return body

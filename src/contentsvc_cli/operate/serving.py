@@ -88,10 +88,10 @@ def settings(*, as_json: bool) -> None:
 
 
 def _refuse_to_split_a_file(settings: Settings, role: Role, workers: int) -> None:
-    asked = f"--workers {workers}" if workers > 1 else f"--role {role}"
+    option = f"--workers {workers}" if workers > 1 else f"--role {role}"
     if settings.is_sqlite and (workers > 1 or role is not Role.ALL):
         message = (
-            f"{asked} needs PostgreSQL: CONTENTSVC_DATABASE_URL names a SQLite file, and one process serves that. "
-            f"Set it to postgresql+asyncpg://…, or leave {asked.partition(' ')[0]} out"
+            f"{option} needs PostgreSQL: CONTENTSVC_DATABASE_URL names a SQLite file, and one process serves that. "
+            f"Set it to postgresql+asyncpg://…, or leave {option.partition(' ')[0]} out"
         )
         raise click.ClickException(message)

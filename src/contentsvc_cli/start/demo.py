@@ -81,28 +81,34 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
         log_format="json",
     )
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
-    told = _Told()
+    outcome = _Told()
     # A terminated demo must not leave its server running.
     signal.signal(signal.SIGTERM, _give_up)
     server = start(settings, folder, port, keep=keep)
     try:
-        faults = asyncio.run(_tell(settings, folder, history, console, told))
-        _print_links(console, told)
+        faults = asyncio.run(_tell(settings, folder, history, console, outcome))
+        _print_links(console, outcome)
         if not keep:
             # Check the printed links: open each page and use the sign-in link.
-            faults += _open_all(told.links)
+            faults += _open_all(outcome.links)
     except BaseException:
         stop(server)
         raise
     if keep:
-        _print_next(console, _write_environment(settings, folder, told.key), server.pid)
+        _print_next(console, _write_environment(settings, folder, outcome.key), server.pid)
     else:
         console.print(Text("The server has stopped. Keep it up with: contentsvc demo --keep"), soft_wrap=True)
         stop(server)
         shutil.rmtree(folder)
     if as_json:
-        found = {"answers": told.answers, "runs": told.runs, "post": told.post, "links": told.links, "faults": faults}
-        show(found, as_json=True)
+        summary = {
+            "answers": outcome.answers,
+            "runs": outcome.runs,
+            "post": outcome.post,
+            "links": outcome.links,
+            "faults": faults,
+        }
+        show(summary, as_json=True)
     if faults:
         raise click.ClickException("; ".join(faults))
 
@@ -122,9 +128,9 @@ def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
     return environment
 
 
-def _print_links(console: Console, told: "_Told") -> None:
-    width = max(map(len, told.links), default=0)
-    for name, url in told.links.items():
+def _print_links(console: Console, outcome: "_Told") -> None:
+    width = max(map(len, outcome.links), default=0)
+    for name, url in outcome.links.items():
         # One line each, even on a narrow terminal, so that they can be clicked or copied.
         console.print(Text(f"{name:{width}}  {url}"), soft_wrap=True)
 
@@ -165,31 +171,31 @@ class _Told:
     links: dict[str, str] = field(factory=dict[str, str])
 
 
-async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, told: _Told) -> list[str]:
+async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, outcome: _Told) -> list[str]:
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
     async with open_app(settings) as app:
         organization, key, connection = await _furnish(app, history)
-        told.key = key.key
+        outcome.key = key.key
         url = webhook_url(settings.base_url, connection.integration, history.repository_id)
         with waiting("sending") as shown:
             answers, faults = await _send_all(history, url, connection, shown)
-        told.answers = dict(Counter(answer.kind for answer in answers))
+        outcome.answers = dict(Counter(answer.kind for answer in answers))
         with waiting("waiting for the runs"):
             runs = await _until_ended(app.stores.read_model, organization.id)
-        told.runs = dict(Counter(run.status.value for run in runs))
+        outcome.runs = dict(Counter(run.status.value for run in runs))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
         posts = await _published(settings.base_url, key.key)
         port = int(settings.base_url.rpartition(":")[2])
         changelog = ChangelogLinks(base_url=settings.base_url, slug=organization.slug)
-        told.links = {
+        outcome.links = {
             "Public changelog": changelog.home,
             "Dashboard": await sign_in_link(app, key.record, port),
             "Feed": changelog.atom,
         }
-    told.post = next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
-    _print_counts(console, history, answers, told.runs, posts)
-    return faults if told.post is not None else [*faults, "no post was written"]
+    outcome.post = next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
+    _print_counts(console, history, answers, outcome.runs, posts)
+    return faults if outcome.post is not None else [*faults, "no post was written"]
 
 
 async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
@@ -296,7 +302,7 @@ async def _send_all(
 
     kinds = other_kinds(history.repository, history.repository_id, when=datetime.now(UTC))
     # A pre-release without changes would be the newest post.
-    others = [each for each in kinds if b'"prereleased"' not in each.body]
+    others = [delivery for delivery in kinds if b'"prereleased"' not in delivery.body]
     await send("history", history.deliveries, {"processed"})
     await send("release without notes", [release_without_notes(history)], {"processed"})
     await send("other kinds", others, {"filtered", "ignored", "pong"})
@@ -335,9 +341,9 @@ async def _until_ended(read_model: ReadModel, organization_id: str) -> Sequence[
 
 
 async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
-    asked = {"limit": 100, "status": "published"}
+    parameters = {"limit": 100, "status": "published"}
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-        response = await client.get("/v1/posts", params=asked, headers={"Authorization": f"Bearer {key}"})
+        response = await client.get("/v1/posts", params=parameters, headers={"Authorization": f"Bearer {key}"})
     posts: list[dict[str, Any]] = response.raise_for_status().json()["posts"]
     return sorted(posts, key=lambda post: post["sourceMetadata"]["occurredAt"], reverse=True)
 
@@ -350,12 +356,12 @@ def _print_counts(
     posts: Sequence[Mapping[str, Any]],
 ) -> None:
     kinds = Counter("forged and refused" if answer.kind == "error" else answer.kind for answer in answers)
-    told = f"{len(posts)} published" if len(posts) <= _TITLES else f"{len(posts)} published, the newest"
+    text = f"{len(posts)} published" if len(posts) <= _TITLES else f"{len(posts)} published, the newest"
     lines = (
         f"{len(answers)} deliveries of {history.repository} to a server on this machine:",
         f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}",
-        f"{sum(runs.values())} workflow runs: {', '.join(f'{count} {each}' for each, count in sorted(runs.items()))}",
-        f"Posts about releases, {told}:",
+        f"{sum(runs.values())} workflow runs: {', '.join(f'{count} {state}' for state, count in sorted(runs.items()))}",
+        f"Posts about releases, {text}:",
     )
     for line in lines:
         console.print(Text(printable(line, console.file)), soft_wrap=True)

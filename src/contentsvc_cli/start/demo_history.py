@@ -41,12 +41,12 @@ def history_of(path: Path) -> DemoHistory:
     repository = Checkout(path)
     line = repository.line()
     hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
-    told = tuple(deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits))
+    recorded = tuple(deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits))
     return DemoHistory(
         repository=hosted.full_name,
         repository_id=hosted.id,
         branch=line.branch,
-        deliveries=told[-_MOST:],
+        deliveries=recorded[-_MOST:],
         next_tag="next",
         released_at=None,
     )

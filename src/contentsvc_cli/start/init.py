@@ -30,7 +30,11 @@ from contentsvc_core.zones import read_zone
 from contentsvc_http.settings import Settings, api_variable, load_settings, variable
 
 #: The code hosts and their providers, those with a public API first.
-_HOSTS: Final = {host: each for each in sorted(PROVIDERS, key=lambda each: not each.api_url) for host in each.hosts}
+_HOSTS: Final = {
+    host: provider
+    for provider in sorted(PROVIDERS, key=lambda provider: not provider.api_url)
+    for host in provider.hosts
+}
 _FIRST_HOST: Final = next(iter(_HOSTS))
 #: The default port of `serve`.
 _PORT: Final = 8000
@@ -78,7 +82,7 @@ class _Checkout:
 @click.option(
     "--trigger",
     "start",
-    type=click.Choice([each.value for each in Start]),
+    type=click.Choice([start.value for start in Start]),
     help="Events that start a post.  [default: releases; pushes if the checkout has no releases]",
 )
 @click.option("--publish/--drafts", "publishes", default=None, help="Publish posts at once.  [default: publish]")
@@ -133,9 +137,11 @@ def init(  # noqa: PLR0913  # one parameter an option
     if not yes and not sys.stdin.isatty():
         message = "there is no terminal to ask on: add --yes, and options to change the defaults"
         raise click.UsageError(message)
-    found = _checkout(checkout)
+    checkout_found = _checkout(checkout)
     ask = _Asking(yes)
-    name = ask.text("Repository (owner/name)", "--repository", repository, found and found.full_name, _full_name)
+    name = ask.text(
+        "Repository (owner/name)", "--repository", repository, checkout_found and checkout_found.full_name, _full_name
+    )
     host = ask.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
     provider = _HOSTS[host]
     if not provider.is_full_name(name):
@@ -144,8 +150,10 @@ def init(  # noqa: PLR0913  # one parameter an option
     form = provider.hosts[host]
     if form and api_url is None and api_variable(provider.slug) not in os.environ:
         api_url = ask.text(f"API of {host.title()} ({form})", "--api-url", None, None)
-    suggested = suggested_start([1] if found is None or found.has_releases else [], is_checkout=found is not None)
-    started = Start(ask.choice("What starts a post", start, suggested.value, [each.value for each in Start]))
+    suggested = suggested_start(
+        [1] if checkout_found is None or checkout_found.has_releases else [], is_checkout=checkout_found is not None
+    )
+    started = Start(ask.choice("What starts a post", start, suggested.value, [start.value for start in Start]))
     settings = _settings(ask, base_url, None if api_url is None else {provider.slug: api_url}, port)
     answers = SetupAnswers(
         organization=ask.text("Organization", "--organization", organization, name.partition("/")[0]),
@@ -158,8 +166,8 @@ def init(  # noqa: PLR0913  # one parameter an option
         publishes=ask.confirm("Publish posts at once", publishes),
         is_public=ask.confirm("Open a public changelog", is_public),
         may_expose=is_public is True,
-        history=found.repository
-        if found is not None and ask.confirm("Write posts about the checkout's last releases now", history)
+        history=checkout_found.repository
+        if checkout_found is not None and ask.confirm("Write posts about the checkout's last releases now", history)
         else None,
     )
     try:
@@ -183,13 +191,13 @@ class _Asking:
         self,
         question: str,
         option: str,
-        given: str | None,
+        value: str | None,
         default: str | None,
         check: Callable[[str], str] = str.strip,
     ) -> str:
-        if given is not None or (self._yes and default is not None):
+        if value is not None or (self._yes and default is not None):
             try:
-                return check(given if given is not None else default or "")
+                return check(value if value is not None else default or "")
             except click.BadParameter as exc:
                 message = f"{option}: {exc.message}"
                 raise click.UsageError(message) from exc
@@ -199,15 +207,15 @@ class _Asking:
         answer: str = click.prompt(question, default=default, value_proc=check, err=True)
         return answer
 
-    def choice(self, question: str, given: str | None, default: str, choices: list[str]) -> str:
-        if given is not None or self._yes:
-            return given or default
+    def choice(self, question: str, value: str | None, default: str, choices: list[str]) -> str:
+        if value is not None or self._yes:
+            return value or default
         answer: str = click.prompt(question, default=default, type=click.Choice(choices), err=True)
         return answer
 
-    def confirm(self, question: str, given: bool | None, *, default: bool = True) -> bool:  # noqa: FBT001  # as above
-        if given is not None or self._yes:
-            return default if given is None else given
+    def confirm(self, question: str, value: bool | None, *, default: bool = True) -> bool:  # noqa: FBT001  # as above
+        if value is not None or self._yes:
+            return default if value is None else value
         return click.confirm(f"{question}?", default=default, err=True)
 
     @property
@@ -303,8 +311,8 @@ def _body(done: Done, written: Path | None) -> dict[str, Any]:
 
 
 def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, written: bool) -> None:
-    for each in done.existing:
-        say(f"Exists already: {each}")
+    for line in done.existing:
+        say(f"Exists already: {line}")
     name = done.integration.repositories[0].full_name
     if done.webhook_secret is not None:
         setup = (provider_named(answers.provider) or DEFAULT_PROVIDER).setup

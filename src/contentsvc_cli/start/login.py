@@ -44,13 +44,13 @@ def login(url: str, *, delete: bool, as_json: bool) -> None:
     from contentsvc_cli.remote import Api  # noqa: PLC0415  # deleting needs no requests
 
     with Api(Server(url, key)) as api:
-        found = api.get("/v1/organization")
+        organization = api.get("/v1/organization")
     write_logins({**others, url: key})
     body = {
         "server": url,
-        "organization": found["organization"]["slug"],
-        "key": found["key"]["prefix"],
-        "scopes": found["key"]["scopes"],
+        "organization": organization["organization"]["slug"],
+        "key": organization["key"]["prefix"],
+        "scopes": organization["key"]["scopes"],
         "file": str(logins_file()),
     }
     show(body, as_json=as_json)
@@ -85,8 +85,8 @@ def open_page(what: str, post_id: str | None, organization: str, *, as_json: boo
     async def work(app: Application) -> str:
         if what == "changelog":
             owner = await organization_named(app, organization)
-            found = (await app.changelog_editor.all_of(owner))[0]
-            return ChangelogLinks(base_url=app.base_url, slug=found.slug).home
+            changelog = (await app.changelog_editor.all_of(owner))[0]
+            return ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
         if post_id is not None and await app.stores.directory.owner_of(post_id) is None:
             accepted(UNKNOWN_POST, missing=f"there is no post '{post_id}'")
         return f"{app.base_url}{_path(post_id)}"

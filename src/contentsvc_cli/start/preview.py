@@ -101,12 +101,12 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
             if hosted.html_url.startswith(f"{NO_HOST}/"):
                 # Links would lead nowhere.
                 hosted = evolve(hosted, html_url="")
-            found = stretches(repository, range_, releases=releases, days=days)
-            shown = list(previews(repository, hosted, found, options))
+            ranges = stretches(repository, range_, releases=releases, days=days)
+            shown = list(previews(repository, hosted, ranges, options))
     except GitFailed as exc:
         raise click.ClickException(one_line(str(exc), 1000)) from exc
     if not shown:
-        message = f"there are no commits in {', '.join(stretch.range for stretch in found)}"
+        message = f"there are no commits in {', '.join(stretch.range for stretch in ranges)}"
         raise click.ClickException(message)
     if page is not None or opens:
         _write_page(page, hosted, shown, opens=opens)
@@ -132,7 +132,7 @@ def _read_style(file: IO[str] | None) -> HouseStyle | None:
 
 
 def _print_markdown(shown: Sequence[Preview]) -> None:
-    parts = [f"# {title(each)}\n\n_{range_line(each)}_\n\n{text(each)}\n" for each in shown]
+    parts = [f"# {title(preview)}\n\n_{range_line(preview)}_\n\n{text(preview)}\n" for preview in shown]
     sys.stdout.buffer.write("\n".join(parts).encode())
 
 
@@ -141,14 +141,14 @@ def _print_json(hosted: "HostedRepository", shown: Sequence[Preview]) -> None:
 
     posts = [
         {
-            "range": each.stretch.range,
-            "tag": None if each.stretch.tag is None else each.stretch.tag.name,
-            "date": each.at,
-            "commits": each.commits,
-            "title": None if each.draft is None else each.draft.title,
-            "markdown": None if each.draft is None else each.draft.markdown,
+            "range": preview.stretch.range,
+            "tag": None if preview.stretch.tag is None else preview.stretch.tag.name,
+            "date": preview.at,
+            "commits": preview.commits,
+            "title": None if preview.draft is None else preview.draft.title,
+            "markdown": None if preview.draft is None else preview.draft.markdown,
         }
-        for each in shown
+        for preview in shown
     ]
     click.echo(json_text({"repository": hosted.full_name, "posts": posts}, indent=2))
 
@@ -164,12 +164,12 @@ def _print_on_terminal(hosted: "HostedRepository", shown: Sequence[Preview]) -> 
 
     console = Console()
     width = min(console.width, _WIDEST)
-    for each in shown:
+    for preview in shown:
         console.print(Rule(style="dim"), width=width)
-        console.print(Text(printable(title(each), sys.stdout), style="bold cyan"), width=width)
-        console.print(Text(printable(range_line(each), sys.stdout), style="dim"), width=width)
+        console.print(Text(printable(title(preview), sys.stdout), style="bold cyan"), width=width)
+        console.print(Text(printable(range_line(preview), sys.stdout), style="dim"), width=width)
         console.print()
-        console.print(LeftMarkdown(printable(text(each), sys.stdout)), width=width)
+        console.print(LeftMarkdown(printable(text(preview), sys.stdout)), width=width)
         console.print()
     posts = f"{len(shown)} post" + ("s" if len(shown) > 1 else "")
     console.print(

@@ -45,9 +45,9 @@ def page_of(hosted: HostedRepository, shown: Sequence[Preview], render: Callable
     """Return the page. Text from the repository is escaped or sanitized; ``render`` returns Markdown as safe HTML."""
     name = escape(hosted.full_name)
     articles = "".join(
-        f"<article>\n<p class=faint>{_tag(each)}{_date(each.at)}</p>\n<h2>{escape(title(each))}</h2>\n"
-        f"{nested(render(text(each)), under=2)}<p class=faint>{escape(range_line(each))}</p>\n</article>\n"
-        for each in shown
+        f"<article>\n<p class=faint>{_tag(preview)}{_date(preview.at)}</p>\n<h2>{escape(title(preview))}</h2>\n"
+        f"{nested(render(text(preview)), under=2)}<p class=faint>{escape(range_line(preview))}</p>\n</article>\n"
+        for preview in shown
     )
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -59,8 +59,8 @@ def page_of(hosted: HostedRepository, shown: Sequence[Preview], render: Callable
     )
 
 
-def _tag(each: Preview) -> str:
-    return "" if each.stretch.tag is None else f"<span class=tag>{escape(each.stretch.tag.name)}</span>"
+def _tag(preview: Preview) -> str:
+    return "" if preview.stretch.tag is None else f"<span class=tag>{escape(preview.stretch.tag.name)}</span>"
 
 
 def _date(at: str) -> str:

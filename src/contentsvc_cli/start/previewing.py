@@ -53,23 +53,23 @@ class Preview:
     draft: Draft | None
 
 
-def stretches(repository: Checkout, asked: str | None, *, releases: int, days: int) -> list[PreviewRange]:
+def stretches(repository: Checkout, range_: str | None, *, releases: int, days: int) -> list[PreviewRange]:
     """Return the parts of a range, newest first.
 
     ``asked`` is ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes
     and the last ``releases``; in a repository without releases, the last ``days``.
     """
-    if asked is None:
+    if range_ is None:
         tip = repository.line().tip
         tags = release_tags(repository.tags(merged=tip))
         if not tags:
             return _last_days(repository, tip, days)
-        found = list(_between(tags, None, tip, "HEAD"))
+        ranges = list(_between(tags, None, tip, "HEAD"))
         # The unreleased part comes first and has no release.
-        return found[: releases + (found[0].tag is None)]
-    before, dots, after = asked.partition("..")
+        return ranges[: releases + (ranges[0].tag is None)]
+    before, dots, after = range_.partition("..")
     if not dots:
-        return _one(repository, asked)
+        return _one(repository, range_)
     start, tip = _resolved(repository, before), _resolved(repository, after or "HEAD")
     tags = release_tags(repository.tags(merged=tip))
     reached = {tag.commit_id for tag in repository.tags(merged=start)}
@@ -83,8 +83,8 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 
     Release tags name versions in the series of the newest one. Pre-releases count only if there are no other releases.
     """
-    read = [(tag, found["series"]) for tag in tags if (found := _VERSION.fullmatch(tag.name))]
-    final_ones = [each for each in read if not is_prerelease(each[0].name)] or read
+    read = [(tag, match["series"]) for tag in tags if (match := _VERSION.fullmatch(tag.name))]
+    final_ones = [pair for pair in read if not is_prerelease(pair[0].name)] or read
     if not final_ones:
         return []
     newest = final_ones[-1][1]
@@ -92,11 +92,11 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 
 
 def previews(
-    repository: Checkout, hosted: HostedRepository, found: Iterable[PreviewRange], options: ChangelogOptions
+    repository: Checkout, hosted: HostedRepository, ranges: Iterable[PreviewRange], options: ChangelogOptions
 ) -> Iterator[Preview]:
     """Return the posts about some parts; parts without commits are omitted."""
     ends = repository.shallow_ends()
-    for stretch in found:
+    for stretch in ranges:
         pushes = repository.pushes(stretch.tip, without=stretch.without)
         if not pushes:
             continue
@@ -109,21 +109,21 @@ def previews(
         yield _preview(repository, hosted, stretch, pushes, options)
 
 
-def title(each: Preview) -> str:
-    if each.draft is not None:
-        return each.draft.title
-    return each.stretch.range if each.stretch.tag is None else each.stretch.tag.name
+def title(preview: Preview) -> str:
+    if preview.draft is not None:
+        return preview.draft.title
+    return preview.stretch.range if preview.stretch.tag is None else preview.stretch.tag.name
 
 
-def text(each: Preview) -> str:
-    if each.draft is not None:
-        return each.draft.markdown
+def text(preview: Preview) -> str:
+    if preview.draft is not None:
+        return preview.draft.markdown
     return "Nothing that users notice: upkeep alone. `--team` lists it."
 
 
-def range_line(each: Preview) -> str:
-    commits = f"{each.commits:,} commit" + ("" if each.commits == 1 else "s")
-    return f"{each.stretch.range} · {commits}"
+def range_line(preview: Preview) -> str:
+    commits = f"{preview.commits:,} commit" + ("" if preview.commits == 1 else "s")
+    return f"{preview.stretch.range} · {commits}"
 
 
 def _preview(
@@ -134,8 +134,8 @@ def _preview(
     options: ChangelogOptions,
 ) -> Preview:
     # Bodies in a code host's format, read by the service's own reader: the preview equals the service's post.
-    told = deliveries(hosted, pushes, (), repository.commits)
-    events = [read_push(each.body).event for each in told]
+    recorded = deliveries(hosted, pushes, (), repository.commits)
+    events = [read_push(delivery.body).event for delivery in recorded]
     newest = events[-1].commits[-1].timestamp if isinstance(events[-1], Push) else ""
     at = (stretch.tag.created_at if stretch.tag is not None else "") or newest
     brief = Brief(
@@ -182,7 +182,7 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
         yield PreviewRange(
             range=f"{previous}..{tag.name}" if previous else tag.name,
             tip=tag.commit_id,
-            without=[*known, *(each.commit_id for each in tags[:place])],
+            without=[*known, *(tag.commit_id for tag in tags[:place])],
             tag=tag,
             previous=previous,
         )
@@ -195,10 +195,10 @@ def _last_days(repository: Checkout, tip: str, days: int) -> list[PreviewRange]:
     return [PreviewRange(range=f"{name}, the last {days} days", tip=tip, without=[start] if start else [])]
 
 
-def _one(repository: Checkout, asked: str) -> list[PreviewRange]:
-    tip = _resolved(repository, asked)
-    tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, asked)
-    return [next(_between(tags, None, tip, asked))]
+def _one(repository: Checkout, range_: str) -> list[PreviewRange]:
+    tip = _resolved(repository, range_)
+    tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, range_)
+    return [next(_between(tags, None, tip, range_))]
 
 
 def _ending_at(tags: list[Tag], repository: Checkout, tip: str, name: str) -> list[Tag]:
@@ -208,9 +208,9 @@ def _ending_at(tags: list[Tag], repository: Checkout, tip: str, name: str) -> li
 
 
 def _resolved(repository: Checkout, revision: str) -> str:
-    found = repository.resolve(revision)
-    if found is None:
+    commit = repository.resolve(revision)
+    if commit is None:
         hint = ", and this clone is shallow" if repository.shallow_ends() else ""
         message = f"there is no revision '{revision}' here{hint}: name a tag, a branch or a commit, as in v1.0.0..HEAD"
         raise GitFailed(message)
-    return found
+    return commit

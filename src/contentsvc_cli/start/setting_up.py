@@ -119,9 +119,9 @@ async def set_up(
             token=answers.token,
         )
         if isinstance(answered, Refusal) and answered.kind in _AT_HOST and answers.token is None:
-            asked = urlsplit(settings.api_urls[answers.provider]).netloc or answers.provider
+            host = urlsplit(settings.api_urls[answers.provider]).netloc or answers.provider
             message = (
-                f"{answered.message()} ({asked}). Add --repository-id, or --token for a repository that is not public"
+                f"{answered.message()} ({host}). Add --repository-id, or --token for a repository that is not public"
             )
             raise click.ClickException(message)
         new = accepted(answered)
@@ -152,18 +152,20 @@ async def set_up(
 
 
 async def _organization(app: Application, answers: SetupAnswers, existing: list[str]) -> Organization:
-    found = await app.stores.directory.organization(slugify(answers.organization))
-    if found is not None:
-        existing.append(f"organization {found.slug}")
-        return found
+    organization = await app.stores.directory.organization(slugify(answers.organization))
+    if organization is not None:
+        existing.append(f"organization {organization.slug}")
+        return organization
     return accepted(await app.operator.create_organization(answers.organization, time_zone=answers.time_zone))
 
 
 async def _connected(app: Application, organization: Organization, answers: SetupAnswers) -> Integration | None:
-    wanted = answers.repository.casefold()
-    for each in await app.stores.directory.integrations(organization.id):
-        if each.provider == answers.provider and any(it.full_name.casefold() == wanted for it in each.repositories):
-            return each
+    full_name = answers.repository.casefold()
+    for integration in await app.stores.directory.integrations(organization.id):
+        if integration.provider == answers.provider and any(
+            it.full_name.casefold() == full_name for it in integration.repositories
+        ):
+            return integration
     return None
 
 
@@ -172,7 +174,7 @@ async def _trigger(
 ) -> None:
     if answers.start is Start.NOTHING:
         return
-    made = await app.trigger_editor.create(
+    created = await app.trigger_editor.create(
         organization.id,
         CreateTrigger(
             repository_ids=[connected.repositories[0].id],
@@ -182,10 +184,10 @@ async def _trigger(
             provider=connected.provider,
         ),
     )
-    if made is DUPLICATE_TRIGGER:
+    if created is DUPLICATE_TRIGGER:
         existing.append("trigger Changelog")
     else:
-        accepted(made)
+        accepted(created)
 
 
 async def _receive(
@@ -208,12 +210,12 @@ async def _receive(
         hosted = evolve(hosted, html_url=_pages(settings, connected, repository.full_name))
     tags = release_tags(checkout.tags(merged=line.tip))
     # The release before the first reported one marks the beginning of that one's changes.
-    before, told = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
+    before, newest = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
     pushes = checkout.pushes(line.tip, without=[tag.commit_id for tag in before])[-_PUSHES:]
     if start is Start.PUSHES:
         pushes = pushes[-_PUSHES_WITHOUT_RELEASES:]
     # An annotation is no release note: posts report the commits.
-    plain = [evolve(tag, message=None) for tag in told]
+    plain = [evolve(tag, message=None) for tag in newest]
     count = 0
     receiver = receiver_of(app)
     for recorded in deliveries(hosted, pushes, plain, checkout.commits):
@@ -248,11 +250,11 @@ async def _publish(
     exposure, _ = await app.changelog_editor.preview(organization)
     if exposure.posts and not answers.may_expose:
         return False, exposure.posts, url
-    given: dict[str, object] = {"is_public": True}
+    fields: dict[str, object] = {"is_public": True}
     if standing.title == organization.name:
         # Readers know the product, not the account at its code host.
-        given["title"] = f"{answers.repository.rpartition('/')[2][:_TITLE]} changelog"
-    changed = await app.changelog_editor.change(organization, given)
+        fields["title"] = f"{answers.repository.rpartition('/')[2][:_TITLE]} changelog"
+    changed = await app.changelog_editor.change(organization, fields)
     if isinstance(changed, Refusal):
         # Another organization has the slug: the changelog needs a different one first.
         return False, 0, url
@@ -263,10 +265,10 @@ async def _key(
     app: Application, organization: Organization, known: str | None, existing: list[str]
 ) -> tuple[ApiKey, str | None]:
     prefix = None if known is None else key_prefix(known)
-    found = None if prefix is None else await app.stores.keys.key(prefix)
-    if found is not None and found.organization_id == organization.id and is_active(found, app.clock.now()):
-        existing.append(f"key {found.prefix}…")
-        return found, None
+    key = None if prefix is None else await app.stores.keys.key(prefix)
+    if key is not None and key.organization_id == organization.id and is_active(key, app.clock.now()):
+        existing.append(f"key {key.prefix}…")
+        return key, None
     issued = accepted(await app.operator.issue_key(organization, name="init", scopes=tuple(Scope)))
     return issued.record, issued.key
 

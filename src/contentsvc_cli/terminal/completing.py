@@ -24,7 +24,7 @@ _TIMEOUT_S: Final = 1.0
 
 def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     async def look(directory: "Directory") -> Sequence[_Named]:
-        return [(each.slug, each.name) for each in await directory.organizations()]
+        return [(organization.slug, organization.name) for organization in await directory.organizations()]
 
     return _beginning_with(incomplete, look)
 
@@ -34,15 +34,15 @@ def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[
 
     from contentsvc_core.zones import zone_names  # noqa: PLC0415  # as above
 
-    return [CompletionItem(each) for each in zone_names() if each.lower().startswith(incomplete.lower())]
+    return [CompletionItem(zone) for zone in zone_names() if zone.lower().startswith(incomplete.lower())]
 
 
 def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
-            (found.id, ", ".join(repository.full_name for repository in found.repositories))
+            (integration.id, ", ".join(repository.full_name for repository in integration.repositories))
             for owner in await _owners(directory, ctx)
-            for found in await directory.integrations(owner.id)
+            for integration in await directory.integrations(owner.id)
         ]
 
     return _beginning_with(incomplete, look)
@@ -51,9 +51,9 @@ def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
 def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
-            (found.id, found.name or found.output_type.value)
+            (trigger.id, trigger.name or trigger.output_type.value)
             for owner in await _owners(directory, ctx)
-            for found in await directory.triggers(owner.id)
+            for trigger in await directory.triggers(owner.id)
         ]
 
     return _beginning_with(incomplete, look)
@@ -64,8 +64,8 @@ def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete:
         return [
             (str(repository.id), repository.full_name)
             for owner in await _owners(directory, ctx)
-            for found in await directory.integrations(owner.id)
-            for repository in found.repositories
+            for integration in await directory.integrations(owner.id)
+            for repository in integration.repositories
         ]
 
     return _beginning_with(incomplete, look)
@@ -73,8 +73,8 @@ def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete:
 
 async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organization]":
     slug = ctx.params.get("organization")
-    found = await directory.organizations()
-    return [owner for owner in found if slug in {None, owner.slug}]
+    organizations = await directory.organizations()
+    return [owner for owner in organizations if slug in {None, owner.slug}]
 
 
 def _beginning_with(
@@ -85,12 +85,12 @@ def _beginning_with(
 
     from click.shell_completion import CompletionItem  # noqa: PLC0415
 
-    found: Sequence[_Named] = ()
+    candidates: Sequence[_Named] = ()
     with contextlib.suppress(Exception):
-        found = asyncio.run(_read(look))
+        candidates = asyncio.run(_read(look))
     return [
         CompletionItem(value, help=one_line(name, _HELP_LENGTH) or None)
-        for value, name in found
+        for value, name in candidates
         if value.startswith(incomplete)
     ]
 

@@ -24,9 +24,9 @@ def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
 
     Slugs and ids are looked up in the database of the current settings, if it answers within a second.
     """  # noqa: D301  # what click knows by it that lines stay as they are
-    made = get_completion_class(shell)
-    assert made is not None
-    script = made(ctx.find_root().command, {}, _PROGRAM, _VARIABLE).source()
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    script = completion_class(ctx.find_root().command, {}, _PROGRAM, _VARIABLE).source()
     if as_json:
         show({"shell": shell, "script": script}, as_json=True)
     else:

@@ -9,7 +9,7 @@ from rich.text import Text
 _GAP: Final = 2
 #: Columns with longer single words, in cells, contain ids or addresses, which are not cut so that they can be copied.
 _LONG_WORD: Final = 24
-#: The minimum width of a text column before other columns are omitted for it, in cells: some three words.
+#: The minimum width before other columns are omitted, in cells: some three words.
 _TEXT: Final = 20
 #: The absolute minimum width of a text column, in cells.
 _LEAST: Final = 8
@@ -46,7 +46,7 @@ class Grid:
         while len(self._columns) > 1 and self._needed(_LEAST) > room:
             self._columns.pop()
         while self._needed() > room:
-            widest = max(filter(self._is_text, self._columns), key=lambda each: self._widths[each], default="")
+            widest = max(filter(self._is_text, self._columns), key=lambda column: self._widths[column], default="")
             if not widest or self._widths[widest] <= _LEAST:
                 break
             self._widths[widest] -= 1

@@ -64,11 +64,11 @@ class ShortId(click.ParamType[str]):
         if WHOLE.fullmatch(value) or not _BEGUN.fullmatch(value):
             return value
         beginning = value if value.startswith(self._prefix) else f"{self._prefix}{value}"
-        found = _ids_beginning_with(self.kind, beginning)
-        if len(found) > 1:
-            more = ", …" if len(found) > _MOST else ""
-            self.fail(f"'{value}' is ambiguous: {', '.join(found[:_MOST])}{more}", param, ctx)
-        return found[0] if found else value
+        candidates = _ids_beginning_with(self.kind, beginning)
+        if len(candidates) > 1:
+            more = ", …" if len(candidates) > _MOST else ""
+            self.fail(f"'{value}' is ambiguous: {', '.join(candidates[:_MOST])}{more}", param, ctx)
+        return candidates[0] if candidates else value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -80,8 +80,8 @@ class ShortId(click.ParamType[str]):
 def take_short_ids(command: click.Command) -> click.Command:
     """Return a command whose parameters for ids take the beginnings of ids."""
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            take_short_ids(each)
+        for subcommand in command.commands.values():
+            take_short_ids(subcommand)
     for param in command.params:
         if param.name in _KINDS and isinstance(param.type, click.types.StringParamType):
             param.type = ShortId(*_KINDS[param.name])
@@ -90,13 +90,13 @@ def take_short_ids(command: click.Command) -> click.Command:
 
 def shortened(ids: Sequence[str]) -> dict[str, str]:
     """Return the shortest beginnings that tell ids apart, by id. Other texts are not shortened."""
-    whole = sorted({each for each in ids if WHOLE.fullmatch(each)})
-    found: dict[str, str] = {}
-    for place, each in enumerate(whole):
+    whole = sorted({id_ for id_ in ids if WHOLE.fullmatch(id_)})
+    short_ids: dict[str, str] = {}
+    for place, id_ in enumerate(whole):
         beside = [*whole[max(0, place - 1) : place], *whole[place + 1 : place + 2]]
-        shared = max((_shared(each, other) for other in beside), default=0)
-        found[each] = each[: max(each.find("_") + 1 + _SHORTEST, shared + 1)]
-    return found
+        shared = max((_shared(id_, other) for other in beside), default=0)
+        short_ids[id_] = id_[: max(id_.find("_") + 1 + _SHORTEST, shared + 1)]
+    return short_ids
 
 
 def _shared(one: str, other: str) -> int:
@@ -127,5 +127,5 @@ def _listed_beginning_with(server: Server, kind: str, beginning: str) -> Sequenc
     path, name = _LISTS[kind]
     with Api(server) as api:
         answer = api.get(path, limit=100)
-    listed = [each for group in answer.values() for each in group] if name is None else answer[name]
-    return [each["id"] for each in listed if each["id"].startswith(beginning)]
+    listed = [item for group in answer.values() for item in group] if name is None else answer[name]
+    return [item["id"] for item in listed if item["id"].startswith(beginning)]

@@ -22,26 +22,26 @@ def options(
 ) -> Callable[[_Function], _Function]:
     """Return a decorator that adds an option for each field, with its type and its help.
 
-    ``names`` has the options whose names differ from their fields, ``more`` further settings of options, by field.
+    ``names`` has the options whose names differ from their fields, ``more`` further settings, by field.
     """
     described = describe(command)
 
     def decorate(function: _Function) -> _Function:
-        for each in reversed(structs.fields(command)):
-            if each.name not in without:
-                meta = described.get(each.name)
+        for info in reversed(structs.fields(command)):
+            if info.name not in without:
+                meta = described.get(info.name)
                 settings: dict[str, Any] = {
                     "help": None if meta is None else meta.description,
-                    "required": each.required,
-                    **_settings(inspect.type_info(each.type)),
-                    **more.get(each.name, {}),
+                    "required": info.required,
+                    **_settings(inspect.type_info(info.type)),
+                    **more.get(info.name, {}),
                 }
-                option = names.get(each.name) or f"--{each.name.replace('_', '-')}"
-                if isinstance(each.default, Enum):
-                    settings["help"] = f"{settings['help']}  [default: {each.default.value}]"
-                if each.default in {UNSET, True} and settings.pop("is_flag", False):
+                option = names.get(info.name) or f"--{info.name.replace('_', '-')}"
+                if isinstance(info.default, Enum):
+                    settings["help"] = f"{settings['help']}  [default: {info.default.value}]"
+                if info.default in {UNSET, True} and settings.pop("is_flag", False):
                     option = f"{option}/--no-{option[2:]}"
-                function = click.option(option, each.name, default=None, **settings)(function)
+                function = click.option(option, info.name, default=None, **settings)(function)
         return function
 
     return decorate
@@ -57,9 +57,9 @@ def _settings(kind: inspect.Type) -> dict[str, Any]:
         case inspect.Metadata(type=inner):
             return _settings(inner)
         case inspect.UnionType(types=types):
-            return _settings(next(each for each in types if not isinstance(each, inspect.NoneType)))
+            return _settings(next(type_ for type_ in types if not isinstance(type_, inspect.NoneType)))
         case inspect.EnumType(cls=cls):
-            return {"type": click.Choice([each.value for each in cls])}
+            return {"type": click.Choice([member.value for member in cls])}
         case inspect.LiteralType(values=values):
             return {"type": click.Choice(list(map(str, values)))}
         case inspect.IntType(ge=least, le=most):

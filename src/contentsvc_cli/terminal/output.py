@@ -27,9 +27,7 @@ _ROWS: Final = 50
 _LAST_BYTE: Final = 0xFF
 #: Width of a table if the output is not a terminal, in cells.
 _PIPE_WIDTH: Final = 2000
-#: Columns that show a state.
 _STATES: Final = frozenset({"status", "statusCode", "state", "answer", "result", "enabled"})
-#: Style of each state on a terminal.
 _LOOKS: Final = {
     **dict.fromkeys(
         ("success", "completed", "published", "processed", "pong", "answered already", "ok", "yes"), "green"
@@ -42,7 +40,7 @@ _HTTP_STATUS: Final = re.compile(r"[1-5][0-9]{2}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
 ORGANIZATION_VARIABLE: Final = "CONTENTSVC_ORGANIZATION"
-#: ``--organization SLUG`` of most commands; empty: the only organization.
+#: Empty: the only organization.
 ORGANIZATION: Final = click.option(
     "-o",
     "--organization",
@@ -53,7 +51,6 @@ ORGANIZATION: Final = click.option(
     shell_complete=organization_slugs,
     help="Slug of the organization.  [default: the only one]",
 )
-#: ``--limit N`` of every list.
 LIMIT: Final = click.option(
     "--limit",
     type=click.IntRange(1, 2**31 - 1),
@@ -115,7 +112,7 @@ def printable(text: str, stream: IO[str]) -> str:
     if not stream.isatty():
         return text
     text = text.replace("\r\n", "\n")
-    controls = {ord(each): _escape(each) for each in set(text) - {"\n", "\t"} if has_controls(each)}
+    controls = {ord(character): _escape(character) for character in set(text) - {"\n", "\t"} if has_controls(character)}
     return text.translate(controls) if controls else text
 
 

@@ -57,12 +57,12 @@ class Waiting:
             if self._shown is not None:
                 self._shown[0].stop()
 
-    def _update(self, **said: Any) -> None:  # noqa: ANN401  # the display's own fields
+    def _update(self, **fields: Any) -> None:  # noqa: ANN401  # the display's own fields
         with self._lock:
-            self._said.update(said)
+            self._said.update(fields)
             if self._shown is not None:
                 progress, task = self._shown
-                progress.update(task, **said)
+                progress.update(task, **fields)
 
 
 @contextlib.contextmanager

@@ -29,10 +29,10 @@ def context() -> None:
 @list_output
 def list_context(organization: str, since: str, limit: int | None, *, as_json: bool) -> None:
     """List context records, newest first."""
-    wanted = fetched(limit, as_json=as_json)
+    at_most = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=wanted)]
+        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=at_most)]
 
     show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json, limit=limit, since=since)
 
@@ -64,16 +64,16 @@ def search(
     from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # this command alone
     from contentsvc_core.search.questions import Hits, read_context_search  # noqa: PLC0415  # this command alone
 
-    asked = accepted(
+    context_search = accepted(
         read_context_search(
             {"query": " ".join(words), "repository": repository, "eventType": event_type, "since": since}
         )
     )
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        hits = await app.stores.search.records(owner, asked, limit=limit, max_bytes=_MAX_BYTES)
+        hits = await app.stores.search.records(owner, context_search, limit=limit, max_bytes=_MAX_BYTES)
         warn(hits)
-        return [record_hit_body(record, asked.terms) for record in hits.found]
+        return [record_hit_body(record, context_search.terms) for record in hits.found]
 
     def remote(api: "Api") -> list[dict[str, Any]]:
         answer = api.get(
@@ -85,8 +85,8 @@ def search(
             limit=limit,
         )
         warn(Hits(found=(), has_more=answer["next"] is not None, behind=answer["behind"]))
-        found: list[dict[str, Any]] = answer["context"]
-        return found
+        hits: list[dict[str, Any]] = answer["context"]
+        return hits
 
     show_hits(organization, rows, ("createdAt", "customId", "eventType"), as_json=as_json, remote=remote)
 
@@ -100,14 +100,14 @@ def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        found = await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
-        if found is None:
+        record = await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
+        if record is None:
             message = f"there is no context record '{custom_id}'"
             raise click.ClickException(message)
-        return context_body(found)
+        return context_body(record)
 
-    found = with_app(work, remote=lambda api: api.get(f"/v1/context/{part(custom_id)}")["context"])
+    body = with_app(work, remote=lambda api: api.get(f"/v1/context/{part(custom_id)}")["context"])
     if as_json:
-        show(found, as_json=True)
+        show(body, as_json=True)
     else:
-        say(found["content"])
+        say(body["content"])

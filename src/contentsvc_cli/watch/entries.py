@@ -47,27 +47,27 @@ def show_log(log_id: str, *, as_json: bool) -> None:
 
 
 def _explained(entry: LogEntry, explained: Explained) -> dict[str, Any]:
-    found, similar = explained.diagnosis, explained.similar
+    diagnosis, similar = explained.diagnosis, explained.similar
     return {
         **log_body(entry),
         "reason": entry.reason,
         "outcome": None if entry.outcome is None else entry.outcome.value,
         "received": None if entry.received is None else to_builtins(entry.received),
         "diagnosis": None
-        if found is None
+        if diagnosis is None
         else {
-            "cause": found.cause.wire,
-            "sentence": found.sentence,
-            "advice": found.advice,
-            "remedy": found.remedy.value,
-            "command": command_of(found, entry.integration_id),
+            "cause": diagnosis.cause.wire,
+            "sentence": diagnosis.sentence,
+            "advice": diagnosis.advice,
+            "remedy": diagnosis.remedy.value,
+            "command": command_of(diagnosis, entry.integration_id),
         },
         "similar": None if similar is None else {"number": similar.number, "since": iso_ms(similar.since)},
     }
 
 
 def _lines(entry: LogEntry, explained: Explained) -> Mapping[str, object]:
-    found, similar, received = explained.diagnosis, explained.similar, entry.received
+    diagnosis, similar, received = explained.diagnosis, explained.similar, entry.received
     lines: dict[str, object] = {
         "id": entry.id,
         "createdAt": iso_ms(entry.created_at),
@@ -78,9 +78,9 @@ def _lines(entry: LogEntry, explained: Explained) -> Mapping[str, object]:
         "integrationId": entry.integration_id,
         "referenceId": entry.reference_id,
     }
-    if found is not None:
-        lines |= {"cause": found.sentence, "advice": found.advice}
-        lines |= {"command": command_of(found, entry.integration_id)}
+    if diagnosis is not None:
+        lines |= {"cause": diagnosis.sentence, "advice": diagnosis.advice}
+        lines |= {"command": command_of(diagnosis, entry.integration_id)}
     if similar is not None and similar.number:
         lines["similar"] = f"{similar.number} since {iso_ms(similar.since)}"
     if received is not None:
@@ -102,7 +102,7 @@ def _lines(entry: LogEntry, explained: Explained) -> Mapping[str, object]:
     "--outcome",
     "outcomes",
     multiple=True,
-    type=click.Choice([each.value for each in LogOutcome]),
+    type=click.Choice([outcome.value for outcome in LogOutcome]),
     help="Only deliveries with this outcome. Repeat for several.",
 )
 @click.option("--integration", metavar="ID", shell_complete=integration_ids, help="Only entries of this integration.")
@@ -196,7 +196,7 @@ async def _replay_all(
 
 
 def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> ReplayDeliveries:
-    given: dict[str, object] = {
+    filters: dict[str, object] = {
         "request_id": request_id,
         "outcomes": list(options["outcomes"]),
         "statuses": [LogStatus.FAILED.value] if failed else [],
@@ -205,13 +205,13 @@ def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> Re
         "text": options["text"] or "",
         "since": accepted(read_time("since", options["since"])),
     }
-    return accepted(read_command(ReplayDeliveries, given))
+    return accepted(read_command(ReplayDeliveries, filters))
 
 
 async def _replay_one(app: Application, log_id: str) -> dict[str, Any]:
     answer = UNKNOWN_LOG
-    for each in await _owners(app, log_id):
-        answer = await app.replayer.replay(each, log_id)
+    for organization_id in await _owners(app, log_id):
+        answer = await app.replayer.replay(organization_id, log_id)
         if not isinstance(answer, Refusal) or answer.kind is not RefusalKind.NOT_FOUND:
             break
     replayed = accepted(answer, missing=f"there is no log entry '{log_id}'")
@@ -220,4 +220,4 @@ async def _replay_one(app: Application, log_id: str) -> dict[str, Any]:
 
 async def _owners(app: Application, log_id: str) -> list[str]:
     owner = await app.stores.directory.owner_of(log_id)
-    return [owner] if owner else [each.id for each in await app.stores.directory.organizations()]
+    return [owner] if owner else [organization.id for organization in await app.stores.directory.organizations()]

@@ -10,8 +10,7 @@ from contentsvc_core.read_model import LogSearch
 #: Polling interval, in seconds.
 EVERY_S: Final = 0.5
 #: Entries may become visible out of order: they were written concurrently, or by nodes with different clocks. So each
-#: poll starts a little before the last cursor, and sometimes well before it, which also finds completed calls to code
-#: hosts.
+#: poll starts a little before the last cursor, and sometimes well before it.
 _SHORTLY: Final = timedelta(seconds=2)
 _LONG: Final = timedelta(seconds=20)
 _LONG_EVERY: Final = 20
@@ -47,15 +46,15 @@ class LogFollower:
         newest = await self._find_newest()
         self._looks += 1
         far = self._looks % _LONG_EVERY == 0
-        found = await self._since(self._newest, _LONG if far else _SHORTLY)
-        fresh = [entry for entry in found if self._told.get(entry.id, (None, None))[1] is not entry.status]
+        entries = await self._since(self._newest, _LONG if far else _SHORTLY)
+        fresh = [entry for entry in entries if self._told.get(entry.id, (None, None))[1] is not entry.status]
         for entry in fresh:
             self._note(entry)
-        # Set at the end: after a failure, the next poll begins at the same cursor.
+        # After a failure, the next poll begins at the same cursor.
         self._newest = newest
         if far and newest is not None:
             kept = newest.created_at - 2 * _LONG
-            self._told = {id_: told for id_, told in self._told.items() if told[0].created_at >= kept}
+            self._told = {id_: shown for id_, shown in self._told.items() if shown[0].created_at >= kept}
         return fresh
 
     def _note(self, entry: ListedEntry) -> None:
@@ -68,16 +67,18 @@ class LogFollower:
     async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
         """Return matching entries from some time before ``place``, oldest first."""
         after = None if place is None else Cursor(created_at=place.created_at - before, id="")
-        found: list[ListedEntry] = []
+        entries: list[ListedEntry] = []
         page: Sequence[ListedEntry] = ()
-        while not found or len(page) == self._page:
+        while not entries or len(page) == self._page:
             end = Cursor.of(page[-1]) if page else None
             page = await self._log(self._page, before=end, after=after)
             if not page:
                 break
-            found += page
-        return found[::-1]
+            entries += page
+        return entries[::-1]
 
     async def _log(self, limit: int, *, before: Cursor | None = None, after: Cursor | None = None) -> list[ListedEntry]:
-        found = await self._read_model.log(self._organization_id, self._search, limit=limit, before=before, after=after)
-        return list(found)
+        entries = await self._read_model.log(
+            self._organization_id, self._search, limit=limit, before=before, after=after
+        )
+        return list(entries)

@@ -77,15 +77,15 @@ def list_log(  # noqa: PLR0917  # its options
 ) -> None:
     """List log entries, newest first. A table has the commit and the post of each delivery."""
     search = LogSearch(
-        integration_ids=integrations, statuses=[LogStatus(each) for each in statuses], event=event, text=text
+        integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
     )
-    wanted = fetched(limit, as_json=as_json)
+    at_most = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         if as_json and search == LogSearch():
-            entries = await app.stores.journal.entries(owner, limit=wanted)
+            entries = await app.stores.journal.entries(owner, limit=at_most)
             return [{**log_body(entry), "reason": entry.reason} for entry in entries]
-        lines = await app.stores.read_model.log(owner, search, limit=wanted or _ALL)
+        lines = await app.stores.read_model.log(owner, search, limit=at_most or _ALL)
         if as_json:
             whole = [(line, await app.stores.journal.entry(owner, line.id)) for line in lines]
             return [{**log_body(entry), "reason": line.reason} for line, entry in whole if entry is not None]
@@ -96,8 +96,8 @@ def list_log(  # noqa: PLR0917  # its options
         if event or text:
             message = "--event and --text work on the machine of the service"
             raise click.UsageError(message)
-        logs = api.list("/v1/webhook-logs", "logs", wanted, status=statuses, integrationId=integrations)
-        return logs if as_json else [remote_row(each) for each in logs]
+        logs = api.list("/v1/webhook-logs", "logs", at_most, status=statuses, integrationId=integrations)
+        return logs if as_json else [remote_row(entry) for entry in logs]
 
     columns = ("createdAt", "id", "status", "about", "post", "statusCode", "title", "referenceId", "reason")
     show_list(
@@ -152,13 +152,15 @@ def run() -> None:
 @list_output
 def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: int | None, *, as_json: bool) -> None:
     """List workflow runs, newest first."""
-    wanted = fetched(limit, as_json=as_json)
+    at_most = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         if as_json and not statuses:
-            return [run_body(run) for run in await app.stores.ledger.runs(owner, limit=wanted)]
-        chosen = [RunStatus(each) for each in statuses]
-        return [run_body(run) for run in await app.stores.read_model.runs(owner, statuses=chosen, limit=wanted or _ALL)]
+            return [run_body(run) for run in await app.stores.ledger.runs(owner, limit=at_most)]
+        chosen = [RunStatus(status) for status in statuses]
+        return [
+            run_body(run) for run in await app.stores.read_model.runs(owner, statuses=chosen, limit=at_most or _ALL)
+        ]
 
     columns = ("createdAt", "id", "status", "eventType", "deliveryId", "attempts", "postId", "error")
     show_list(
@@ -169,7 +171,7 @@ def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: i
         optional=("deliveryId", "attempts", "eventType"),
         limit=limit,
         since=since,
-        remote=lambda api: api.list("/v1/runs", "runs", wanted, status=statuses),
+        remote=lambda api: api.list("/v1/runs", "runs", at_most, status=statuses),
     )
 
 
@@ -181,10 +183,10 @@ def show_run(run_id: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await app.stores.directory.owner_of(run_id)
-        found = None if owner is None else await app.stores.read_model.run(owner, run_id)
-        if found is None:
+        run = None if owner is None else await app.stores.read_model.run(owner, run_id)
+        if run is None:
             raise _no_run(run_id)
-        return run_body(found)
+        return run_body(run)
 
     show(with_app(work, remote=lambda api: api.get(f"/v1/runs/{part(run_id)}")["run"]), as_json=as_json)
 
@@ -249,5 +251,5 @@ def show_list(
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)
 
-    found = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
-    show_rows(found, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)
+    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
+    show_rows(shown, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)

@@ -146,8 +146,10 @@ class _Lines:
 
     async def _name(self, integration_id: str) -> str:
         if integration_id not in self._names:
-            for found in await self._app.stores.directory.integrations(self._organization_id):
-                self._names[found.id] = found.repositories[0].full_name if found.repositories else found.id
+            for integration in await self._app.stores.directory.integrations(self._organization_id):
+                self._names[integration.id] = (
+                    integration.repositories[0].full_name if integration.repositories else integration.id
+                )
             for endpoint in await self._app.stores.endpoints.endpoints(self._organization_id):
                 self._names[endpoint.id] = endpoint.url
             self._names.setdefault(integration_id, integration_id)

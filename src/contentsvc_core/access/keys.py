@@ -42,7 +42,6 @@ class ApiKey:
     #: The readable beginning, unique; names the key without revealing it.
     prefix: str
     organization_id: str
-    #: For people; may be empty.
     name: str
     #: SHA-256 of the whole key, in hexadecimal. A plain hash is enough: the key is random, not a password.
     digest: str = field(repr=False)

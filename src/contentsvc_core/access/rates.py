@@ -39,8 +39,7 @@ RATES: Final = (
     Rate(method="POST", template="/v1/brand-identities/generate", limit=5),
     *(Rate(method="POST", template=connecting_path(provider.slug), limit=20) for provider in PROVIDERS),
 )
-#: The keys of one organization together are admitted this many times the limit of one key. Ten keys at full pace are
-#: more than one organization needs, and a hundred keys lift no limit a hundredfold.
+#: The limit of an organization, as a multiple of one key's: a hundred keys lift no limit a hundredfold.
 ORGANIZATION_TIMES: Final = 10
 #: One search a second: an agent that reads its hits searches less often.
 SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_shared=True)
@@ -68,11 +67,11 @@ SHARED_RATES: Final = (
     *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
     *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, ROTATING),
 )
-#: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
+#: By address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)
-#: The same of an organization: strangers choose the addresses. A changelog that is in the news has that many readers.
+#: By organization: strangers choose the addresses.
 SUBSCRIBING_TOGETHER: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=60, is_shared=True)
-#: Failed sign-ins, by address. A person mistypes a key a few times; an office may share one address.
+#: By address. A person mistypes a key a few times; an office may share one address.
 FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=20)
 
 
@@ -84,10 +83,7 @@ _BY_PLACE: Final = {_place(rate.method, rate.template): rate for rate in (*RATES
 
 
 def rate_of(method: str, template: str) -> Rate | None:
-    """Return the rate of an operation; ``None``: the operation is not limited.
-
-    The names of parameters in the route's template, such as ``/v1/posts/{post_id}``, do not matter.
-    """
+    """Return the rate of an operation, whatever its parameters' names; ``None``: the operation is not limited."""
     return _BY_PLACE.get(_place(method, template))
 
 
@@ -97,7 +93,6 @@ class Bucket:
     """A counter of requests: one caller's requests for one operation."""
 
     rate: Rate
-    #: The caller: a key by its prefix, an organization by its id, or an address.
     client: str
 
     @classmethod

@@ -1,7 +1,4 @@
-"""Sessions: a browser presents an API key once, and a token identifies it afterwards.
-
-Only the token's digest is stored: read access to the database does not allow signing in.
-"""
+"""Sessions: a browser presents an API key once, and a token identifies it afterwards; the store has only its digest."""
 
 import hmac
 import re
@@ -41,10 +38,7 @@ def session_digest(token: str) -> str | None:
 
 
 def link_digest(token: str) -> str | None:
-    """Return the digest of the token of a sign-in link; ``None``: it cannot be one.
-
-    In a cookie, the token opens nothing.
-    """
+    """Return the digest of a sign-in link's token; ``None``: the text is no token. In a cookie, it opens nothing."""
     return sha256(_LINK + token.encode()).hexdigest() if _FORM.fullmatch(token) else None
 
 

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from contentsvc_core.access.rates import Rate
 from contentsvc_core.timestamps import to_ms
 
-#: The time for which an admitted request counts, in milliseconds. A request exactly this much later does not count it.
+#: In milliseconds. A request exactly this much later does not count the admitted one.
 WINDOW_MS: Final = 60_000
 #: The reset time reported when the window cannot be read, in milliseconds.
 _SOON_MS: Final = 1000
@@ -39,7 +39,7 @@ class Window:
 class Verdict(NamedTuple):
     """Whether a request is admitted, and the limit's state for the response headers.
 
-    A named tuple, unlike other values: a verdict is created for every request, and a tuple takes a third of the time.
+    A named tuple: created for every request, it takes a third of the time of other values.
     """
 
     admitted: bool
@@ -56,9 +56,9 @@ class Verdict(NamedTuple):
 def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
     """Count a request, if fewer than the limit were admitted in the last 60 seconds.
 
-    A refused request is not counted: the same window object is returned, so that nothing must be stored. But a time of
-    admission after ``now``, from a clock that is or was ahead, counts as ``now``, and the corrected window is returned.
-    So a clock that steps back frees no place, and locks no client out for more than 60 seconds.
+    For a refused request, the same window object is returned: nothing must be stored. A time of admission after
+    ``now``, from a clock that is or was ahead, counts as ``now``: a clock that steps back frees no place, and locks no
+    client out for more than 60 seconds.
     """
     now_ms = to_ms(now)
     hits = window.hits_ms
@@ -76,8 +76,7 @@ def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
         window = _ordered(hits)
         reset_at_ms = hits[0] + WINDOW_MS
     else:
-        # The request that must leave first: the oldest one, unless the limit was higher when the requests were
-        # admitted.
+        # The request that must leave first: the oldest one, unless the limit was higher when they were admitted.
         remaining = 0
         reset_at_ms = hits[-limit] + WINDOW_MS
     return window, Verdict(admitted, limit, remaining, reset_at_ms, -((now_ms - reset_at_ms) // _SECOND_MS))
@@ -90,10 +89,7 @@ def _ordered(hits_ms: tuple[int, ...]) -> Window:
 
 
 def used(window: Window, now: datetime) -> int:
-    """Return how many requests count now, without counting a new one.
-
-    A time of admission after ``now`` counts as ``now``, as in :func:`hit`.
-    """
+    """Return how many requests count now; a time of admission after ``now`` counts as in :func:`hit`."""
     return len(window.hits_ms) - bisect_right(window.hits_ms, to_ms(now) - WINDOW_MS)
 
 
@@ -126,8 +122,7 @@ def _refused(rate: Rate, now_ms: int, reset_at_ms: int) -> Verdict:
 def rate_headers(verdict: Verdict) -> dict[str, str]:
     """Return the rate limit headers of a response, in both families (specification 8.1).
 
-    The reset is in seconds from now in ``RateLimit-Reset``, and in Unix seconds in ``X-RateLimit-Reset``; both are
-    rounded up.
+    The reset, rounded up, is in seconds from now in ``RateLimit-Reset``, and in Unix seconds in ``X-RateLimit-Reset``.
     """
     limit, remaining = str(verdict.limit), str(verdict.remaining)
     return {

@@ -12,9 +12,9 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
 NAME_LIMIT: Final = 120
-#: The texts of several sentences: companyDescription and customInstructions, in characters.
+#: Characters of companyDescription and customInstructions.
 LONG_TEXT_LIMIT: Final = 4_000
-#: Every other text of an identity, in characters.
+#: Characters of every other text.
 TEXT_LIMIT: Final = 2_000
 
 
@@ -45,7 +45,6 @@ class BrandIdentity:
     #: In the owner's words; overrides the profile.
     custom_tone: str | None = None
     custom_instructions: str | None = None
-    #: The readers, e.g. "developers".
     audience: str | None = None
     #: The language to write in: its English name, e.g. "English" or "German".
     language: str | None = None

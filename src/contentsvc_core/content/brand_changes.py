@@ -1,6 +1,6 @@
 """Commands for brand identities, with the checks of each field (decisions, ``/v1`` 'Brand identities').
 
-The transitions at the end hold for the identities of one organization. A store applies them under a lock.
+A store applies the transitions at the end under a lock.
 """
 
 import re
@@ -39,15 +39,12 @@ class CreateBrand(Command, frozen=True, kw_only=True):
     language: Annotated[Text, Meta(description="Language of posts, by its English name.")] | None = None
 
 
-#: Texts that a client may delete with ``null``.
 OPTIONAL_TEXTS: Final = (
     "company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"
 )  # fmt: skip
-#: Changes fields of a brand identity.
 ChangeBrand = changes_of(CreateBrand, "ChangeBrand", clears=OPTIONAL_TEXTS)
-#: Texts of several lines; all others have one line.
 _LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
-#: The most characters of a text; :data:`TEXT_LIMIT` for the others.
+#: In characters; :data:`TEXT_LIMIT` for the others.
 _LIMITS: Final = {"company_description": LONG_TEXT_LIMIT, "custom_instructions": LONG_TEXT_LIMIT}
 _NEW_LINES: Final = re.compile(r"\r\n?")
 
@@ -80,10 +77,7 @@ class BrandChange:
 def read_brand_change(
     given: Mapping[str, Any], *, at: datetime, opened: Collection[SiteHost] = ()
 ) -> BrandChange | Refusal:
-    """Check the changes that a client requests, by attributes of :class:`BrandIdentity`.
-
-    ``opened`` are the non-public hosts that a website's address may name.
-    """
+    """Check the changes that a client requests, by attributes; a website may be at a non-public host in ``opened``."""
     if not given:
         return Refusal(RefusalKind.INVALID, "Nothing to change: give at least one field")
     values: dict[str, Any] = {}

@@ -1,7 +1,4 @@
-"""House style: the format of an organization's changelogs, and its one reader.
-
-A field that a house style does not name has the default of the audience.
-"""
+"""House style: the format of an organization's changelogs. An absent field has the default of the audience."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -25,7 +22,7 @@ from contentsvc_core.content.style_kinds import (
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import one_line, storable
 
-#: The shortest limit of a post, in characters: room for a title line, a few entries and the closing line.
+#: In characters: room for a title line, a few entries and the closing line.
 LEAST_LENGTH: Final = 1_000
 
 

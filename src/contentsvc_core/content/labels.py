@@ -9,17 +9,16 @@ from contentsvc_core.content.sections import Section
 #: The result for a pull request that its maintainers leave out of changelogs.
 SKIP: Final = "skip"
 
-#: Words before a kind, as in ``type: bug``, ``kind/bug``, ``C-bug`` (category) and ``changelog: fixed``.
+#: As in ``type: bug``, ``kind/bug``, ``C-bug`` (category) and ``changelog: fixed``.
 _KIND_PREFIXES: Final = frozenset({"c", "category", "changelog", "kind", "pr", "t", "type"})
-#: Words before a part of the code, as in ``area/docs`` and ``A-docs``. A part is a kind only where readers do not use
-#: it: ``area/security`` is about a component, and no fix of a vulnerability.
+#: As in ``area/docs`` and ``A-docs``. A part is a kind only where readers do not use it: ``area/security`` is about a
+#: component, and no fix of a vulnerability.
 _PART_PREFIXES: Final = frozenset({"a", "area", "component", "module", "scope", "topic"})
 _PART_SECTIONS: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 
-#: The labels of each kind: words in lower case, without emoji and punctuation. One line adds a label.
-#: The order of kinds decides between several labels of a pull request. A label that leaves the change out counts first,
-#: since maintainers set it on purpose. Then come kinds that readers must not miss. Internal changes are last, so that
-#: they hide no kind that readers notice.
+#: The labels of each kind: words in lower case, without emoji and punctuation. The order decides between several
+#: labels: first the ones that leave a change out, which maintainers set on purpose, then kinds that readers must not
+#: miss. Internal changes are last, so that they hide no kind that readers notice.
 _LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
     SKIP: (
         "skip changelog",

@@ -22,11 +22,10 @@ def _casefolded(words: frozenset[str]) -> frozenset[str]:
 class ChangelogOptions:
     """The options of the changelog writer; the defaults suit most readers."""
 
-    #: Sections, types and scopes of changes that stay out. A breaking or a security change is never hidden.
+    #: Sections, types and scopes. A breaking or a security change is never hidden.
     hidden: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Patterns of paths (``vendor/*``): changes of such files alone stay out.
     hidden_paths: tuple[str, ...] = field(default=(), converter=tuple)
-    #: Accounts and names whose changes stay out.
     hidden_authors: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Sections that are counted like upkeep instead of being listed.
     folded: frozenset[Section] = frozenset()
@@ -41,7 +40,6 @@ class ChangelogOptions:
     headings: Mapping[Section, str] = field(factory=dict[Section, str])
     #: Whether headings of sections begin with an emoji, except those of ``headings``.
     emoji: bool = False
-    #: Whether entries name their commits.
     commit_hashes: bool = True
     links: bool = True
     #: Whether entries have the author's explanation below their line.
@@ -49,7 +47,7 @@ class ChangelogOptions:
     contributors: bool = True
     #: Accounts and names that are not contributors, beside well-known bots.
     bots: frozenset[str] = field(default=frozenset(), converter=_casefolded)
-    #: The longest Markdown of a post, in characters.
+    #: In characters.
     longest: int = MARKDOWN_LIMIT
 
     def folds(self, section: Section) -> bool:

@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-#: A link with its text; an escaped character; markup of headings, entries, code and emphasis.
 _MARKUP: Final = re.compile(
     r"\[(?P<shown>[^\[\]\n]{1,500})\]\((?P<url>https?://[^\s()]{1,1000})\)|<(?P<bare>https?://[^\s<>]{1,1000})>"
     r"|\\(?P<literal>[!-/:-@\[-`{-~])|^#{1,6}[ \t]+|^[ \t]*[*+-][ \t]+(?P<entry>)|`+|\*+(?=\S)|(?<=\S)\*+|~~"

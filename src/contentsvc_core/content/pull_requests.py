@@ -10,14 +10,13 @@ from attrs import field, frozen
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.text import one_line, storable
 
-#: The maximum length of a title, in characters; code hosts limit it to 256.
+#: In characters, which code hosts limit to 256.
 _TITLE_LENGTH: Final = 256
-#: The maximum stored length of a body, in characters: enough for a summary and a note about a breaking change, not for
-#: a pasted log.
+#: In characters: enough for a summary and a note about a breaking change, not for a pasted log.
 BODY_LENGTH: Final = 2000
-#: The maximum length of a body that is read, in characters: GitHub's limit is 65,536.
+#: In characters: GitHub's limit.
 _BODY_READ: Final = 65_536
-#: The maximum number of labels of a pull request, and their length; GitHub's limits are 100 labels of 50 characters.
+#: Labels of a pull request, and their length; GitHub's limits are 100 labels of 50 characters.
 MAX_LABELS: Final = 20
 _LABEL_LENGTH: Final = 50
 _LOGIN_LENGTH: Final = 100
@@ -26,8 +25,8 @@ _MAX_NUMBER: Final = 2**31 - 1
 
 _COMMENT: Final = ("<!--", "-->")
 _HASH: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-#: Where subjects name a pull request: ``text (#12)`` of squash merges, and the merge subjects of hosts and merge bots.
-#: ``Merge pull request 'text' (#12) from …`` is of the first kind.
+#: ``text (#12)`` of squash merges, and the merge subjects of hosts and merge bots. ``Merge pull request 'text' (#12)
+#: from …`` is of the first kind.
 _NUMBER: Final = re.compile(
     r"\(#([0-9]{1,10})\)|\A(?:Merge|Merge pull request|Auto merge of) #([0-9]{1,10})\b", re.ASCII
 )
@@ -42,11 +41,9 @@ class PullRequest:
     title: str
     #: Markdown without comments, cut after :data:`BODY_LENGTH` characters; may be empty.
     body: str = ""
-    #: As the repository spells them, at most :data:`MAX_LABELS`.
     labels: tuple[str, ...] = field(converter=tuple, factory=tuple)
     #: The account; ``NAME[bot]`` for a bot; ``None``: the account was deleted.
     author: str | None = None
-    #: False: not the author's first contribution here, or unknown.
     first_contribution: bool = False
     #: The commit of the merge on the branch; for a rebased pull request the last one. ``None``: not merged.
     merged_sha: str | None = None
@@ -125,7 +122,6 @@ def described_pull_request(
 
 
 def _prose(body: str) -> str:
-    """Return a body without the comments of its template, cut to the limit."""
     rest = storable(body[:_BODY_READ])
     parts: list[str] = []
     opening, closing = _COMMENT

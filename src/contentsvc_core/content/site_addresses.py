@@ -1,7 +1,4 @@
-"""The addresses at which a site may be read: protects against requests to internal networks (SSRF).
-
-The reader resolves each name, checks every IP address, and connects to one that was checked.
-"""
+"""The addresses at which a site may be read: protects against requests to internal networks (SSRF)."""
 
 import re
 from collections.abc import Collection
@@ -28,7 +25,7 @@ _NAME_LIMIT: Final = 253
 _NUMERIC: Final = re.compile(r"(?:[0-9]+|0[xX][0-9a-fA-F]*)")
 
 # The IANA's registries of special-purpose addresses (RFC 6890 and its successors), as of 2026. The table in the module
-# ipaddress differs between the Python versions that we support.
+# ipaddress differs between Python versions.
 _V4_CLOSED: Final = tuple(
     IPv4Network(network)
     for network in (
@@ -50,8 +47,8 @@ _V4_CLOSED: Final = tuple(
         "240.0.0.0/4",  # reserved (RFC 1112), and broadcast
     )
 )
-#: The only allocated unicast range (RFC 4291, section 2.4). Loopback, link-local, unique local, IPv4-mapped and
-#: multicast addresses are outside.
+#: The only allocated unicast range (RFC 4291, section 2.4), without loopback, link-local, unique local, IPv4-mapped and
+#: multicast addresses.
 _V6_OPEN: Final = IPv6Network("2000::/3")
 _V6_CLOSED: Final = tuple(
     IPv6Network(network)
@@ -83,7 +80,7 @@ class SiteAddress:
     host: str
     port: int
     target: str
-    #: An operator has allowed the host: its IP addresses need not be public.
+    #: Its IP addresses need not be public.
     opened: bool = False
 
     @property
@@ -113,10 +110,7 @@ def with_scheme(text: str) -> str:
 
 
 def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | Refusal:
-    """Read the address of a page, with all checks that need no name resolution.
-
-    Ports other than 80 and 443 are for the hosts in ``opened``.
-    """
+    """Read the address of a page, with all checks without name resolution; only ``opened`` hosts have other ports."""
     if not text or len(text) > TEXT_LIMIT:
         return invalid(None, f"must be 1 to {TEXT_LIMIT} characters long")
     if _UNSAFE.search(text):

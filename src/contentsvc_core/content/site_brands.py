@@ -1,7 +1,4 @@
-"""Proposes a brand identity from a site's metadata, by rules.
-
-Where a site gives no evidence, the field stays empty, and the tone is ``Professional``; users correct the rest.
-"""
+"""Proposes a brand identity from a site's metadata, by rules; without evidence, a field stays empty."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +20,6 @@ _LANGUAGES: Final = {
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
 _TAG: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_.@].*)?")
-#: The separators between a site's name and a page's name.
 _BETWEEN: Final = re.compile(r"\s+[|\u00b7\u2022\u2013\u2014\u00bb:-]\s+|:\s+|\s+\|\s*")
 _NOT_LETTERS: Final = re.compile(r"[\W_]+")
 #: "for …" and the audience: up to two words before a word for people.
@@ -55,10 +51,7 @@ class BrandProposal:
 
 
 def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> BrandProposal:
-    """Propose a brand identity.
-
-    ``host`` distinguishes the site's name from the page's, and is the fallback for the name.
-    """
+    """Propose a brand identity; ``host`` tells the site's name from the page's, and is the fallback for the name."""
     company = facts.organization_name or facts.site_name or _own_name(facts, host)
     description = facts.description or facts.shared_description or facts.organization_description
     own_words = [text for text in (facts.title, description, *facts.headings) if text]

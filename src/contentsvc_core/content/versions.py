@@ -12,8 +12,8 @@ from msgspec import Struct
 from contentsvc_core.content.posts import Post, PostText
 from contentsvc_core.timestamps import iso_ms
 
-#: The most versions of a post, and the most bytes of their texts together. Fifty saves are a day of editing. The
-#: newest version is kept whatever its size: the longest text has 400 KB.
+#: The most versions of a post, and the most bytes of their texts together: fifty saves are a day of editing, and the
+#: longest text has 400 KB. The newest version is kept whatever its size.
 MAX_VERSIONS: Final = 50
 MAX_VERSION_BYTES: Final = 1024 * 1024
 
@@ -27,7 +27,7 @@ class PostVersion:
     number: int
     text: PostText
     saved_at: datetime
-    #: Who saved the text: the prefix of an API key, or ``command``; ``None``: unknown, or the service itself.
+    #: The prefix of an API key, or ``command``; ``None``: unknown, or the service itself.
     author: str | None = None
 
     @property
@@ -66,7 +66,7 @@ class VersionBody(Struct, frozen=True, kw_only=True, rename="camel"):
 def versions_after(
     kept: Sequence[PostVersion], before: Post, after: Post, author: str | None
 ) -> tuple[Sequence[PostVersion], Sequence[PostVersion]]:
-    """Return the versions that a change adds, and all that are then kept, each newest first. ``kept`` is newest first.
+    """Return the versions that a change adds, and all that are then kept; like ``kept``, each newest first.
 
     The text before the change is added first if no version has it.
     """

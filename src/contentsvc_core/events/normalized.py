@@ -1,7 +1,4 @@
-"""The normalized events of the service (specification 6), without the provider's spelling.
-
-A ``ping`` is not an event: it has no data and no effect (specification 6.3).
-"""
+"""The normalized events of the service (specification 6), without the provider's spelling. A ``ping`` has no event."""
 
 from typing import ClassVar, Final, final
 
@@ -9,9 +6,9 @@ from contentsvc_core.values import Value
 
 #: The maximum number of commits in a push, as the code host limits it.
 MAX_COMMITS: Final = 2048
-#: The maximum number of stored paths of a commit: fifty paths show its subject.
+#: Fifty paths show the subject of a commit.
 MAX_PATHS: Final = 50
-#: The maximum length of a stored path, in characters.
+#: In characters.
 MAX_PATH: Final = 250
 #: The maximum length of all stored paths of a push, in characters: 2048 commits of a few files each.
 MAX_PUSH_PATHS: Final = 262_144
@@ -33,7 +30,6 @@ class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 @final
 class Commit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     id: str
-    #: The whole message: subject, body, trailers.
     message: str
     author: Author
     timestamp: str
@@ -90,7 +86,6 @@ class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="c
     action: str
     tag_name: str
     name: str | None
-    #: The notes that the author wrote, in Markdown.
     body: str | None
     prerelease: bool
     draft: bool

@@ -8,8 +8,7 @@ from attrs import frozen
 from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.text import one_line
 
-#: Longest branch, tag and title in a summary, in characters: a list shows 90 of each line, and a stored summary stays
-#: below 2 KiB.
+#: In characters: a list shows 90 of each line, and a stored summary stays below 2 KiB.
 _PLACE_LENGTH: Final = 100
 _TITLE_LENGTH: Final = 200
 

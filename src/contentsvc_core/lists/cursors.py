@@ -34,7 +34,6 @@ class Cursor:
         return cls(created_at=listed.created_at, id=listed.id)
 
 
-#: The cursor before an empty list: every item is newer.
 BEGINNING: Final = Cursor(created_at=from_ms(0), id="0")
 
 

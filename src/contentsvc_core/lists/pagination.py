@@ -33,7 +33,6 @@ class PageRequest:
 
     #: Items per page, 1 to 100.
     limit: int = DEFAULT_LIMIT
-    #: 1 to 2**63 - 1.
     page: int = 1
 
     @classmethod

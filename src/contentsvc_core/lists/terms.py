@@ -21,11 +21,9 @@ _MARKS: Final = "*-\"'"
 class Term:
     """One part of a query, between spaces. A part with inner punctuation, such as ``rate_limit``, has several words."""
 
-    #: The words that a document must contain; never empty.
     words: tuple[str, ...] = field(converter=tuple)
     #: Whether the last word is a prefix.
     is_prefix: bool = False
-    #: Whether documents that contain the words are excluded.
     is_excluded: bool = False
 
     def holds(self, words: Collection[str]) -> bool:
@@ -37,7 +35,7 @@ class Term:
 def read_terms(text: str) -> tuple[Term, ...] | Refusal:
     """Read a query: words between spaces; ``word*`` is a prefix, ``-word`` excludes documents.
 
-    An empty query matches everything. A query of punctuation alone is an error, and so is a query that is too long.
+    An empty query matches everything; one of punctuation alone, or a too long one, is refused.
     """
     if len(text) > QUERY_LIMIT:
         return bad_query("query", f"it has more than {QUERY_LIMIT} characters")

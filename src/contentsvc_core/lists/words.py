@@ -1,8 +1,4 @@
-"""Tokenizes texts into the words that searches match.
-
-Databases differ in where a word ends and which letters are equal. So each store gets ready tokens, and compares them
-byte by byte.
-"""
+"""Tokenizes texts into the words that searches match: databases would split and compare them differently."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +12,7 @@ WORD_LIMIT: Final = 64
 TEXT_LIMIT: Final = 2_000_000
 #: The size of all words of one document, in bytes; PostgreSQL's ``tsvector`` holds 1 MiB.
 ROOM: Final = 400_000
-#: Replaces the dots in a version's word. The code point is for private use: no word of a text contains it.
+#: Replaces the dots in a version's word: a private-use code point, which no text's word contains.
 _DOT: Final = "\ue001"
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
@@ -34,8 +30,7 @@ def words_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct words of a document, in the order of their first occurrence.
 
     Letters are compared without case, in their compatibility form (:func:`.text.compatible`). ``1.2.3`` is a word
-    beside its numbers, and so is each part of ``DeliveryStore`` beside the whole. Of a large document, only the
-    beginning counts.
+    beside its numbers, and so is each part of ``DeliveryStore``. Of a large document, the beginning counts.
     """
     words: dict[str, None] = {}
     room, left = ROOM, TEXT_LIMIT

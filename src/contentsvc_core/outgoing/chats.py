@@ -10,13 +10,12 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.notices import Link, Notice
 from contentsvc_core.text import one_line
 
-#: The limits of Slack for a header and for the text of a section, in characters.
+#: In characters: Slack's limits for a header and for the text of a section.
 _SLACK_HEADER: Final = 150
 _SLACK_SECTION: Final = 3000
-#: The limits of Discord for the title and the description of an embed, in characters.
+#: In characters: Discord's limits for the title and the description of an embed.
 _DISCORD_TITLE: Final = 256
 _DISCORD_DESCRIPTION: Final = 4096
-#: The colours of an embed, as numbers: of a notice that asks for mending, and of others.
 _RED, _BLUE = 0xC0392B, 0x2F6FDE
 #: The characters with a meaning in Discord's Markdown, at any place of a line.
 _MARKDOWN: Final = re.compile(r"([\\*_~`|<>\[\]()#+-])")

@@ -45,18 +45,16 @@ class WebhookEndpoint:
     organization_id: str
     #: An ``https`` URL, or ``mailto:`` and addresses.
     url: str
-    #: For people; may be empty.
     description: str = ""
     format: EndpointFormat = EndpointFormat.STANDARD
     #: The subscribed types; empty: all types that suit the format, including types added later.
     event_types: tuple[EventType, ...] = field(converter=_in_order, factory=tuple)
     enabled: bool = True
-    #: Why the service disabled the endpoint; ``None``: it did not.
+    #: ``None``: the service did not disable it.
     disabled_reason: str | None = None
     created_at: datetime
     #: The time until which messages are also signed with the previous secret; ``None``: there is no previous secret.
     previous_secret_until: datetime | None = None
-    #: The number of failed attempts since the last success.
     failures: int = 0
 
     def wants(self, kind: EventType) -> bool:
@@ -91,7 +89,7 @@ class CreateEndpoint(Command, frozen=True, kw_only=True):
     enabled: bool = True
 
 
-#: Changes fields of an endpoint. ``None`` as the format: the host of the target decides.
+#: ``None`` as the format: the host of the target decides.
 ChangeEndpoint = changes_of(CreateEndpoint, "ChangeEndpoint", clears=("format",))
 
 

@@ -27,11 +27,9 @@ class EventType(Enum):
     DRAFT_WAITING = "draft.waiting"
     #: A run has ended without its post, after the last attempt.
     RUN_FAILED = "run.failed"
-    #: Most of the newest deliveries of an integration failed; once for each failure period.
+    #: Once for each failure period.
     INTEGRATION_FAILING = "integration.failing"
-    #: The failure period of an integration has ended.
     INTEGRATION_RECOVERED = "integration.recovered"
-    #: The service has disabled another endpoint.
     ENDPOINT_DISABLED = "endpoint.disabled"
 
 
@@ -42,7 +40,7 @@ class Occurrence:
 
     organization_id: str
     type: EventType
-    #: Identifies the event among all events of its type: two occurrences with one key are one event.
+    #: Two occurrences of a type with one key are one event.
     key: str
     data: Mapping[str, Any]
     #: The time of the event. ``None``: its transaction has no clock; the time of the first lease, soon after, counts.

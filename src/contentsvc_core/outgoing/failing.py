@@ -10,8 +10,7 @@ from contentsvc_core.journal import Direction, LogLine, LogStatus
 
 #: Older deliveries say nothing about the present state. A repository may have few deliveries a week.
 WINDOW: Final = timedelta(days=7)
-#: An alert is sent after this many failures in a row. Pages show a failure earlier: a message interrupts people, and a
-#: few forged deliveries of strangers must not.
+#: Pages show a failure earlier: a message interrupts people, and a few forged deliveries must not.
 IN_A_ROW: Final = 5
 #: An integration with several webhooks also fails if half of this many deliveries failed, in any order.
 CONSIDERED: Final = 20
@@ -23,7 +22,6 @@ RECOVERED_AFTER: Final = 3
 @frozen(kw_only=True)
 class IntegrationAlert:
     failing_since: datetime
-    #: ``None``: the period lasts.
     recovered_at: datetime | None = None
 
 
@@ -36,7 +34,7 @@ class Failure:
 
 
 def failure_of(entries: Sequence[LogLine], *, now: datetime, after: datetime | None) -> Failure | None:
-    """Return the failure of an integration; ``None``: it does not fail. ``entries`` are its newest ones, newest first.
+    """Return the failure of an integration; ``None``: it does not fail. ``entries`` are newest first.
 
     ``after`` is the end of its last failure period, whose deliveries do not count again.
     """

@@ -23,7 +23,7 @@ from contentsvc_core.outgoing.subscribers import TakenMail
 from contentsvc_core.text import one_line
 from contentsvc_core.zones import day_of
 
-#: The maximum number of posts in a mail; for more posts, the mail gives their number and links to the changelog.
+#: For more posts, the mail gives their number and links to the changelog.
 MAIL_LENGTH: Final = 10
 #: The HTML of a mail's posts, in characters: mail programs cut longer messages (one of them at 102 KB).
 _ROOM: Final = 60_000
@@ -64,7 +64,6 @@ class Posting(Enum):
     #: The server has refused the letter permanently.
     REFUSED = auto()
     RETRY = auto()
-    #: The connection ended before this letter.
     NOT_TRIED = auto()
 
 
@@ -72,7 +71,6 @@ class Posting(Enum):
 @frozen(kw_only=True)
 class Posted:
     posting: Posting
-    #: The server's message, or the reason why the server was not reached.
     error: str | None = None
 
 

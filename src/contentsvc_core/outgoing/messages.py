@@ -33,7 +33,6 @@ _NO_REPOSITORY: Final = 0
 class MessageStatus(Enum):
     """The state of a message."""
 
-    #: To be sent, for the first time or again.
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"
@@ -54,14 +53,14 @@ class Message:
     #: The time of the event; ``None``: the time of the first lease counts.
     occurred_at: datetime | None
     status: MessageStatus = MessageStatus.PENDING
-    #: The number of attempts since the message was created or last resent.
+    #: Since the message was created or last resent.
     attempts: int = 0
-    #: The number of leases. Only the process with the last lease may record an outcome.
+    #: Only the process with the last lease may record an outcome.
     takes: int = 0
     #: The beginning of the retention period, which is that of the log.
     created_at: datetime
     due_at: datetime
-    #: The id of its log entry; ``None``: there is no entry yet.
+    #: ``None``: there is no entry yet.
     log_id: str | None = None
     logged_at: datetime | None = None
 
@@ -73,9 +72,8 @@ class LeasedMessage:
     url: str
     format: EndpointFormat = EndpointFormat.STANDARD
     description: str = ""
-    #: The secrets to sign with, the newest first; empty: no secret could be opened.
+    #: The newest first; empty: no secret could be opened.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
-    #: Whether the last attempt at its endpoint has failed.
     is_failing: bool = False
 
 
@@ -112,13 +110,10 @@ class Attempted:
     taken: LeasedMessage
     status: MessageStatus
     due_at: datetime
-    #: The log entry: new with the first attempt, changed with later ones.
     log: LogEntry
-    #: Why the endpoint shall be disabled; ``None``: it stays enabled.
     disables: str | None = None
     #: The event that other endpoints receive if this attempt disables the endpoint.
     event: Occurrence | None = None
-    #: Whether the endpoint accepted the message; resets or raises its count of failures.
     succeeded: bool
     #: The endpoint accepts no message before this time; ``None``: it has not said so.
     busy_until: datetime | None = None

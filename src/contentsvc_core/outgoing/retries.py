@@ -1,7 +1,4 @@
-"""Retry policy: how an answer is classified, and when a message is sent again.
-
-The pauses are the example of the Standard Webhooks specification, 27.6 hours in total.
-"""
+"""Retry policy. The pauses are the example of the Standard Webhooks specification, 27.6 hours in total."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -13,7 +10,6 @@ from attrs import frozen
 
 from contentsvc_core.outgoing.formats import EndpointFormat
 
-#: The pauses after the first, the second, … failed attempt. There is no attempt after the last pause's.
 DELAYS: Final = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -44,7 +40,6 @@ _DATE: Final = "%a, %d %b %Y %H:%M:%S GMT"
 @frozen(kw_only=True)
 class Answer:
     status: int
-    #: The header's value; ``None``: the answer has none.
     retry_after: str | None = None
     excerpt: str = ""
 
@@ -55,13 +50,12 @@ class NotSent:
     """Why there was no answer: one sentence for the owner of the endpoint."""
 
     error: str
-    #: A mail server has refused the mail permanently: another attempt is useless.
+    #: Another attempt is useless.
     is_final: bool = False
 
 
 class AttemptResult(Enum):
     DELIVERED = auto()
-    #: Send again later, unless no attempt is left.
     RETRY = auto()
     #: The endpoint asks to be disabled (410), or its chat has deleted it (404).
     GONE = auto()

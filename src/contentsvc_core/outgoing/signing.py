@@ -1,7 +1,6 @@
 """Signatures of sent webhooks: the Standard Webhooks specification, symmetric scheme ``v1``.
 
-The signed content is ``id.timestamp.body``; the key is the Base64 part of the secret after ``whsec_``. During an
-overlap there are two signatures.
+The signed content is ``id.timestamp.body``; the key is the Base64 part of the secret after ``whsec_``.
 """
 
 import base64

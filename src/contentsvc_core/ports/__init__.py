@@ -1,8 +1,7 @@
 """What the core needs from outside. One contract suite proves each guarantee for every adapter (``tests/contracts``).
 
-Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`; a method that reads may be called again at once,
-and so may one that writes unless it says otherwise. Tenant-scoped methods take the organization's id first and see
-nothing of another one.
+Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`, and may be called again at once unless it says
+otherwise. Tenant-scoped methods take the organization's id first and see nothing of another one.
 """
 
 from typing import TYPE_CHECKING, Final

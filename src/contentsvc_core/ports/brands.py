@@ -19,17 +19,15 @@ class BrandIdentities(Protocol):
     async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         """Store an identity and return the stored one. The first identity of an organization becomes its default.
 
-        ``NAME_TAKEN``: the organization has an identity of that name, compared without case; nothing was written. If
-        the store has an identity with this id already, the stored one is returned unchanged, even when it was edited
-        since.
+        ``NAME_TAKEN``: the organization has an identity of that name, compared without case; nothing was written. A
+        stored identity with this id is returned unchanged, even when it was edited since.
         """
         ...
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
         """Store the identity that a run has made, as :meth:`add` does, and complete the run, in one transaction.
 
-        ``NAME_TAKEN``: nothing was written. ``None``: nothing was written, since the run was cancelled or another
-        process has taken it (:class:`~contentsvc_core.ports.RunLedger`).
+        ``NAME_TAKEN``, or ``None`` (the run was cancelled, or another process has taken it): nothing was written.
         """
         ...
 
@@ -46,26 +44,21 @@ class BrandIdentities(Protocol):
         ...
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
-        """Check whether an identity has a name, compared without case.
-
-        :meth:`add` checks again: this is only an early check.
-        """
+        """Check whether an identity has a name, compared without case. :meth:`add` checks again."""
         ...
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         """Apply a change to the current identity, in one transaction, and return the new identity.
 
-        If the identity becomes the default, the former default loses that role in the same transaction. ``UNKNOWN``,
-        ``NAME_TAKEN``, ``LEAVES_NO_DEFAULT``: nothing was written.
+        A new default replaces the former one. ``UNKNOWN``, ``NAME_TAKEN``, ``LEAVES_NO_DEFAULT``: nothing was written.
         """
         ...
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
         """Delete an identity and, in one transaction, disable the schedules and triggers that name it.
 
-        The result lists the schedules and triggers that were enabled. They keep the identity's id: without it, two
-        triggers might become equal. The organization's version is raised. ``UNKNOWN``, ``DELETES_DEFAULT``: nothing was
-        written.
+        The result lists the ones that were enabled. They keep the identity's id: else two triggers might become equal.
+        The organization's version is raised. ``UNKNOWN``, ``DELETES_DEFAULT``: nothing was written.
         """
         ...
 
@@ -105,9 +98,8 @@ class SiteReader(Protocol):
     async def read(self, url: str) -> SitePage | NotRead:
         """Read a page.
 
-        Only ``http`` and ``https`` URLs are read, and only at addresses that
-        :mod:`~contentsvc_core.content.site_addresses` allows. Each IP address of a host name must be public, else the
-        name is refused; the connection uses an address that was checked. Redirects are checked alike. Time and size are
-        limited; a larger page is cut at the limit.
+        Only ``http`` and ``https`` URLs at addresses that :mod:`~contentsvc_core.content.site_addresses` allows are
+        read. Each IP address of a host name must be public, else the name is refused; the connection uses a checked
+        address. Redirects are checked alike. Time and size are limited; a larger page is cut at the limit.
         """
         ...

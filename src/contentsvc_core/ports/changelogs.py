@@ -19,10 +19,10 @@ from contentsvc_core.zones import DEFAULT_ZONE
 class Changelogs(Protocol):
     """The public changelogs of organizations, and the posts that they show.
 
-    A changelog names its organization: a question by a changelog is answered with that organization's posts, and those
-    alone that :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether the changelog is
-    public now is not asked here. What a call reads does not grow with the number of posts, but for :meth:`exposure`
-    and, in a changelog that shows only some repositories or scopes, for :meth:`months`.
+    A changelog names its organization. Calls with a changelog see only the posts that
+    :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows, whether or not the changelog is
+    public now. The cost of a call does not grow with the number of posts, except for :meth:`exposure` and, in a
+    changelog of some repositories or scopes, for :meth:`months`.
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
@@ -44,9 +44,9 @@ class Changelogs(Protocol):
         """Store a changelog in place of the one with its id. With an answer, nothing was written.
 
         A slug that is or was public is held by its organization for good. ``SLUG_TAKEN``: another organization holds
-        the slug, has it now, or is itself called so. ``SLUG_USED``: another changelog of the organization has the slug,
-        or had it while it was public. Of any number of requests for a slug at once, one gets it. An organization holds
-        ``at_most`` slugs, and has at most ``MAX_CHANGELOGS`` changelogs. The pictures of a changelog stay.
+        the slug, has it now, or is itself called so. ``SLUG_USED``: another changelog of the organization has or had
+        it. Of concurrent requests for a slug, one gets it. An organization holds ``at_most`` slugs, and has at most
+        ``MAX_CHANGELOGS`` changelogs. The pictures of a changelog stay.
 
         Raises:
             Unstorable: There is no such organization.
@@ -75,18 +75,14 @@ class Changelogs(Protocol):
         released: bool = False,
         before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
-        """List the newest posts of a changelog, at most ``limit``, newest first.
+        """List the newest posts of a changelog, at most ``limit``, by the times of their events, then by id.
 
         Posts that the post of a release contains are left out
         (:meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.lists`).
 
-        The list is sorted by the time of the posts' events and then by id.
-
         Args:
-            changelog: The changelog.
-            limit: The largest number of posts.
-            label: Only posts with this label. Where only some posts are asked for, by this or by the changelog's
-                repositories and scopes, they are looked for among the newest 5,000 of each type from ``before`` on.
+            label: Only posts with this label. By label, repository or scope, only the newest 5,000 of each type from
+                ``before`` on are searched.
             month: Only posts whose events happened in this month.
             released: Only posts that announce a release.
             before: Only posts behind this place: the next part of a list that ended there.
@@ -106,10 +102,7 @@ class Changelogs(Protocol):
         ...
 
     async def address(self, *, limit: int) -> int:
-        """Set the path and the facets of published posts that have no path; return the number of posts.
-
-        Posts get both when they are published. This is for posts of older versions.
-        """
+        """Set the path and the facets of published posts that older versions have written; return their number."""
         ...
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
@@ -123,14 +116,13 @@ class Changelogs(Protocol):
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
         """Count the posts that a changelog shows, in total and for each repository that they name.
 
-        The cost grows with the number of posts. Call it only to confirm that a changelog becomes public.
+        The cost grows with the number of posts: call it only to confirm that a changelog becomes public.
         """
         ...
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
         """Return the time of the last change of a changelog or of the posts that it shows or has shown.
 
-        The time is never earlier than the changelog's own last change. It covers posts of all content types, so that it
-        may be later than the last visible change.
+        The time covers posts of all content types, so it may be later than the last visible change.
         """
         ...

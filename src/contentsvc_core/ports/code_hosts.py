@@ -20,9 +20,8 @@ from contentsvc_core.content.pull_requests import NamedPullRequests
 class CodeHost(Protocol):
     """The API of one code host.
 
-    Every answer is a value; no method raises for a refusal or for a missing answer. Every call ends within the
-    adapter's timeout, and reads at most the adapter's limit of bytes. A token appears in no refusal's reason and in no
-    log.
+    No method raises: refusals and missing answers are values. Every call ends within the adapter's timeout, and reads
+    at most the adapter's limit of bytes. A token appears in no refusal's reason and in no log.
     """
 
     #: Whether the API lists failed deliveries. Without the list, the user must redeliver missed deliveries by hand.
@@ -47,8 +46,7 @@ class CodeHost(Protocol):
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
         """Return the id of the hook whose address ends with ``path``; ``None``: there is no such hook.
 
-        The path identifies the service's hook. The host part of the address may have changed since the hook was
-        created.
+        The host part of the address may have changed since the hook was created.
         """
         ...
 
@@ -97,8 +95,8 @@ class Hooks(Protocol):
         """Store a new webhook secret of an integration, and raise its organization's version; ``False``: it is unknown.
 
         Old and new secret both verify from the next delivery on; the old one expires exactly at ``overlap_until``. No
-        secret's end is postponed, so that a rotation without an overlap expires all earlier secrets. Secrets that have
-        expired at ``at`` are deleted, except the replaced one. A repeated call with the newest secret changes nothing.
+        secret's end is postponed: a rotation without an overlap expires all earlier secrets. Secrets that have expired
+        at ``at`` are deleted, except the replaced one. A repeated call with the newest secret changes nothing.
         """
         ...
 

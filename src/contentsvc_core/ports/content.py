@@ -27,10 +27,9 @@ class ContextLibrary(Protocol):
         ...
 
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
-        """List records of the same repository that arrived before ``record``, newest first.
+        """List at most ``limit`` records of the same repository that arrived before ``record``, newest first.
 
-        At most ``limit`` records are returned, and their stored events have at most about ``max_bytes`` together. The
-        first record is returned whatever its size.
+        Their stored events have at most about ``max_bytes`` together; the first record is returned whatever its size.
         """
         ...
 
@@ -61,10 +60,10 @@ class PostLibrary(Protocol):
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | Refusal:
-        """Return one page, sorted by the time that the query names and then by id.
+        """Return one page, sorted by the time that the query names, then by id; count and page are read at one moment.
 
-        Count and page are read at one moment. A page in the order of creation costs the same at any offset. In the
-        other order, the store skips the keys of all posts before the page.
+        A page in the order of creation costs the same at any offset. In the other order, all keys before the page are
+        read.
         """
         ...
 
@@ -75,8 +74,7 @@ class PostLibrary(Protocol):
     async def add(self, post: Post, *, author: str | None = None) -> None:
         """Store a new post that no run has written, with its first version by ``author``.
 
-        Messages for the organization's webhook endpoints are written in the same transaction. A repeated call changes
-        nothing.
+        In the same transaction, messages for webhook endpoints are written. A repeated call changes nothing.
 
         Raises:
             Unstorable: The organization does not exist, or a value cannot be stored.
@@ -86,10 +84,10 @@ class PostLibrary(Protocol):
     async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
         """Store a changed post, if the stored post's last change was at ``seen`` and is earlier than this one.
 
-        Title, content, Markdown, summary, labels, status, the schedule, the times of the events and of the first
-        publication, and the time of the change are written. Of concurrent changes of one version, one is written. A
-        change of the text adds a version by ``author``. If the change publishes a draft, messages for the
-        organization's webhook endpoints are written in the same transaction.
+        Title, content, Markdown, summary, labels, status, the schedule, the times of the events, of the first
+        publication and of the change are written. Of concurrent changes of one version, one is written. A change of the
+        text adds a version by ``author``. If the change publishes a draft, messages for webhook endpoints are written
+        in the same transaction.
 
         ``False``: the post is deleted, or was changed since ``seen``; nothing was written. Do not repeat a call that
         succeeded: its own change makes ``seen`` outdated.
@@ -99,13 +97,10 @@ class PostLibrary(Protocol):
     async def remove(
         self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        """Delete a post, if its last change was at ``seen`` (``None``: always).
-
-        ``False``: it was changed since, or is gone.
+        """Delete a post if its last change was at ``seen`` (``None``: always); ``False``: it was changed, or is gone.
 
         ``at`` is the time of the deletion, and counts as a change of the organization's public changelog. The run stays
-        completed, and no other run writes a post about the same event
-        (:meth:`~contentsvc_core.ports.RunLedger.complete`).
+        completed, and no other run writes about the same event (:meth:`~contentsvc_core.ports.RunLedger.complete`).
         """
         ...
 
@@ -143,8 +138,8 @@ class ContentWriter(Protocol):
     async def write(self, brief: Brief, steps: Steps, /) -> Draft | Silence:
         """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again.
 
-        A run is resumed after a kill or an exception, and calls the writer again. A writer that pays for answers asks
-        for them in ``steps``, so that a resumed run does not pay for a finished answer again.
+        A resumed run calls the writer again. A writer that pays for answers requests them in ``steps``, so that a
+        resumed run does not pay for a finished answer again.
         """
         ...
 

@@ -27,25 +27,19 @@ class DeliveryStore(Protocol):
         ``None`` is never cached. A decision on a cached configuration is valid only once :meth:`settle` has accepted
         it. Decide again, without ``allow_cached``, when the decision needs no settlement or when the settlement is
         ``STALE``.
-
-        Args:
-            address: The address.
-            now: The time at which the secrets must verify.
-            allow_cached: Allow a cached configuration.
         """
         ...
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Write a settlement in one transaction, and return when it is durable.
 
-        ``STALE``: the organization's version differs; nothing is written. ``ALREADY_CLAIMED``: the claim is held, and
-        the settlement takes or checks it; only ``settlement.duplicate_log`` is written. Of concurrent settlements of
-        one key, one takes the claim. A claim expires exactly :data:`~contentsvc_core.webhooks.settlement.DEDUPE_WINDOW`
-        after it was taken.
+        ``STALE``: the organization's version differs; nothing is written. ``ALREADY_CLAIMED``: the claim that the
+        settlement takes or checks is held; only ``settlement.duplicate_log`` is written. Of concurrent settlements of
+        one key, one takes the claim. It expires exactly :data:`~contentsvc_core.webhooks.settlement.DEDUPE_WINDOW`
+        later.
 
         Context records are upserted on (organization, custom id): the event is replaced; id and creation time stay. A
-        repeated settlement of the same value, after an unknown outcome, writes nothing twice and returns the first
-        result.
+        repeated settlement of the same value writes nothing twice and returns the first result.
 
         Raises:
             Unstorable: The store cannot hold this value; nothing was written.
@@ -54,7 +48,7 @@ class DeliveryStore(Protocol):
 
 
 class DeliveryQueue(Protocol):
-    """What a delivery store answers without awaiting anything, for a driver that has no task for a delivery."""
+    """The methods of a delivery store that await nothing, for a driver without a task for each delivery."""
 
     def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
         """Return the cached configuration of an address, as ``configuration`` with ``allow_cached``, or ``None``."""
@@ -81,10 +75,7 @@ class Journal(LogWriter, Protocol):
     """The webhook log (specification 2.3)."""
 
     async def finish(self, entry: LogEntry) -> None:
-        """Write the outcome of a pending entry: its status, status code, error and reason.
-
-        The other fields stay as they were appended. An entry that was swept meanwhile is not written again.
-        """
+        """Write status, status code, error and reason of a pending entry; a swept entry is not written again."""
         ...
 
     async def answered(
@@ -102,8 +93,8 @@ class Journal(LogWriter, Protocol):
     ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
         """Return one page, newest first; count and page are read at one moment.
 
-        The stored payloads of a page have at most about ``max_bytes`` together, the smallest ones first; at least one
-        is read. The others are left out (:attr:`~contentsvc_core.journal.LogEntry.left_out`).
+        The stored payloads of a page have at most about ``max_bytes`` together; the largest ones are left out
+        (:attr:`~contentsvc_core.journal.LogEntry.left_out`), but never all.
         """
         ...
 

@@ -44,14 +44,12 @@ class Directory(Protocol):
 
         In the same transaction, its enabled schedules get their next slots in the new zone
         (:func:`~contentsvc_core.workflows.schedules.moved`), and its triggers the ends of their windows
-        (:func:`~contentsvc_core.workflows.triggers.moved_window`). Its version is raised.
+        (:func:`~contentsvc_core.workflows.triggers.moved_window`).
         """
         ...
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
-        """Store an integration, its repositories, its webhook secret and its token for the code host's API.
-
-        Secret and token are sealed; the store has no clear text of them.
+        """Store an integration, its repositories, and, sealed, its webhook secret and its token for the API.
 
         ``False``: the organization has connected one of the provider's repositories already, by id or by name
         (case-insensitively); nothing was written.
@@ -73,9 +71,8 @@ class Directory(Protocol):
     async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
         """Delete an integration, its repositories, secrets and token; ``None``: it is unknown.
 
-        In the same transaction, triggers that name one of its repositories at its provider are disabled. So are
-        schedules that name a repository which no other integration of the organization connects. Log entries, context
-        records, runs and posts stay.
+        In the same transaction, triggers that name one of its repositories at its provider are disabled, and schedules
+        that name a repository which no other integration of the organization connects. All else stays.
         """
         ...
 
@@ -89,11 +86,8 @@ class Directory(Protocol):
         """Store a trigger, and return it. A repeated call changes nothing; with a refusal, nothing was written.
 
         Of equal triggers (:meth:`~contentsvc_core.workflows.triggers.Trigger.does_the_same_as`) that are added
-        concurrently, one is stored; the others are refused. So is a trigger beyond ``at_most``, counted in the same
-        transaction.
-
-        With ``checks_brand``, nothing is written unless the named identity exists; the identity cannot be deleted
-        meanwhile.
+        concurrently, one is stored. A trigger beyond ``at_most``, counted in the same transaction, is refused. With
+        ``checks_brand``, the named identity must exist, and cannot be deleted meanwhile.
         """
         ...
 
@@ -103,8 +97,7 @@ class Directory(Protocol):
         """Apply ``change`` to the current trigger, in one transaction, and return the new trigger.
 
         ``change`` is a pure function, may be called several times, and keeps the ids. With a refusal, its own or one of
-        ``change``, nothing was written. With ``checks_brand``, nothing is written unless the named
-        identity exists; the identity cannot be deleted meanwhile.
+        ``change``, nothing was written. ``checks_brand`` is a condition as in :meth:`add_trigger`.
         """
         ...
 
@@ -141,8 +134,7 @@ class Directory(Protocol):
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word
         """Return the id of the organization that owns a resource: for operators, who name ids alone.
 
-        The id is that of an integration, trigger, schedule, brand identity, run, post, webhook endpoint, or of the log
-        entry of a processed delivery.
+        The id is that of an integration, trigger, schedule, brand identity, run, post, endpoint or processed delivery.
         """
         ...
 
@@ -151,11 +143,11 @@ class ApiKeys(Protocol):
     """The API keys (specification 5.1)."""
 
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
-        """Store a key; a repeated call changes nothing. With a return value other than ``None``, nothing was written.
+        """Store a key; a repeated call changes nothing. With a refusal, nothing was written.
 
         ``ISSUER_ENDED``: the issuing key is unknown, another organization's, revoked, or expired when the new key is
-        created. A key beyond ``at_most`` active ones is refused, too.
-        Both hold for any number of concurrent additions and revocations.
+        created. A key beyond ``at_most`` active ones is refused, too. Both hold for concurrent additions and
+        revocations.
         """
         ...
 

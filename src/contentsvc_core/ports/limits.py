@@ -17,11 +17,9 @@ class RateLimitStore(Protocol):
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         """Apply a transition to a bucket's window (empty at first), and return the verdict.
 
-        Read and write are exclusive among all processes, for a new bucket, too. If the transition returns the same
-        window, nothing is written. The transition awaits nothing and may be called more than once.
-
-        If the connection is lost at the commit, the transition is applied again to the stored window: a request may be
-        counted twice, but never not at all.
+        Read and write are exclusive among all processes, for a new bucket, too. The same window is not written. The
+        transition awaits nothing and may be called more than once: if the connection is lost at the commit, it is
+        applied again, so that a request may be counted twice, but never not at all.
         """
         ...
 

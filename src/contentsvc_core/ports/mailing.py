@@ -25,8 +25,7 @@ class Subscribers(Protocol):
         """Store a pending subscriber and its confirmation mail; ``False``: the changelog's limit is reached.
 
         A confirmed address stays unchanged, and gets no mail. A pending address gets the new token and another mail,
-        unless its last mail is less than ``RESEND_AFTER`` old. The result does not disclose which of these was the
-        case.
+        unless its last mail is less than ``RESEND_AFTER`` old. The result does not disclose which was the case.
         """
         ...
 
@@ -61,25 +60,22 @@ class Subscribers(Protocol):
 class Mailbox(Protocol):
     """The durable outbox of mails.
 
-    The transaction that publishes a post announces it, when its organization has confirmed subscribers. A post is
-    announced once, also when it is withdrawn and published again. A batch turns announced posts into one mail for each
-    subscriber. Mails are taken under a lease and retried, as messages are (:class:`~contentsvc_core.ports.Outbox`).
+    The transaction that publishes a post announces it once, if its organization has confirmed subscribers. A batch
+    turns announced posts into one mail for each subscriber. Mails are taken under a lease and retried, as messages are
+    (:class:`~contentsvc_core.ports.Outbox`).
     """
 
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         """List the posts that no batch has, of organizations whose oldest one was announced at ``before`` or earlier.
 
-        Args:
-            before: The time.
-            limit: The largest number of organizations.
-            posts: The largest number of posts of each, the oldest first.
+        At most ``limit`` organizations, and at most ``posts`` of each, the oldest first.
         """
         ...
 
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
-        """Create a batch of waiting posts, with a mail for each confirmed subscriber of the changelogs.
+        """Create a batch of waiting posts, with a mail for each confirmed subscriber; return the number of mails.
 
-        Return the number of mails. With 0, another process may have batched one of the posts: nothing was written then.
+        With 0, another process may have batched one of the posts: nothing was written then.
         """
         ...
 
@@ -108,8 +104,5 @@ class MailSender(Protocol):
     """Sends letters to an SMTP server."""
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
-        """Send letters over one connection and return the outcome of each.
-
-        Faults of the server are values, not exceptions.
-        """
+        """Send letters over one connection and return the outcome of each; faults of the server are values."""
         ...

@@ -15,17 +15,15 @@ from contentsvc_core.refusals import Refusal
 class WebhookEndpoints(Protocol):
     """The webhook endpoints of organizations. Secrets are sealed; the store has no clear text of them.
 
-    Messages to endpoints are written in the transaction that makes the event true: by
-    :meth:`~contentsvc_core.ports.RunLedger.complete`, by every method that fails a run
-    (:class:`~contentsvc_core.ports.RunLedger`, :class:`~contentsvc_core.ports.Executors`), and by
-    :meth:`~contentsvc_core.ports.PostLibrary.change`.
+    Messages are written in the transaction that makes the event true: by the methods that complete or fail a run, or
+    publish a post.
     """
 
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         """Store an endpoint and return it; a repeated call changes nothing and returns the stored endpoint.
 
-        ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`; nothing was
-        written. The limit holds for concurrent additions, too.
+        ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`, counted in the
+        same transaction; nothing was written.
         """
         ...
 
@@ -50,19 +48,14 @@ class WebhookEndpoints(Protocol):
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        """Store a new secret of an endpoint; the previous one also signs until ``overlap_until``.
-
-        ``None``: it is unknown.
+        """Store a new secret; the previous one also signs until ``overlap_until``; ``None``: the endpoint is unknown.
 
         A secret older than the previous one expires now. A repeated call with the newest secret changes nothing.
         """
         ...
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        """Delete an endpoint with its secrets and messages; ``False``: it is unknown.
-
-        Its log entries stay; pending entries end as failed.
-        """
+        """Delete an endpoint, its secrets and messages; ``False``: it is unknown. Pending log entries fail."""
         ...
 
     async def sweep_secrets(self, now: datetime) -> int:
@@ -100,20 +93,19 @@ class Outbox(Protocol):
         ...
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
-        """Lease messages that are due, and count the attempt; each message goes to one caller.
+        """Lease messages that are due until ``until``, and count the attempt; each message goes to one caller.
 
-        The lease ends at ``until``: a message without a recorded outcome is due again then. The secrets are the ones
-        that sign at ``now``; a message whose secret cannot be opened is left out.
+        A message without a recorded outcome is due again then. The secrets are the ones that sign at ``now``; a message
+        whose secret cannot be opened is left out.
         """
         ...
 
     async def record(self, attempted: Attempted) -> None:
         """Write the outcome of an attempt to the message, its log entry and the endpoint, in one transaction.
 
-        If the outcome disables the endpoint, the transaction writes the messages of ``attempted.event``. Other due
-        messages of a busy endpoint wait until ``attempted.busy_until``.
-
-        Nothing is written when another process has leased the message since, or the message is gone.
+        If the outcome disables the endpoint, the messages of ``attempted.event`` are written. Other due messages of a
+        busy endpoint wait until ``attempted.busy_until``. Nothing is written when another process has leased the
+        message since, or the message is gone.
         """
         ...
 
@@ -138,7 +130,7 @@ class Outbox(Protocol):
 
 
 class Alerts(Protocol):
-    """The failure periods of integrations, so that each is reported once."""
+    """The failure periods of integrations, each reported once: messages are written in the same transaction."""
 
     async def watched(self) -> Sequence[str]:
         """List the organizations with an enabled endpoint that subscribes to failing or recovered integrations."""
@@ -149,17 +141,11 @@ class Alerts(Protocol):
         ...
 
     async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
-        """Begin a failure period, and write the messages of its event in the same transaction.
-
-        ``False``: a period lasts already, or the integration was removed; nothing was written.
-        """
+        """Begin a failure period; ``False``: a period lasts already, or the integration was removed."""
         ...
 
     async def end(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
-        """End the failure period of an integration, and write the messages of its event in the same transaction.
-
-        ``False``: no period lasts; nothing was written.
-        """
+        """End the failure period of an integration; ``False``: no period lasts."""
         ...
 
 
@@ -170,7 +156,7 @@ class WebhookSender(Protocol):
         """Send a JSON body by POST, and return the answer.
 
         Only addresses that :func:`~contentsvc_core.outgoing.targets.read_endpoint_url` allows are contacted. Each IP
-        address of a host name must be public, else nothing is sent; the connection uses an address that was checked.
-        Redirects are not followed: they are answers. Time is limited, and only the beginning of an answer is read.
+        address of a host name must be public, else nothing is sent; the connection uses a checked address. Redirects
+        are answers, and not followed. Time is limited, and only the beginning of an answer is read.
         """
         ...

@@ -14,8 +14,7 @@ from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 class ReadModel(Protocol):
     """Queries about the log, runs and posts. Nothing is written, and deliveries never wait for a query.
 
-    Lists do not read events: an event may have 25 MiB, and a list shows one line of it
-    (:class:`~contentsvc_core.events.summaries.EventSummary`).
+    Lists do not read events, which may have 25 MiB: they show :class:`~contentsvc_core.events.summaries.EventSummary`.
     """
 
     async def log(
@@ -27,14 +26,9 @@ class ReadModel(Protocol):
         before: Cursor | None = None,
         after: Cursor | None = None,
     ) -> Sequence[ListedEntry]:
-        """Return the newest entries that match ``search``, newest first.
+        """Return the newest entries that match ``search``, newest first, at most ``limit``.
 
-        Args:
-            organization_id: The organization.
-            search: The filter.
-            limit: The largest number of entries.
-            before: Only entries older than this place: the next part of a list that ended there.
-            after: Only entries newer than this place.
+        ``before`` and ``after``: only entries older or newer than this place.
         """
         ...
 
@@ -43,17 +37,11 @@ class ReadModel(Protocol):
         ...
 
     async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
-        """Return the newest entry of each integration, by the integration's id.
-
-        Integrations without entries are left out. Removed integrations are included as long as the log has entries of
-        them.
-        """
+        """Return the newest entry of each integration in the log, removed ones included, by the integration's id."""
         ...
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
-        """Count entries by stretch of time (from ``since`` on), integration and status.
-
-        Oldest stretch first; groups without entries are left out.
+        """Count entries by stretch (from ``since`` on), integration and status, oldest stretch first; without zeros.
 
         Raises:
             ValueError: ``span`` is not in :data:`~contentsvc_core.read_model.COUNTED_SPANS`.
@@ -68,10 +56,7 @@ class ReadModel(Protocol):
         limit: int,
         before: Cursor | None = None,
     ) -> Sequence[ListedRun]:
-        """Return the newest runs, newest first, at most ``limit``; ``statuses`` restricts the runs to these statuses.
-
-        ``before``: only runs that are older than this place.
-        """
+        """Return at most ``limit`` runs of these statuses (empty: of all) older than ``before``, newest first."""
         ...
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
@@ -79,17 +64,13 @@ class ReadModel(Protocol):
         ...
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
-        """Return the whole event of a run.
-
-        ``None``: the run was not started by a delivery, or the stored event has more than about ``max_bytes``.
-        """
+        """Return the event of a run; ``None``: no delivery started it, or it has more than about ``max_bytes``."""
         ...
 
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
         """Return the runs that the delivery of a log entry has started, oldest first.
 
-        A replay is a separate delivery with a log entry of its own: its runs belong to that entry. An entry that was
-        swept, or whose delivery was not processed, has no runs.
+        A replay has a log entry of its own. A swept entry has no runs.
         """
         ...
 
@@ -98,10 +79,7 @@ class ReadModel(Protocol):
         ...
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
-        """Return the id of the log entry of the delivery that started a run.
-
-        ``None``: the run was not started by a delivery, or the entry was swept.
-        """
+        """Return the id of the log entry of a run's delivery; ``None``: no delivery, or the entry was swept."""
         ...
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:

@@ -20,12 +20,10 @@ from contentsvc_core.workflows.runs import (
 class RunLedger(Protocol):
     """The workflow runs.
 
-    A run belongs to the process whose take was the last one (:attr:`~contentsvc_core.workflows.runs.WorkflowRun.takes`)
-    while the run is running. For any other caller, ``complete``, ``end``, ``retry`` and ``give_back`` do nothing. So a
-    process that was declared dead by mistake does no harm.
-
-    When a run fails, messages for its organization's webhook endpoints
-    (:class:`~contentsvc_core.ports.WebhookEndpoints`) are written in the same transaction.
+    While a run is running, it belongs to the process whose take was the last one
+    (:attr:`~contentsvc_core.workflows.runs.WorkflowRun.takes`). For any other caller, ``complete``, ``end``, ``retry``
+    and ``give_back`` do nothing: a process that was declared dead by mistake does no harm. When a run fails, messages
+    for webhook endpoints are written in the same transaction.
     """
 
     async def pending(
@@ -35,19 +33,17 @@ class RunLedger(Protocol):
 
         Runs with the fewest kills come first; of equals, the oldest. A suspect that has waited for ``SUSPECT_PATIENCE``
         comes before all others. Of one organization at most ``per_organization`` runs are returned, and none of an
-        organization in ``without``, so that a large backlog does not delay other organizations.
+        organization in ``without``: a large backlog does not delay other organizations.
         """
         ...
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         """Set pending runs running, count the attempt, and return the runs taken. Each run goes to one caller.
 
-        Concurrent callers that name the same runs may each get some of them.
-
         A suspect (:data:`~contentsvc_core.workflows.runs.SUSPECT_KILLS`) runs alone in its process. It is returned only
         when it is named first and the executor runs nothing; while it runs, the executor gets no other run. A run that
-        cannot be read is failed with an error, and not returned. An executor that is not registered
-        (:class:`Executors`) gets nothing.
+        cannot be read is failed, and not returned. An executor that is not registered (:class:`Executors`) gets
+        nothing.
         """
         ...
 
@@ -67,16 +63,15 @@ class RunLedger(Protocol):
         """Store a run's post and complete the run, in one transaction. A run has at most one post.
 
         ``once`` is a key that at most one post of the organization carries; ``None``: no such limit. The key of a
-        deleted post stays reserved. Messages for the organization's webhook endpoints are written in the same
-        transaction.
+        deleted post stays reserved. Messages for webhook endpoints are written in the same transaction.
 
         ``also`` are further keys that the post carries. If another post carries one of them, nothing is written and the
         run stays running (:attr:`~contentsvc_core.workflows.runs.Completion.OVERTAKEN`).
 
-        ``pushes`` are the pushes that a release's post was written from, by the custom ids of their context records. As
-        long as the release's post is published, the posts of these pushes and of the same content type are contained in
-        it (:attr:`~contentsvc_core.content.posts.Post.contained_in`), in whatever order the posts are written. Of
-        several releases that contain a push, the earliest counts, by the time of the event and then by id.
+        ``pushes`` are the pushes that a release's post was written from, by the custom ids of their context records.
+        While the release's post is published, their posts of the same content type are contained in it
+        (:attr:`~contentsvc_core.content.posts.Post.contained_in`), in whatever order the posts are written. Of several
+        releases that contain a push, the earliest counts, by the time of the event and then by id.
         """
         ...
 
@@ -89,8 +84,7 @@ class RunLedger(Protocol):
     ) -> Sequence[ListedRun]:
         """List the runs of the same trigger that releases of the same repository started, oldest first.
 
-        The list has the first ``limit`` runs that arrived from ``since`` on and before ``until``. Runs of replays are
-        left out.
+        The list has the first ``limit`` runs that arrived from ``since`` on and before ``until``, without replays.
         """
         ...
 
@@ -130,9 +124,9 @@ class Executors(Protocol):
         ...
 
     async def heartbeat(self, executor: str) -> Mapping[str, int]:
-        """Store a heartbeat of an executor, and return the number of heartbeats of each registered executor.
+        """Store a heartbeat, and return the number of heartbeats of each registered executor.
 
-        If the executor itself is missing from the result, other executors have removed it, and it must not continue.
+        If the executor is missing from the result, other executors have removed it, and it must not continue.
         """
         ...
 
@@ -143,9 +137,9 @@ class Executors(Protocol):
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
         """Remove dead executors, and set every running run without a registered executor pending, due at once.
 
-        ``lost`` has the last seen number of heartbeats of each; an executor with a newer heartbeat stays. The attempt
-        of a recovered run does not count, the kill does. A run with too many kills
-        (:data:`~contentsvc_core.workflows.runs.MAX_KILLS`) fails with ``error`` instead.
+        ``lost`` has the last seen number of heartbeats of each; an executor with a newer heartbeat stays. Not the
+        attempt but the kill of a recovered run counts: beyond :data:`~contentsvc_core.workflows.runs.MAX_KILLS`, it
+        fails with ``error``.
         """
         ...
 
@@ -155,10 +149,7 @@ class Executors(Protocol):
 
 
 class RunStateStore(Protocol):
-    """The results of runs' finished steps, kept until the runs end.
-
-    As in the ledger, nothing is stored for a process that does not own the run any more.
-    """
+    """The results of runs' finished steps, kept until the runs end. Nothing is stored for a former owner of the run."""
 
     async def results(self, run: RunState) -> Mapping[str, str]:
         """Return the results of a run's finished steps, by the steps' names."""
@@ -175,9 +166,9 @@ class Steps(Protocol):
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         """Run a step unless it is finished, and return its result.
 
-        A result has some 100 KB, at most 400 KB. A run that is resumed after a kill or an error, on any node, gets the
-        results of its finished steps by their names. An interrupted step is run again, and so is a step that raises.
-        Names are unique in a workflow. A resumed run may have other steps than before.
+        A result has some 100 KB, at most 400 KB. A resumed run gets the results of its finished steps by their names,
+        on any node. A step that was interrupted or raises is run again. Names are unique in a workflow, and may change
+        between runs.
 
         Raises:
             RunGone: The run was cancelled, or another process owns it now: the workflow ends here.

@@ -23,10 +23,9 @@ class Schedules(Protocol):
         """Store a schedule, and return it. A repeated call changes nothing; with a refusal, nothing was written.
 
         Of equal schedules (:meth:`~contentsvc_core.workflows.schedules.Schedule.does_the_same_as`) that are added
-        concurrently, one is stored; the others are refused. So is a schedule beyond ``at_most``, counted in the same
-        transaction. With ``zone``, nothing is written unless the organization has this time zone: ``ZONE_CHANGED``.
-        With ``checks_brand``, nothing is written unless the named identity exists; the identity cannot be deleted
-        meanwhile.
+        concurrently, one is stored. A schedule beyond ``at_most``, counted in the same transaction, is refused. With
+        ``zone``, the organization must have this time zone: else ``ZONE_CHANGED``. With ``checks_brand``, the named
+        identity must exist, and cannot be deleted meanwhile.
         """
         ...
 
@@ -47,11 +46,10 @@ class Schedules(Protocol):
         zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> Schedule | Refusal:
-        """Apply ``change`` to the current schedule, and return the new schedule.
+        """Apply ``change`` to the current schedule, and return the new schedule; with a refusal, nothing was written.
 
         No other change and no firing comes between read and write. ``change`` is a pure function, may be called several
-        times, and keeps the ids. With a refusal, nothing was written. ``zone`` and ``checks_brand`` are conditions as
-        in :meth:`add`.
+        times, and keeps the ids. ``zone`` and ``checks_brand`` are conditions as in :meth:`add`.
         """
         ...
 
@@ -60,7 +58,7 @@ class Schedules(Protocol):
         ...
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """Return at most ``limit`` schedules, of all organizations, that are due, the longest waiting first.
+        """Return at most ``limit`` due schedules of all organizations, the longest waiting first.
 
         ``after``: only schedules behind this one in the same order, even if it was changed since.
         """
@@ -69,8 +67,8 @@ class Schedules(Protocol):
     async def fire(self, firing: Firing) -> bool:
         """Store the run of a firing and the schedule's next due time, in one transaction.
 
-        ``False``: the schedule is deleted, disabled, or due at another time than the firing's slot, so that the slot
-        has fired already, or the organization has another time zone; nothing was written. A repeated call with the same
-        firing changes nothing and returns the first result.
+        ``False``: the schedule is deleted, disabled, or due at another time, so that the slot has fired already, or the
+        organization has another time zone; nothing was written. A repeated call changes nothing and returns the first
+        result.
         """
         ...

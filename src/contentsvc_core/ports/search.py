@@ -20,12 +20,9 @@ class Search(Protocol):
         """Return matching context records, newest first.
 
         Args:
-            organization_id: The organization.
-            search: The query.
-            limit: The largest number of records.
             max_bytes: The approximate limit of the stored events together. The first record is returned whatever its
                 size; records beyond the limit are left for the next part.
-            before: Only records that are older than this place: the next part of a list that ended there.
+            before: Only records that are older than this place.
         """
         ...
 
@@ -36,8 +33,8 @@ class Search(Protocol):
         ...
 
     async def catch_up(self, *, limit: int) -> int:
-        """Index at most ``limit`` documents that were written since the last call; return their number, 0 at the end.
+        """Index at most ``limit`` documents written since the last call; return their number, 0 at the end.
 
-        A worker calls this from time to time, so that searches are cheap. Search results do not depend on it.
+        Search results do not depend on these calls: they only make searches cheap.
         """
         ...

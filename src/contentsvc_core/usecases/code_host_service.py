@@ -14,7 +14,7 @@ from contentsvc_core.ports import Clock, CodeHost, Hooks, IdSource, Journal
 
 _Value = TypeVar("_Value")
 _NOT_FOUND = 404
-#: The part of the time limit that is reserved for cleaning up, however long the other calls took.
+#: The part of the time limit that is reserved for cleaning up.
 _KEPT: Final = 1 / 3
 _NO_HOOK: Final = HostRefusal(
     fault=HostFault.REFUSED,
@@ -27,7 +27,6 @@ _NO_HOOK: Final = HostRefusal(
 class Reach:
     host: CodeHost
     token: str = field(repr=False)
-    #: The id of the first repository's hook, if known.
     hook_id: str | None
 
 
@@ -231,7 +230,6 @@ class CodeHostService:
         )
 
     async def _finish(self, ended: LogEntry) -> None:
-        # The call has succeeded, whether or not its log entry is completed.
         with suppress(StoreUnavailable):
             await self._journal.finish(ended)
 

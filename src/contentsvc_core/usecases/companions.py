@@ -13,21 +13,17 @@ from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, teller
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, TOLD_TOGETHER, ListedRun, WorkflowRun
 
-#: The stretch of time before and after a run to search: the longest time that one post covers, and one release more.
+#: The time to search before and after a run: the longest time that one post covers, and one release more.
 _AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
 _STEP: Final = 20
 _STEP_BYTES: Final = 4 * 1024 * 1024
 _RUNS: Final = 1_000
-#: Times have whole milliseconds.
 _MOMENT: Final = timedelta(milliseconds=1)
 
 
 @final
 class Companions:
-    """Finds the runs whose releases one post reports.
-
-    It reads outward from a run's own record, only as far as the rule needs: an import has thousands of releases.
-    """
+    """Finds the runs whose releases one post reports; reads no more than needed: an import has thousands."""
 
     def __init__(self, ledger: RunLedger, library: ContextLibrary) -> None:
         self._ledger = ledger
@@ -61,7 +57,6 @@ class Companions:
         return tuple(each for each in mine if each.key not in reported)
 
     async def _before(self, record: ContextRecord) -> list[ContextRecord]:
-        """List the candidates before a record, newest first, beginning with the record itself."""
         read = [record]
         while not _is_over(read):
             step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
@@ -71,7 +66,6 @@ class Companions:
         return read
 
     async def _after(self, run: WorkflowRun, record: ContextRecord) -> tuple[list[ContextRecord], list[ListedRun]]:
-        """List the candidates since a record, oldest first, beginning with the record itself; and their runs."""
         read, runs, limit = [record], list[ListedRun](), 2
         until = run.created_at + _AROUND
         while not _is_over(read):
@@ -83,7 +77,7 @@ class Companions:
                 _extend(read, await self._between(read[-1], runs[-1]))
             if len(page) < limit:
                 break
-            # Most records have at most one neighbour; for the others, the size of a read doubles.
+            # Most records have at most one neighbour.
             limit *= 2
         return read, runs
 

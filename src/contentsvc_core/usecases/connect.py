@@ -40,7 +40,6 @@ class HookEnd(Enum):
     """The state of the hook at the code host after a disconnection."""
 
     REMOVED = "removed"
-    #: Entered by hand, and to be deleted by hand.
     BY_HAND = "by hand"
     LEFT = "left"
 
@@ -51,7 +50,6 @@ class Disconnected:
     id: str
     removed: Removed
     hook: HookEnd
-    #: The code host's refusal, if it did not delete the hook.
     refusal: HostRefusal | None = None
 
 
@@ -83,12 +81,9 @@ class Connector:
         a pending log entry; its removal finds the hook by the address.
 
         Args:
-                organization_id: The organization.
-                full_name: ``owner/name``.
-                provider: The provider's slug.
-                repository_id: The code host's id; ``None``: it is read from the code host.
-                branch: The branch for content on demand; ``None``: the default branch, if the code host is called.
-                token: Allows creating, changing and deleting the hook. It is stored sealed.
+            repository_id: The code host's id; ``None``: it is read from the code host.
+            branch: The branch for content on demand; ``None``: the default branch, if the code host is called.
+            token: Allows creating, changing and deleting the hook. It is stored sealed.
         """
         host = await self._calls.host(provider)
         fault = _fault(full_name, provider, repository_id, branch, token)
@@ -138,9 +133,7 @@ class Connector:
                 await self._calls.remove_hook(reach, integration, repository)
                 return REMOVED_MEANWHILE
         except Exception:
-            # Any exception: a failure of the cleanup must not hide the original one.
             with suppress(Exception):
-                # The hook's id may be unknown: its address identifies it.
                 await self._calls.take_back(reach, integration, repository)
             with suppress(Exception):
                 await self._directory.remove_integration(integration.organization_id, integration.id)
@@ -149,10 +142,7 @@ class Connector:
         return answer.refusal
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
-        """Delete an integration, and its hook at the code host if possible; ``None``: it is unknown.
-
-        The hook is deleted first, so that an interrupted call can be repeated.
-        """
+        """Delete an integration, and first its hook at the code host if possible; ``None``: it is unknown."""
         integration = await self._integration(organization_id, integration_id)
         if integration is None:
             return None

@@ -31,7 +31,7 @@ from contentsvc_core.refusals import Refusal
 
 _Result = TypeVar("_Result")
 
-#: The tries of a change under concurrent changes of the same post. One of the changes succeeds in each turn.
+#: The tries of a change under concurrent changes of the same post; one of them succeeds in each turn.
 _TURNS: Final = 16
 #: The most posts that one request publishes, unpublishes or deletes: some seconds of work.
 MAX_BULK: Final = 500
@@ -76,11 +76,7 @@ class PostEditor:
         self._share = share
 
     async def create(self, organization_id: str, wanted: CreatePost, *, author: str | None = None) -> Post | Refusal:
-        """Create a post that no run has written.
-
-        Raises:
-                Overloaded: The organization has too much work waiting; nothing was created.
-        """
+        """Create a post that no run has written; may raise :class:`~contentsvc_core.errors.Overloaded`."""
         if (fault := post_fault(values_of(wanted))) is not None:
             return fault
         content = await self._rendered(organization_id, wanted.markdown)
@@ -108,8 +104,7 @@ class PostEditor:
     ) -> Post | Refusal:
         """Change a post by a ``ChangePost`` if ``if_`` accepts its current version; return the changed post.
 
-        The content is rendered from the new Markdown. Markdown whose HTML is too long is refused. A change of the text
-        keeps the earlier text as a version.
+        The content is rendered from the new Markdown; too long HTML is refused. A changed text becomes a new version.
 
         Raises:
             StoreUnavailable: The post changes constantly, or the store is unavailable.
@@ -156,8 +151,7 @@ class PostEditor:
     ) -> BulkResult:
         """Publish, unpublish or delete several posts, one after the other; a refused post does not stop the others.
 
-        A post that already is as wanted is not changed, and counts as done. If the store is unavailable, send the
-        request again.
+        A post that already is as wanted counts as done. If the store is unavailable, send the request again.
         """
         done: list[str] = []
         failed: list[tuple[str, Refusal]] = []

@@ -15,7 +15,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: The time for which a replaced webhook secret is kept after its end, to explain refusals.
 FORMER_SECRET_KEPT: Final = timedelta(days=7)
-#: Rows per transaction: a few milliseconds on SQLite, for which a delivery may have to wait.
+#: Rows per transaction: some milliseconds on SQLite, for which a delivery may have to wait.
 _BATCH: Final = 100
 
 
@@ -29,7 +29,6 @@ class Swept:
     sessions: int
     #: Messages to endpoints, mails, and announced posts.
     messages: int
-    #: Addresses that were not confirmed in time.
     subscribers: int = 0
 
 
@@ -39,10 +38,7 @@ async def _no_pause() -> None:
 
 @final
 class Sweeper:
-    """Deletes log entries and messages by each organization's current plan, and other expired data.
-
-    Context records, runs and posts are content: they are kept, together with their events.
-    """
+    """Deletes log entries and messages by each organization's current plan, and other expired data, but no content."""
 
     def __init__(
         self,
@@ -52,10 +48,9 @@ class Sweeper:
         pause: Callable[[], Awaitable[None]] = _no_pause,
         on_fault: Callable[[Exception], None] | None = None,
     ) -> None:
-        """Create the sweeper over the stores. After each batch it awaits ``pause``, so that other writers come first.
+        """After each batch, the sweeper awaits ``pause``, so that other writers come first.
 
-        ``on_fault`` is called with the fault of one part, and the other parts are still swept; without it, a fault ends
-        the sweep.
+        ``on_fault`` is called with the fault of one part; without it, a fault ends the sweep.
         """
         self._stores = stores
         self._clock = clock
@@ -73,7 +68,6 @@ class Sweeper:
             # A post stays announced as long as it could be mailed again, whatever the plan.
             cutoff = min(cutoff, now - RECENT)
             messages += await self._all(partial(stores.mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
-        # Rotated secrets are few: each needs a request by hand.
         secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
         previous = partial(stores.endpoints.sweep_secrets, now)
         return Swept(
@@ -93,7 +87,6 @@ class Sweeper:
                 swept += batch
                 await self._pause()
         except StoreUnavailable:
-            # The other parts would fail as well.
             raise
         except Exception as exc:
             if self._on_fault is None:

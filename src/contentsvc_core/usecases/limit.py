@@ -16,12 +16,10 @@ _REMEMBERED: Final = 10_000
 class RateLimiter:
     """Counts requests, and refuses requests over the limit.
 
-    A refusal writes nothing. The limiter caches a refusal until the window frees: until then no other request can open
-    the bucket, so that the store need not be read.
+    A refusal writes nothing, and is cached until the window frees: no other request can open the bucket before.
     """
 
     def __init__(self, store: RateLimitStore, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
-        """Create the limiter over the ports; ``remembered`` bounds the cached refusals."""
         self._store = store
         self._clock = clock
         self._remembered = remembered
@@ -31,8 +29,7 @@ class RateLimiter:
     async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
         """Count a request of a valid key, in its own bucket first and then in its organization's.
 
-        A key over its limit uses nothing of its organization's bucket. A request that only the organization's bucket
-        refuses stays counted for the key.
+        A request that only the organization's bucket refuses stays counted for the key, and not the reverse.
         """
         organization = Bucket.of_organization(rate, key.organization_id)
         if rate.is_shared:
@@ -44,11 +41,7 @@ class RateLimiter:
         return own if together.admitted else together
 
     async def hit(self, bucket: Bucket) -> Verdict:
-        """Count a request, before its operation begins.
-
-        Raises:
-            StoreUnavailable: The verdict is unknown; the request may have been counted, and must not be admitted.
-        """
+        """Count a request, before its operation begins; do not admit the request after ``StoreUnavailable``."""
         refused = self._remembered_refusal(bucket)
         if refused is not None:
             return refused

@@ -18,7 +18,6 @@ from contentsvc_core.zones import DEFAULT_ZONE, read_zone
 _NAME_LENGTH = 100
 
 
-#: An organization connects a repository of a provider once, by id and by name.
 ALREADY_CONNECTED: Final = Refusal(RefusalKind.DUPLICATE, "Repository already connected", "full_name")
 
 
@@ -117,9 +116,9 @@ class Operator:
         expires_at: datetime | None = None,
         issuer: ApiKey | None = None,
     ) -> IssuedKey | Refusal:
-        """Issue an API key. Without ``expires_at``, the key does not expire.
+        """Issue an API key; without ``expires_at``, it does not expire.
 
-        The new key has no scope that ``issuer`` lacks, and does not outlive it; ``None``: an operator issues it.
+        The key has no scope that ``issuer`` lacks, and does not outlive it; ``None``: an operator issues it.
         """
         now = self._clock.now()
         if issuer is not None:

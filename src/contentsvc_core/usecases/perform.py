@@ -68,11 +68,9 @@ class _Order:
     status: PostStatus
     brand: BrandIdentity | None
     once: str | None
-    #: The runs whose releases the content announces beside the run's own release.
     companions: tuple[ReleaseRun, ...] = field(converter=tuple, default=())
     occurred_at: datetime
     house_style: HouseStyle | None
-    #: The trigger of the run, whose filters choose commits; ``None``: no trigger started the run.
     trigger: Trigger | None = None
     gather: Callable[[], Awaitable[BriefSources | None]]
 
@@ -109,8 +107,7 @@ class Performer:
     ) -> None:
         """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
 
-        Without ``sites``, runs that read a website fail; without ``pull_requests``, texts are written from commits
-        alone.
+        Without ``sites``, runs that read a website fail; without ``pull_requests``, texts come from commits alone.
         """
         self._ledger = ledger
         self._jobs = jobs
@@ -147,7 +144,6 @@ class Performer:
             case _:
                 assert_never(run.cause)
         if isinstance(order, str):
-            # The trigger was disabled between match and run: the current setting counts.
             await self._end(run, RunStatus.SKIPPED, order)
             return
         written = await self._write(run, order, steps)
@@ -237,7 +233,6 @@ class Performer:
         warnings = [*_cut(brief)]
         writer, name = self._writer, self._writer.name
         if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
-            # The post names the fallback, so that an editor notices it.
             writer, name = self._fallback, f"{self._fallback.name}, since {self._writer.name} failed"
             warnings.append(f"{self._writer.name} failed, so rules wrote this post: {run.error or 'no reason kept'}")
         draft = await writer.write(brief, steps)
@@ -288,7 +283,6 @@ class Performer:
             case Completion.GONE:
                 pass
             case Completion.OVERTAKEN:
-                # The next attempt gathers without that release.
                 message = "another run has meanwhile told one of these releases"
                 raise RuntimeError(message)
 
@@ -313,7 +307,6 @@ class Performer:
 
 
 def _narrowed(gathered: BriefSources, trigger: Trigger, delivered: BriefSources) -> BriefSources | None:
-    """Return the input with the commits that a trigger's filters choose; ``None``: nothing is left."""
     chosen = trigger.filter
     if chosen is None or not chosen.chooses_commits:
         return gathered
@@ -328,7 +321,7 @@ def _narrowed(gathered: BriefSources, trigger: Trigger, delivered: BriefSources)
             sources.append(source)
     if not chapters:
         return None
-    # Another trigger may report the other commits of these pushes, so that they are not contained as a whole.
+    # Another trigger may report the other commits of these pushes: they are not contained as a whole.
     return evolve(gathered, brief=evolve(gathered.brief, chapters=chapters), sources=sources, pushes=())
 
 

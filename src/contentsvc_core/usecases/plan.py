@@ -74,7 +74,6 @@ class Planner:
         changes = values_of(change)
         looked_at = changes
         if changes.get("enabled"):
-            # The schedule may have been disabled because these were deleted.
             uses = {"repository_ids": standing.repository_ids, "brand_identity_id": standing.brand_identity_id}
             looked_at = {**uses, **changes}
         if (refused := await self._refused(organization_id, looked_at)) is not None:
@@ -89,7 +88,6 @@ class Planner:
                 schedule_id,
                 lambda schedule, now=now, zone=zone: changed(schedule, now, zone, fields),
                 zone=zone,
-                # Checked again in the transaction: the identity may have been removed since.
                 checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
             )
             if answer is not ZONE_CHANGED:

@@ -13,9 +13,9 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource
 from contentsvc_core.refusals import Refusal, invalid
 
-#: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
+#: Enough posts to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
-#: Only the first changelog has default names: those of the organization.
+#: Only the first changelog has the organization's names by default.
 _UNNAMED: Final = invalid("slug", "and title must be named for a new changelog")
 
 
@@ -82,7 +82,6 @@ class ChangelogEditor:
         image = None if content is None else read_image(kind, content)
         if isinstance(image, Refusal):
             return image
-        # A first changelog that was never set up has no row yet.
         ids = {each.id for each in await self._changelogs.all_of(standing.organization_id)}
         refused = None if standing.id in ids else await self._changelogs.save(standing)
         if refused is not None:

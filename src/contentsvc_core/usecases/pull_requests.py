@@ -21,16 +21,15 @@ from contentsvc_core.workflows.runs import WorkflowRun
 
 _STEP: Final = "pull_requests"
 _COMMITS_STEP: Final = "commits"
-#: The most commits of a run that are read for pushes of which the code host listed the newest only. The step's result
-#: is kept until the run ends, and has some 300 bytes a commit.
+#: The most commits of a run that are read for cut pushes. The step's result has some 300 bytes a commit.
 MAX_COMMITS_READ: Final = 1000
-#: The most pull requests of a run, newest first: more than nearly all releases have. The step's result is kept until
-#: the run ends, and has some 100 KB, at most 400 KB.
+#: The most pull requests of a run, newest first: more than nearly all releases have. The step's result has some 100 KB,
+#: at most 400 KB.
 MAX_PULL_REQUESTS: Final = 120
 #: The time limit for one provider's code host, in seconds. The run occupies a place of the engine meanwhile.
 _PATIENCE_S: Final = 20.0
-#: The pause after a refusal of an integration's code host. A slow host must not delay every run, and a token without
-#: the right must not cost more than one log entry an hour.
+#: The pause after a refusal of an integration's code host: a slow host must not delay every run, and a token without
+#: the right must not fill the log.
 _PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(hours=1)
 
@@ -66,7 +65,6 @@ class PullRequestReader:
         self._directory = directory
         self._calls = calls
         self._clock = clock
-        #: The end and the reason of a pause in calls to an integration's code host, by the integration's id.
         self._paused: dict[str, tuple[datetime, str]] = {}
 
     async def read(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> tuple[BriefSources, str | None]:
@@ -88,7 +86,6 @@ class PullRequestReader:
         for chapter, source, mentioned in zip(brief.chapters, gathered.sources, mentions, strict=True):
             reached = await self._reach(integrations, source, chapter.repository) if mentioned else None
             if isinstance(reached, str):
-                # A push without a number is seldom a pull request: nothing is missing then.
                 missing = missing or (reached if mentioned.numbers else None)
             elif reached is not None:
                 integration, reach = reached
@@ -131,7 +128,6 @@ class PullRequestReader:
         return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
 
     async def _ask(self, questions: Sequence[_Asked]) -> _Kept:
-        #: One client, and so one time limit, for all repositories of a provider.
         hosts: dict[str, CodeHost] = {}
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
@@ -196,7 +192,6 @@ class PullRequestReader:
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
-            # The newest first: they are the likelier ones to be told.
             pushes = [event for event in reversed(chapter.events) if isinstance(event, Push) and _is_cut(event)]
             reached = await self._reach(integrations, source, chapter.repository) if pushes else ""
             if isinstance(reached, str):

@@ -98,8 +98,8 @@ class BrandReader:
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
         """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it.
 
-        Reading the page is a step: a resumed run does not ask the site again. The identity is added in the transaction
-        that ends the run, so a cancelled run adds none, and a repeated run adds one.
+        Reading the page is a step: a resumed run does not ask the site again. The transaction that ends the run adds
+        the identity: a cancelled run adds none, and a repeated run adds one.
 
         Raises:
                 SiteNotRead: The site could not be read, but a later attempt may succeed.
@@ -123,7 +123,6 @@ class BrandReader:
         await self._note(run, JobEventType.EXTRACTING, f"Reading what {seen.url} says of itself")
         proposed = self._proposed(run, cause, seen)
         if not await self._ledger.owns(run):
-            # The run was cancelled, or another process owns it: save nothing.
             return None
         await self._note(run, JobEventType.SAVING, f"Saving the brand identity '{proposed.name}'")
         saved = await self._brands.complete(run, proposed)

@@ -1,7 +1,4 @@
-"""Receiving a delivery: decide, settle, answer.
-
-The steps of a delivery are generators, which yield requests. A driver answers each one.
-"""
+"""Receiving a delivery: decide, settle, answer. The steps are generators of requests, which a driver answers."""
 
 from collections.abc import Callable, Generator, Hashable
 from contextlib import suppress
@@ -35,11 +32,10 @@ LARGE_BODY: Final = 64 * 1024
 
 SERVER_ERROR: Final = "Internal server error processing webhook"
 UNAVAILABLE: Final = "Service temporarily unavailable"
-#: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, waits
-#: for a store that may not answer, and must not keep deliveries from the store.
+#: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, and
+#: must not keep deliveries from the store.
 _LOGGED_AT_A_TIME: Final = 8
-#: If a delivery has already waited this long for the store, its refusal is only counted: its sender would wait twice as
-#: long.
+#: A refusal whose delivery has waited this long for the store is only counted: its sender would wait twice as long.
 _SOON: Final = timedelta(seconds=1)
 
 
@@ -57,7 +53,7 @@ class Work(Value, frozen=True, kw_only=True):
     call: Callable[[], Any]
 
 
-#: The request of a delivery's step: a configuration, a result, the answer to a settlement, or a log entry.
+#: A configuration, a result, the answer to a settlement, or a log entry.
 Need: TypeAlias = Lookup | Work | Settlement | LogEntry
 Steps: TypeAlias = Generator[Need, Any, _Result]
 
@@ -88,10 +84,9 @@ class Receiver:
     ) -> None:
         """Create the receiver.
 
-        ``failed_rows_per_minute`` limits the log entries of a repository for refusals before the duplicate check and
-        for failures of the service. ``notify`` is called after workflow runs were stored. ``offload`` verifies and
-        reads bodies over :data:`LARGE_BODY`, usually in a thread. ``source`` returns the address of a refused
-        delivery's sender.
+        ``failed_rows_per_minute`` limits a repository's log entries for failures, and for refusals before the duplicate
+        check. ``notify`` is called after workflow runs were stored. ``offload`` verifies and reads bodies over
+        :data:`LARGE_BODY`, usually in a thread. ``source`` returns the address of a refused delivery's sender.
         """
         self._store = store
         self._journal = journal
@@ -135,7 +130,6 @@ class Receiver:
             case Settlement():
                 return await self._store.settle(need)
             case LogEntry():
-                # Not a settlement: settlements may be failing.
                 return await self._journal.append(need)
             case Work():
                 return await self._offload(need.call)
@@ -290,7 +284,6 @@ class Receiver:
         return self._budgets.get(_budget_key(hook), self._no_failures)
 
     def _left_out(self, hook: HookConfiguration) -> int:
-        # Without any refusal yet, no budget is stored.
         return self._budget(hook).left_out if self._budgets else 0
 
     def _tell(self, hook: HookConfiguration, left_out: int) -> None:
@@ -313,8 +306,7 @@ class Receiver:
     ) -> Steps[None]:
         """Log a refusal that no settlement writes, within the bounds of all refusals; a failure is ignored.
 
-        Without a configuration, nothing is logged. ``counted``: the next row only counts the refusal. ``is_complete``:
-        the whole body was received.
+        Without a configuration, nothing is logged. ``counted``: the next row only counts the refusal.
         """
         if hook is None:
             return
@@ -344,7 +336,7 @@ def _decided(delivery: Delivery, hook: HookConfiguration | None) -> tuple[Outcom
 
 
 def _budget_key(hook: HookConfiguration) -> Hashable:
-    # An unknown repository in the path is the sender's invention: all unknown repositories share one budget.
+    # An unknown repository is the sender's invention: all unknown repositories share one budget.
     address = hook.address
     ours = hook.repository is Belonging.OURS
     return (address.organization_id, address.integration_id, address.repository_id if ours else None)

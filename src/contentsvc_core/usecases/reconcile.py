@@ -28,14 +28,13 @@ _BY_HAND: Final = Refusal(
 class MissedEnd(Enum):
     """The result for a delivery that failed at the code host."""
 
-    #: Requested: the code host sends it again, a little later.
     ASKED = "redelivery asked"
-    #: It would have been requested (dry run).
+    #: Dry run.
     FOUND = "would be asked"
-    #: The log has an answer with success, which the code host did not receive: nothing is missing.
+    #: The log has an answer with success, which the code host did not receive.
     ANSWERED = "answered already"
     REFUSED = "refused"
-    #: Not requested: the code host's rate limit is reached.
+    #: The code host's rate limit is reached.
     NOT_ASKED = "not asked"
 
 
@@ -52,7 +51,7 @@ class Missed:
 @frozen(kw_only=True)
 class Reconciled:
     missed: tuple[Missed, ...] = field(converter=tuple)
-    #: False: the list of attempts was cut, and the oldest ones were not checked.
+    #: False: the list of attempts was cut; the oldest ones were not checked.
     complete: bool
 
 
@@ -81,9 +80,9 @@ class Reconciler:
     ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that were answered with success.
 
-        An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
-        delivery's claim is held. ``look_back`` is the age of the oldest delivery to check. With ``dry_run``, nothing is
-        requested. ``told`` receives the number of requested deliveries, and their total.
+        A second request within 24 hours is harmless, since the claim is held. ``look_back`` is the age of the oldest
+        delivery to check. With ``dry_run``, nothing is requested. ``told`` receives the number of requested deliveries,
+        and their total.
         """
         integration = None
         if is_own_id(integration_id):

@@ -82,8 +82,8 @@ class RevertHistory:
 class ReleaseHistory:
     """The records that arrived before the releases of one commit: added newest first, then read.
 
-    A release contains the pushes since the previous release of the same package. Changes of no package belong to the
-    first release after them.
+    A release contains the pushes since the previous release of its package. Changes of no package belong to the first
+    release after them.
     """
 
     def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:
@@ -91,7 +91,6 @@ class ReleaseHistory:
         self._missing = dict(companions or {})
         self._tags = {release.tag_name, *self._missing.values()}
         self._releases: dict[str, Release] = {release.tag_name: release}
-        #: The reported series, with the tag of the previous release if it is known.
         self._previous: dict[str | None, str | None] = {_series(release): None}
         #: A final release ignores pre-releases before it, because they have other readers.
         self._pre = release.prerelease
@@ -159,13 +158,11 @@ class ReleaseHistory:
 
     @cached_property
     def _told(self) -> list[tuple[_Seen, Push | None, bool]]:
-        """Return the pushes, oldest first, with the reported commits; ``None``: the push has no reported commit."""
         packages = self._packages()
         told: list[tuple[_Seen, Push | None, bool]] = []
         for seen in reversed(self._seen):
             push = seen.record.event
             assert isinstance(push, Push)
-            # A series without an earlier tag begins at the last release of any other one.
             common = seen.newest if self._previous.get(None) is None else None in seen.open
             if not packages:
                 told.append((seen, push if common else None, True))

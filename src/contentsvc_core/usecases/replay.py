@@ -40,7 +40,6 @@ REPOSITORY_GONE: Final = Refusal(
 )
 ENDPOINT_GONE: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message was deleted")
 MESSAGE_ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message is disabled")
-#: How the note of a replay begins, in the reason of its log entry.
 _NOTE: Final = "replay of "
 _UUID_BYTES: Final = 16
 
@@ -90,8 +89,8 @@ class Replayer:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
         The event passed the filters when it arrived, and is not filtered again. Its runs may report the same changes
-        again. For the entry of a message, the message is sent again, with its id, to the endpoint's current address.
-        With ``request``, the id of a request, a delivery is replayed once for that request.
+        again. A message is sent again, with its id, to the endpoint's current address. With ``request``, the id of a
+        request, a delivery is replayed once for that request.
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
@@ -108,7 +107,6 @@ class Replayer:
             return repeated
         record = await self._library.record(entry.organization_id, _key(entry, entry.reference_id or ""))
         if record is None:
-            # A processed delivery writes record and entry in one transaction, and records are kept.
             return NOT_PROCESSED
         for _ in range(_TURNS):
             replayed = await self._settle(entry, event, record, delivery_id)
@@ -127,7 +125,7 @@ class Replayer:
         if not endpoint.enabled:
             return MESSAGE_ENDPOINT_DISABLED
         now = self._clock.now()
-        # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
+        # A missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):
             return ENDPOINT_GONE
         return Replayed(delivery_id=message_id, runs=0)
@@ -153,11 +151,10 @@ class Replayer:
         settling = settlement(outcome, hook, at=now, new_id=self._ids.new_id, note=f"{_NOTE}{entry.id}", replayed=True)
         assert settling is not None
         assert settling.context is not None
-        # Keep the time of arrival: content about a stretch of time, or since the previous release, must find the event
-        # there.
+        # Content about a stretch of time, or since the previous release, must find the event at its time of arrival.
         settling = evolve(settling, context=evolve(settling.context, created_at=record.created_at))
         if await self._store.settle(settling) is not Settled.AS_DECIDED:
-            # The configuration has changed. (A random collision of the new id is handled alike.)
+            # The configuration has changed, or the random id collided.
             return None
         if settling.runs:
             self._notify()
@@ -169,7 +166,6 @@ def is_replay(entry: LogLine) -> bool:
 
 
 def _delivery_id(request: str, log_id: str) -> str:
-    """Return the delivery id of an entry's replay by a request: the same for each attempt."""
     digest = blake2b(f"{log_id} {request}".encode(), digest_size=_UUID_BYTES).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
 

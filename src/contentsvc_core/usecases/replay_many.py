@@ -17,7 +17,7 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.usecases.replay import Replayed, Replayer, is_replay
 
-#: The most entries of a batch: each takes a transaction, and a client gets its answer within seconds.
+#: Each entry takes a transaction, and a client gets its answer within seconds.
 BATCH: Final = 25
 COUNTED: Final = 1000
 _TEXT_LENGTH: Final = 200
@@ -80,7 +80,7 @@ class NotReplayed:
 @final
 @frozen(kw_only=True)
 class ReplayedBatch:
-    #: The replayed entries: ids of the log entries.
+    #: By the ids of the log entries.
     replayed: tuple[str, ...] = field(converter=tuple, default=())
     repeated: tuple[str, ...] = field(converter=tuple, default=())
     refused: tuple[NotReplayed, ...] = field(converter=tuple, default=())
@@ -123,8 +123,8 @@ class BulkReplayer:
     async def replay(self, organization_id: str, command: ReplayDeliveries) -> ReplayedBatch | Refusal:
         """Replay one batch of the entries that match, newest first; the result names the cursor of the next batch.
 
-        The first batch fixes the end of the stretch of time: entries that arrive later, and replays themselves, are not
-        replayed. Repeat the request after a fault: no entry is replayed twice.
+        The first batch fixes the end of the stretch of time: later entries, replays included, are not replayed. Repeat
+        the request after a fault: no entry is replayed twice.
         """
         search = _search(command)
         if isinstance(search, Refusal):
@@ -133,7 +133,6 @@ class BulkReplayer:
         if command.cursor is not None and before is None:
             return invalid("cursor", "must be the `next` of an answer")
         if before is None:
-            # An entry of this very moment sorts before any id.
             before = Cursor(created_at=self._clock.now(), id="~")
         entries = await self._read_model.log(organization_id, search, limit=BATCH + 1, before=before)
         batch = entries[:BATCH]
@@ -144,7 +143,6 @@ class BulkReplayer:
         replayed, repeated = list[str](), list[str]()
         refused: list[NotReplayed] = []
         runs = 0
-        # Oldest first, as the deliveries arrived.
         for entry in reversed(batch):
             if _is_refused(entry):
                 refused.append(NotReplayed(log_id=entry.id, reason=NOT_KEPT))

@@ -89,5 +89,4 @@ class Scheduler:
         fired = firing(
             schedule, self._clock.now(), organization.time_zone, sources=sources, run_id=self._ids.new_id("")
         )
-        # Concurrent processes may read the same due time, but only one of them fires the schedule.
         return fired is not None and await self._schedules.fire(fired)

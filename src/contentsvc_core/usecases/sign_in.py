@@ -66,10 +66,7 @@ class SignIn:
         return token
 
     async def sign_in_by_link(self, token: str) -> SignedIn | None:
-        """Begin a session; ``None``: the link is unknown, used or expired, or its key is not valid.
-
-        Of any number of browsers, one gets a session.
-        """
+        """Begin one session; ``None``: the link is unknown, used or expired, or its key is not valid."""
         digest = link_digest(token)
         link = None if digest is None else await self._sessions.session(digest)
         if digest is None or link is None or not await self._sessions.remove(digest):

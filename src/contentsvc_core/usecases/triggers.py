@@ -73,7 +73,7 @@ class TriggerEditor:
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``; unset fields stay unchanged.
 
-        What a change names is checked. All is checked when the trigger is enabled: a removal may have disabled it.
+        Named resources are checked; all of them when the trigger is enabled: a removal may have disabled it.
         """
         changes = values_of(change)
         for _ in range(_TURNS):
@@ -125,7 +125,6 @@ class TriggerEditor:
             organization_id,
             standing.id,
             change,
-            # Checked again in the transaction: the identity may have been removed since.
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
 
@@ -148,10 +147,8 @@ class TriggerEditor:
     async def _source(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
     ) -> str | Refusal:
-        """Return the ``sourceType`` of the provider that all repositories are connected at.
-
-        A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
-        """
+        """Return the ``sourceType`` of the provider that all repositories are connected at."""
+        # A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         if not repository_ids:
             return Refusal(RefusalKind.UNSUITABLE, "a trigger needs a repository", "repository_ids")
         connected = {

@@ -26,7 +26,7 @@ class Address:
     integration_id: str
     #: 1 to 2**63 - 1.
     repository_id: int
-    #: The provider of that slug: found once for an address, and not for each delivery.
+    #: Found once for an address, and not for each delivery.
     speaks: Provider | None = field(
         init=False, eq=False, repr=False, default=Factory(lambda self: provider_named(self.provider), takes_self=True)
     )
@@ -77,11 +77,8 @@ def _as_sent(name: str) -> bytes:
 class Belonging(Enum):
     """The relation of the path's repository to the path's integration."""
 
-    #: Connected through this integration.
     OURS = auto()
-    #: Connected through another integration of the organization.
     ANOTHERS = auto()
-    #: Unknown to the organization.
     UNKNOWN = auto()
 
 
@@ -97,11 +94,10 @@ class HookConfiguration:
     """The configuration of a hook address, which decides the outcome of deliveries."""
 
     address: Address
-    #: False: the integration is disabled.
     enabled: bool
     #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
-    #: Secrets that a rotation has replaced and that verify no more, as far as they are kept: they explain refusals.
+    #: Secrets that a rotation has replaced and that verify no more; they explain refusals.
     former_secrets: tuple[str, ...] = field(converter=tuple, default=(), repr=False)
     repository: Belonging
     #: The organization's triggers that may match; :func:`~contentsvc_core.workflows.triggers.matching` decides.
@@ -110,7 +106,6 @@ class HookConfiguration:
     version: int
     #: The stored branch of the repository, for a provider whose deliveries name no default branch.
     branch: str | None = None
-    #: Checks the value of the scheme's header for a body.
     verifies: Verifier = field(
         init=False,
         eq=False,
@@ -153,11 +148,9 @@ class VerifiedDelivery(Value, frozen=True, kw_only=True):
     """A delivery with a valid signature, for a connected repository.
 
     Only :func:`~contentsvc_core.webhooks.decision.admit` creates verified deliveries, and
-    :func:`~contentsvc_core.webhooks.decision.decide` accepts nothing else. So no code can parse a body before it is
-    verified.
+    :func:`~contentsvc_core.webhooks.decision.decide` accepts nothing else: no code can parse an unverified body.
     """
 
     delivery: Delivery
     branch: str | None = None
-    #: The patterns of further branches whose pushes are processed.
     opened: tuple[Globs, ...] = ()

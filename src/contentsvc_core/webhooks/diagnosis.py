@@ -53,7 +53,7 @@ class Cause(Enum):
     LATE = ("late", "late body", Remedy.CHECK_PROXY)
     UNAVAILABLE = ("unavailable", "service unavailable", Remedy.REDELIVER)
     SERVER_FAULT = ("serverFault", "server fault", Remedy.SERVER_LOG)
-    #: Not a refusal: the delivery was processed, and no trigger matched.
+    #: The delivery was processed, and no trigger matched.
     NO_TRIGGER = ("noTrigger", "no trigger", Remedy.ADD_TRIGGER)
 
     def __init__(self, wire: str, word: str, remedy: Remedy) -> None:
@@ -86,7 +86,6 @@ class HealthState(Enum):
 
     NEVER_DELIVERED = "neverDelivered"
     FAILING = "failing"
-    #: Deliveries are processed, and no trigger matches.
     NO_TRIGGER = "noTrigger"
     HEALTHY = "healthy"
 
@@ -96,7 +95,6 @@ class HealthState(Enum):
 class Health:
     state: HealthState
     last: LogLine | None = None
-    #: The number of refused deliveries among the considered ones.
     refused: int = 0
     considered: int = 0
     #: The diagnosis of the dominant cause; ``None``: nothing to mend.
@@ -160,7 +158,7 @@ def command_of(diagnosis: Diagnosis, integration_id: str) -> str | None:
 def health_of(newest: Sequence[LogLine], known: Known | None = None, *, starts: bool = True) -> Health:
     """Judge the newest deliveries of one integration; ``newest`` are its log entries, newest first.
 
-    It is failing if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused. ``starts``: an enabled
+    It fails if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused. ``starts``: an enabled
     trigger or schedule uses its repositories.
     """
     lines = [line for line in newest if line.direction is Direction.INCOMING][:CONSIDERED]

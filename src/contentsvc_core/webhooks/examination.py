@@ -12,8 +12,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.delivery import Delivery, HookConfiguration
 from contentsvc_core.webhooks.signature import HmacSha256, Scheme
 
-#: The headers that are kept, in the order of the page, beside the provider's event header and delivery header. None of
-#: them authenticates a sender.
+#: In the order of the page, beside the provider's event and delivery header. None of them authenticates a sender.
 SHOWN_HEADERS: Final = (
     "Content-Type",
     "Content-Length",
@@ -28,7 +27,7 @@ SHOWN_HEADERS: Final = (
     "X-Hook-UUID",
     "X-Attempt-Number",
 )
-#: The longest kept value of a header, in characters: user agents of code hosts have less than 80.
+#: In characters: user agents of code hosts have less than 80.
 VALUE_LENGTH: Final = 120
 #: The most bytes of the stored form: usual ones have 400.
 STORED_BYTES: Final = 1024
@@ -44,10 +43,9 @@ _LINE_END: Final = re.compile(rb"\r?\n")
 
 
 def examine(delivery: Delivery, hook: HookConfiguration, *, source: str | None, is_complete: bool) -> Received:
-    """Return the facts of a refused delivery.
+    """Return the facts of a refused delivery; ``is_complete``: the whole body was received.
 
-    The body is compared as bytes and never parsed: its sender may be unverified. ``is_complete``: the whole body was
-    received.
+    The body is compared as bytes and never parsed: its sender may be unverified.
     """
     provider = hook.address.speaks
     assert provider is not None
@@ -112,7 +110,6 @@ def _match(body: bytes, signature: bytes, hook: HookConfiguration) -> Match | No
 
 
 def _variants(body: bytes) -> Iterator[bytes]:
-    """Return the bodies that a proxy or an editor may have changed into ``body``."""
     unix = _LINE_END.sub(b"\n", body)
     bare = body.removeprefix(_BYTE_ORDER_MARK).strip(_WHITE_SPACE)
     for variant in (unix, unix.replace(b"\n", b"\r\n"), bare, bare + b"\n", bare + b"\r\n", _BYTE_ORDER_MARK + bare):

@@ -36,7 +36,6 @@ class Filtered(Value, frozen=True, kw_only=True):
 
     event: Event
     delivery_id: str
-    #: The reason for the log.
     reason: str
 
 
@@ -98,14 +97,11 @@ class Rejected(Value, frozen=True, kw_only=True):
     """Refused; at most a log entry was stored."""
 
     fault: Fault
-    #: The text for the sender.
     error: str
     #: The event header in printable form, if it occurs exactly once.
     kind: str | None = None
-    #: The delivery id, if it is valid.
     delivery_id: str | None = None
-    #: True: the delivery is refused because of its body, and the duplicate check comes before (specification 4.1, step
-    #: 2 before 3). A used id with an invalid body is a duplicate.
+    #: Refused because of its body, and the duplicate check comes before (specification 4.1, step 2 before 3).
     unless_duplicate: bool = False
 
     @property

@@ -29,19 +29,17 @@ DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
 class Claim(Enum):
     """The use of the claim of a delivery id by a settlement."""
 
-    #: Takes the claim: the delivery is processed. If the claim is held, the delivery is a duplicate.
+    #: The delivery is processed. If the claim is held, the delivery is a duplicate.
     TAKE = auto()
-    #: Checks the claim without taking it. If the claim is held, the delivery is a duplicate. So step 2 comes before
-    #: step 3 without a separate query.
+    #: Not taken, but a held claim makes a duplicate: so step 2 comes before step 3 without a separate query.
     CHECK = auto()
-    #: Ignores the claim: the delivery is refused before the duplicate check.
+    #: The delivery is refused before the duplicate check.
     NONE = auto()
 
 
 class Settled(Enum):
     """The store's answer to a settlement."""
 
-    #: The whole settlement is durable.
     AS_DECIDED = auto()
     #: The claim is held; only the duplicate's log entry was written, and is durable.
     ALREADY_CLAIMED = auto()
@@ -51,10 +49,7 @@ class Settled(Enum):
 
 @final
 class ClaimKey(Value, frozen=True, kw_only=True):
-    """The key of a claim.
-
-    It includes the hook address, because the code host's id identifies the event, not the delivery.
-    """
+    """The key of a claim. It includes the hook address: the code host's id identifies the event, not the delivery."""
 
     organization_id: str
     integration_id: str
@@ -81,7 +76,6 @@ class Settlement(Value, frozen=True, kw_only=True):
     """All effects of one delivery. Its ids are fixed, so a repeated settlement is harmless."""
 
     organization_id: str
-    #: The version of the configuration that the decision used.
     version: int
     claim: Claim
     #: ``None`` with ``Claim.NONE`` only.

@@ -1,6 +1,6 @@
 """How a delivery proves its sender: a signature over the body, or a shared token (specification 5.2).
 
-A scheme is a value of a provider. Every check is in constant time, and none of them raises.
+Every check is in constant time, and none of them raises.
 """
 
 import hmac
@@ -13,7 +13,6 @@ from typing import Final, TypeAlias, final
 
 from attrs import Factory, field, frozen
 
-#: The header of a signature in the specification.
 SIGNATURE_HEADER: Final = "X-Hub-Signature-256"
 
 #: Checks the value of a scheme's header for a body; ``None``: the header is missing or repeated.
@@ -111,7 +110,6 @@ class SharedToken:
 
 Scheme: TypeAlias = HmacSha256 | SharedToken
 
-#: The scheme of the specification.
 SPECIFIED: Final = HmacSha256(header=SIGNATURE_HEADER)
 
 

@@ -17,10 +17,8 @@ from contentsvc_core.timestamps import read_iso
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.output_settings import PostSettings
 
-#: The earliest time that a code host's date can mean. Earlier dates come from clocks that were never set, which begin
-#: in 1970 or 1980.
+#: Earlier dates come from clocks that were never set, which begin in 1970 or 1980.
 EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC)
-#: The end of a window lies outside the window; times have whole milliseconds.
 _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 
@@ -48,9 +46,9 @@ class Delivered(TriggerMatch, frozen=True, kw_only=True):
 
     @property
     def once_key(self) -> str | None:
-        """Return the key of the one post about a release: code hosts announce some releases twice (decisions).
+        """Return the key of the one post about a release; ``None``: any number of posts may report the event.
 
-        ``None``: any number of posts may report the event, such as a replay.
+        Code hosts announce some releases twice (decisions).
         """
         return None if self.replayed else once_key(self.trigger_id, self.repository_id, self.event)
 
@@ -135,7 +133,6 @@ class SiteReading:
     kind: ClassVar[str] = "site_reading"
 
     job_id: str
-    #: The name of the new identity; ``None``: the name that the site has.
     name: str | None
     website_url: str
 
@@ -168,8 +165,7 @@ def listed_cause(cause: Cause) -> ListedCause:
 def occurred_at(cause: Delivered | Generation, received_at: datetime) -> datetime:
     """Return the time of the events that a run reports: publication, newest commit, or end of the window.
 
-    A date that is not between :data:`EARLIEST` and ``received_at``, or cannot be read, counts as ``received_at``: the
-    time at which the run's delivery or request arrived.
+    A date that is not between :data:`EARLIEST` and ``received_at``, the arrival, or cannot be read, counts as that.
     """
     match cause:
         case Delivered():

@@ -14,7 +14,6 @@ from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.triggers import source_type
 
-#: A provider's slug, a repository's id, and a delivery's id, which is visible ASCII.
 _CUSTOM_ID: Final = re.compile(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.ASCII)
 
 

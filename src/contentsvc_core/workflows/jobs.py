@@ -1,7 +1,4 @@
-"""Jobs: requests of clients whose progress they follow (decisions, ``/v1``).
-
-A job has no status of its own: its status is that of the run that does its work.
-"""
+"""Jobs: requests of clients whose progress they follow (decisions, ``/v1``). A job's status is that of its run."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -36,11 +33,10 @@ class JobEventType(Enum):
 class JobEvent:
     """One event of a job."""
 
-    #: Stored once per id: a repeated event has the same id.
+    #: A repeated event has the same id.
     id: str
     job_id: str
     type: JobEventType
-    #: For people.
     message: str
     metadata: Mapping[str, Any] | None = None
     created_at: datetime
@@ -181,7 +177,7 @@ def job_event(  # one parameter a column
 ) -> JobEvent | None:
     """Return an event of a run's job; ``None``: the run has no job.
 
-    The id contains the take: repeated events of one take are one event, and a new take begins anew.
+    The id contains the take: repeated events of one take are one event.
     """
     job_id = run.cause.job_id if isinstance(run.cause, Generation | SiteReading) else None
     if job_id is None:

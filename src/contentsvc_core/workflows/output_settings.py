@@ -28,7 +28,6 @@ class OutputSettings(Command, frozen=True, kw_only=True):
 class PostSettings:
     """The settings for posts that a run gets from its cause."""
 
-    #: ``None``: the organization's default, if it has one.
     brand_identity_id: str | None = None
     auto_publish: bool = False
 
@@ -42,9 +41,7 @@ class PostSettings:
 class Output(PostSettings):
     """The settings for posts of a trigger or a schedule."""
 
-    #: The content type of its posts.
     output_type: ContentType
-    #: Overrides the organization's house style; ``None``: no override.
     house_style: HouseStyle | None = None
 
     def post_settings(self) -> dict[str, Any]:

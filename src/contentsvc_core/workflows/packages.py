@@ -1,7 +1,6 @@
 """The rule for releases of packages on one commit: one run reports all of them in one post.
 
-Each run waits :data:`PACKAGE_DELAY`. If another release of the same commit has followed by then, a run leaves its
-release to that release's run. So the run of the last release reports all of them.
+Each run waits :data:`PACKAGE_DELAY`, and leaves its release to the run of a release that has followed by then.
 """
 
 from collections.abc import Sequence
@@ -12,18 +11,15 @@ from attrs import frozen
 
 from contentsvc_core.workflows.runs import RunStatus
 
-#: The time for which the run of a package's release waits for the next release. Release tools publish twenty packages
-#: within half a minute, and a minute is short for a reader.
+#: Release tools publish twenty packages within half a minute, and a minute is short for a reader.
 PACKAGE_DELAY: Final = timedelta(seconds=60)
-#: The maximum time between two releases of one commit. Less than the delay: a delivery that takes ten seconds to be
-#: stored is still seen by the run before it.
+#: The time between two releases of one commit. Less than the delay: a delivery may take ten seconds to be stored.
 PACKAGE_GAP: Final = timedelta(seconds=50)
-#: The maximum duration and number of releases of one post: an endless sender must not hold back a post.
+#: The duration and number of releases of one post: an endless sender must not hold back a post.
 PACKAGE_SPAN: Final = timedelta(minutes=10)
 MOST_PACKAGES: Final = 250
 
 _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-#: Runs with these statuses write no post, and no other run reports their releases.
 _OUT: Final = frozenset({RunStatus.CANCELLED, RunStatus.FAILED})
 
 
@@ -36,7 +32,7 @@ class ReleaseRun:
     status: RunStatus
     tag: str
     delivery_id: str
-    #: The key of the release; at most one post carries it.
+    #: At most one post carries the key.
     key: str
 
 
@@ -46,16 +42,15 @@ class Arrival:
     """A push to the repository, or the release of a package."""
 
     at: datetime
-    #: ``None``: a push.
     run: ReleaseRun | None = None
-    #: The hash of the tagged commit; ``""``: not known.
+    #: ``""``: not known.
     commit: str = ""
 
 
 def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
     """Return the run that reports the release of run ``run_id`` as well; ``None``: the run reports its release itself.
 
-    ``arrivals`` are the arrivals in the repository, oldest first, among them this run.
+    ``arrivals`` in the repository are oldest first, and include this run.
     """
     runs = companions(arrivals, run_id)
     place = _place(arrivals, run_id)

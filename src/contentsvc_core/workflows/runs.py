@@ -35,17 +35,13 @@ from contentsvc_core.workflows.causes import (
 class RunStatus(Enum):
     """The state of a run."""
 
-    #: Waits for its first or next attempt.
     PENDING = "pending"
-    #: A process works on it.
     RUNNING = "running"
-    #: Ended with a post.
     COMPLETED = "completed"
     #: Ended without a post, since there was nothing to report; ``error`` has the reason.
     SKIPPED = "skipped"
     #: Ended after the last attempt; ``error`` has the reason.
     FAILED = "failed"
-    #: Ended by an operator.
     CANCELLED = "cancelled"
 
 
@@ -56,19 +52,17 @@ class RunState(Value, frozen=True, kw_only=True):
     id: str
     organization_id: str
     status: RunStatus = RunStatus.PENDING
-    #: The number of attempts; attempts that ended with their process do not count.
+    #: Attempts that ended with their process do not count.
     attempts: int = 0
-    #: The number of times that a process was killed during the run.
     kills: int = 0
     #: The number of takes. Only the process with the last take may change the run.
     takes: int = 0
     #: The executor of the last take (:class:`~contentsvc_core.ports.Executors`); ``None``: the run was never taken.
     executor: str | None = None
-    #: The reason of the end, or of the last failed attempt; ``None``: no fault.
+    #: The reason of the end, or of the last failed attempt.
     error: str | None = None
     post_id: str | None = None
     created_at: datetime
-    #: The earliest time of the next take.
     due_at: datetime
 
 
@@ -76,7 +70,6 @@ class RunState(Value, frozen=True, kw_only=True):
 class WorkflowRun(RunState, frozen=True, kw_only=True):
     """One run that a trigger, a client or a schedule has started."""
 
-    #: The cause, with all its input.
     cause: Cause
 
 
@@ -114,9 +107,8 @@ class Taken:
 class Recovered:
     """The result of recovering the runs of dead processes."""
 
-    #: The number of runs that are pending again.
     pending: int = 0
-    #: The number of runs that failed because of too many kills.
+    #: Failed because of too many kills.
     failed: int = 0
 
 
@@ -127,11 +119,10 @@ class RunGone(Exception):
 class Completion(Enum):
     """The result of a run's last step."""
 
-    #: The post is stored, and the run is completed.
     COMPLETED = auto()
-    #: Another run has reported the same release; this run is skipped, without a post.
+    #: Another run has reported the same release; this run is skipped.
     ALREADY_REPORTED = auto()
-    #: The run is not running any more, or another process owns it; nothing was written.
+    #: Not running any more, or another process owns it; nothing was written.
     GONE = auto()
     #: Another run has meanwhile reported one of several releases; nothing was written, and the run stays running.
     OVERTAKEN = auto()
@@ -160,8 +151,7 @@ _LONGEST_DELAY: Final = timedelta(minutes=5)
 def retry_delay(attempts: int) -> timedelta | None:
     """Return the backoff after the ``attempts``-th failed attempt; ``None``: the run has failed for good.
 
-    Doubles from one second, at most five minutes. No jitter: the runs of one process queue behind its concurrency
-    limit.
+    Doubles from one second, at most five minutes. No jitter: runs queue behind their process's concurrency limit.
     """
     if attempts >= MAX_ATTEMPTS:
         return None

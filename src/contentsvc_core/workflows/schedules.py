@@ -1,7 +1,7 @@
 """Schedules: content that is written at fixed times (decisions, ``/v1``, "Schedules").
 
 A *slot* is a time at which a schedule fires: a minute in the organization's time zone. Each slot fires once, on however
-many nodes. Of slots that passed while no server ran, only the latest one fires, when a server runs again.
+many nodes. Of slots that passed while no server ran, only the latest one fires.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,9 +27,8 @@ from contentsvc_core.zones import DEFAULT_ZONE
 SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 120
 UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
-#: Another schedule of the organization does the same.
 DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
-#: The organization's time zone was changed concurrently, several times in a row; the client may retry.
+#: Several times in a row; the client may retry.
 ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
 #: The most schedules of an organization, disabled ones included: at most this many runs start in one minute.
 MAX_SCHEDULES: Final = 100
@@ -59,7 +58,6 @@ class CreateSchedule(ScheduleSettings, frozen=True, kw_only=True):
 
 ChangeSchedule = changes_of(CreateSchedule, "ChangeSchedule", clears=("brand_identity_id", "house_style"))
 
-#: The reason of a skipped run whose schedule found no connected repository when it fired.
 NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
 
 
@@ -80,10 +78,10 @@ class Schedule(Output):
 
     id: str
     organization_id: str
-    #: For people; 1 to 120 characters in one line.
+    #: 1 to 120 characters in one line.
     name: str
     cron: Cron
-    #: The repositories to report, in ascending order; they may belong to different providers.
+    #: In ascending order; they may belong to different providers.
     repository_ids: tuple[int, ...] = field(converter=_ascending, validator=_some)
     enabled: bool = True
     lookback: Lookback = DEFAULT_LOOKBACK
@@ -91,7 +89,6 @@ class Schedule(Output):
     updated_at: datetime
     #: The next slot; ``None``: the schedule is disabled.
     due_at: datetime | None
-    #: The last slot that has fired.
     last_slot: datetime | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -102,7 +99,7 @@ class Schedule(Output):
     def does_the_same_as(self, other: "Schedule") -> bool:
         """Check whether two schedules of an organization would write the same content at the same times.
 
-        Name, ``enabled`` and the status of posts do not count: they do not change the content.
+        Name, ``enabled`` and the status of posts do not count.
         """
         return _content(self) == _content(other)
 
@@ -167,7 +164,6 @@ def disabled(schedule: Schedule) -> Schedule:
 class DueSchedule:
     id: str
     organization_id: str
-    #: The slot that is due.
     due_at: datetime
 
 
@@ -177,12 +173,11 @@ class Firing:
     """The effects of a firing schedule: its run and its next slot."""
 
     schedule_id: str
-    #: The slot that was due; the store fires only if the schedule is still due at this time.
+    #: The store fires only if the schedule is still due at this time.
     due_at: datetime
-    #: The slot that fires.
     slot: datetime
     next_due_at: datetime
-    #: The time zone of the slots; a schedule fires only if the organization still has this time zone.
+    #: A schedule fires only if the organization still has this time zone.
     zone: ZoneInfo = DEFAULT_ZONE
     run: WorkflowRun
 

@@ -54,21 +54,21 @@ class Trigger(Output):
 
     id: str
     organization_id: str
-    #: For people; may be empty.
+    #: May be empty.
     name: str = ""
     #: ``<provider>_webhook``, or :data:`ANY_SOURCE`.
     source_type: str
     enabled: bool = True
-    #: The repositories whose events match, in ascending order; empty: all, if the options say so.
+    #: In ascending order; empty: all, if the options say so.
     repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
-    #: The event types that match; empty: all.
+    #: Empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
     options: TriggerOptions = NO_OPTIONS
     created_at: datetime
     #: Of an enabled trigger that batches: the end of the present window, and its beginning.
     due_at: datetime | None = None
     since: datetime | None = None
-    #: The compiled filters; ``None``: every event of its types matches.
+    #: ``None``: every event of its types matches.
     filter: EventFilter | None = field(
         init=False, eq=False, repr=False, default=Factory(lambda self: filter_of(self.options), takes_self=True)
     )
@@ -92,8 +92,7 @@ class Trigger(Output):
     def does_the_same_as(self, other: "Trigger") -> bool:
         """Check whether two triggers do the same work; an organization has only one of them (decisions, ``/v1``).
 
-        Name, ``enabled`` and the status of posts do not count: two such triggers would write every post twice. A list
-        of all event types equals an empty list.
+        Name, ``enabled`` and the status of posts do not count. A list of all event types equals an empty list.
         """
         return _work(self) == _work(other)
 
@@ -119,7 +118,7 @@ MAX_TRIGGERS: Final = 200
 
 UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found")
 DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
-#: The trigger was changed concurrently, several times in a row; the client may retry.
+#: Several times in a row; the client may retry.
 TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
 
 
@@ -158,10 +157,8 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
     house_style: HouseStyle | None = None
 
 
-#: Changes fields of an event trigger.
 ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identity_id", "house_style"))
 
-#: Maps the current trigger to the changed one, or refuses the change.
 TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]
 
 

@@ -48,15 +48,15 @@ class PublicPage:
     is_sure: bool = True
 
 
-async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
+async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
     """Return a page, or 304 if the client has the current version.
 
     The entity tag is a digest of the page's inputs, so 304 is decided before anything is read or rendered.
     """
-    key = _key(found, page)
+    key = _key(view, page)
     tag = f'"{key}"'
     # To the second (RFC 9110, section 5.6.7).
-    modified = format_datetime(found.last_change.replace(microsecond=0), usegmt=True)
+    modified = format_datetime(view.last_change.replace(microsecond=0), usegmt=True)
     headers = {
         **_ALWAYS,
         **page.headers,
@@ -64,14 +64,14 @@ async def answer(found: Shown, page: PublicPage, reading: Reading) -> Response[A
         "Last-Modified": modified,
         "Cache-Control": f"public, max-age={FRESH_S}",
     }
-    tags = _tags(found.request)
+    tags = _tags(view.request)
     has_this = tags is not None and not tags.any and tags.match_weakly(tag)
     # `*` and dates do not prove that the page exists. Dates are compared for equality: clocks may be set back.
-    since = found.request.headers.get("If-Modified-Since", "").strip()
+    since = view.request.headers.get("If-Modified-Since", "").strip()
     has_any = since == modified if tags is None else tags.any
     if has_this or (has_any and page.is_sure):
         return Response(None, status_code=304, headers=headers)
-    body = await found.pages.page(key, reading)
+    body = await view.pages.page(key, reading)
     if has_any:
         return Response(None, status_code=304, headers=headers)
     return Response(body, media_type=page.media_type, headers=headers)
@@ -86,18 +86,18 @@ def _tags(request: Request[Any, Any, Any]) -> Tags | None:
         return None
 
 
-def _key(found: Shown, page: PublicPage) -> str:
-    changelog = found.changelog
+def _key(view: Shown, page: PublicPage) -> str:
+    changelog = view.changelog
     made_of = (
         TEMPLATES,
-        found.links.base_url,
+        view.links.base_url,
         page.part,
         page.media_type,
         changelog.organization_id,
         changelog_body(changelog),
         changelog.revision,
         to_ms(changelog.updated_at),
-        to_ms(found.last_change),
-        found.zone.key,
+        to_ms(view.last_change),
+        view.zone.key,
     )
     return blake2b(msgspec.json.encode(made_of), digest_size=16).hexdigest()

@@ -34,10 +34,10 @@ def asset_url(name: str) -> str:
 def asset_route() -> HTTPRouteHandler:
     @route(f"{_PLACE}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD], name="changelog_assets")
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
-        found = _ASSETS.answer(name, request) or _accent(name)
-        if found is None:
+        file = _ASSETS.answer(name, request) or _accent(name)
+        if file is None:
             raise not_here()
-        return found
+        return file
 
     return asset
 
@@ -49,8 +49,8 @@ def accent_url(accent: str) -> str:
 
 
 def _accent(name: str) -> Response[bytes] | None:
-    found = _ACCENT.fullmatch(name)
-    if found is None:
+    match = _ACCENT.fullmatch(name)
+    if match is None:
         return None
     headers = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
-    return Response(_SHADES.format(shades_of(found[1])).encode(), media_type="text/css", headers=headers)
+    return Response(_SHADES.format(shades_of(match[1])).encode(), media_type="text/css", headers=headers)

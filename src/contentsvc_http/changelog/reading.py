@@ -89,19 +89,19 @@ class Shown:
 
         The search covers all published posts of the organization, so it is repeated a few times.
         """
-        asked = read_post_search({"query": words})
-        if isinstance(asked, Refusal) or not asked.terms:
+        post_search = read_post_search({"query": words})
+        if isinstance(post_search, Refusal) or not post_search.terms:
             return (), False
-        asked = evolve(asked, statuses=(PostStatus.PUBLISHED,), content_types=self.changelog.content_types)
-        found: list[Post] = []
+        post_search = evolve(post_search, statuses=(PostStatus.PUBLISHED,), content_types=self.changelog.content_types)
+        posts: list[Post] = []
         before: Cursor | None = None
         for _ in range(_SEARCHES):
-            hits = await self.search.posts(self.changelog.organization_id, asked, limit=length, before=before)
-            found += [post for post in hits.found if self.changelog.lists(post)]
-            if len(found) > length or not hits.has_more:
-                return found[:length], len(found) > length
+            hits = await self.search.posts(self.changelog.organization_id, post_search, limit=length, before=before)
+            posts += [post for post in hits.found if self.changelog.lists(post)]
+            if len(posts) > length or not hits.has_more:
+                return posts[:length], len(posts) > length
             before = Cursor.of(hits.found[-1])
-        return found[:length], True
+        return posts[:length], True
 
     async def part(
         self,
@@ -112,29 +112,29 @@ class Shown:
         month: Month | None = None,
         released: bool = False,
     ) -> "ListPart":
-        found = await self.changelogs.posts(
+        listed = await self.changelogs.posts(
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
-        posts = found[:length]
+        posts = listed[:length]
         return ListPart(
-            posts=posts, goes_on=PublishedCursor.of(posts[-1]) if len(found) > length else None, before=before
+            posts=posts, goes_on=PublishedCursor.of(posts[-1]) if len(listed) > length else None, before=before
         )
 
     async def post(self, post_id: str) -> Post:
         """Return a post; unknown and hidden posts have the same 404."""
-        found = await self.changelogs.post(self.changelog, post_id) if is_own_id(post_id) else None
-        if found is None:
+        own_post = await self.changelogs.post(self.changelog, post_id) if is_own_id(post_id) else None
+        if own_post is None:
             raise not_here()
-        return found
+        return own_post
 
     async def at(self, path: str) -> Post:
         """Return a post by its path; raise :class:`Moved` if it has another path now."""
-        found = await self.changelogs.at_path(self.changelog, path) if is_post_path(path) else None
-        if found is None:
+        post = await self.changelogs.at_path(self.changelog, path) if is_post_path(path) else None
+        if post is None:
             raise not_here()
-        if found.path != path:
-            raise Moved(self.links.post(found))
-        return found
+        if post.path != path:
+            raise Moved(self.links.post(post))
+        return post
 
     async def beside(self, post: Post) -> tuple[PostLine | None, PostLine | None]:
         return await self.changelogs.beside(self.changelog, post)
@@ -178,7 +178,7 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         rest, query = request.scope["path"].removeprefix(f"{ROOT}/{slug}"), request.scope["query_string"]
         location = f"{links.home}{quote(rest)}{'?' if query else ''}{quote(query, safe=_QUERY)}"
         raise Moved(location)
-    found = Shown(
+    view = Shown(
         request=request,
         changelogs=changelogs,
         search=reading.app.stores.search,
@@ -189,8 +189,8 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         last_change=await changelogs.last_change(changelog),
         zone=await zone_of(reading.app.stores.directory, changelog.organization_id),
     )
-    request.state[SHOWN] = found
-    return found
+    request.state[SHOWN] = view
+    return view
 
 
 def not_here() -> Refused:

@@ -64,61 +64,61 @@ def changelog_routes(reading: PublicReading) -> Router:
 def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}", http_method=_READ, name="changelog")
     async def home(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        words = found.words()
+        view = await shown(reading, request, slug)
+        words = view.words()
         if words:
-            return await _results(found, words)
-        before, label = found.before(), found.label()
+            return await _results(view, words)
+        before, label = view.before(), view.label()
         named = PublicPage(part=f"home?label={label.value}" if label else "home", media_type=HTML, headers=PAGE)
 
         async def read() -> Callable[[], bytes]:
-            part, months = await found.part(PAGE_LENGTH, before, label=label), await found.months()
-            return lambda: front(found, part, months, label=label)
+            part, months = await view.part(PAGE_LENGTH, before, label=label), await view.months()
+            return lambda: front(view, part, months, label=label)
 
-        return await answer(found, _from(named, before), read)
+        return await answer(view, _from(named, before), read)
 
     @route(f"{ROOT}/{{slug:str}}/posts/{{post_id:str}}", http_method=_READ, name="changelog_post")
     async def post(request: Request[Any, Any, Any], slug: FromPath[str], post_id: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
 
         async def find() -> Post:
-            its = await found.post(post_id)
+            its = await view.post(post_id)
             if its.path is not None:
-                raise Moved(found.links.post(its))
+                raise Moved(view.links.post(its))
             return its
 
-        return await _of_post(found, f"posts/{post_id}", find)
+        return await _of_post(view, f"posts/{post_id}", find)
 
     @route(f"{ROOT}/{{slug:str}}/releases/{{name:str}}", http_method=_READ, name="changelog_release")
     async def release(request: Request[Any, Any, Any], slug: FromPath[str], name: FromPath[str]) -> Response[Any]:
-        found, path = await shown(reading, request, slug), f"releases/{name}"
-        return await _of_post(found, path, lambda: found.at(path))
+        view, path = await shown(reading, request, slug), f"releases/{name}"
+        return await _of_post(view, path, lambda: view.at(path))
 
     # Where anything may follow, nothing that is read goes before it: not at the place of slugs.
     @route(f"{ROOT}/{{slug:str}}/{{written:str}}/{{rest:path}}", http_method=_READ, name="changelog_path")
     async def by_path(
         request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str], rest: FromPath[str]
     ) -> Response[Any]:
-        found, path = await shown(reading, request, slug), f"{written}/{rest.strip('/')}"
+        view, path = await shown(reading, request, slug), f"{written}/{rest.strip('/')}"
         month = Month.read(path.replace("/", "-"))
         if month is not None:
-            raise Moved(found.links.month(month))
-        return await _of_post(found, path, lambda: found.at(path))
+            raise Moved(view.links.month(month))
+        return await _of_post(view, path, lambda: view.at(path))
 
     return [home, post, release, by_path]
 
 
-async def _of_post(found: Shown, part: str, find: Callable[[], Awaitable[Post]]) -> Response[Any]:
+async def _of_post(view: Shown, part: str, find: Callable[[], Awaitable[Post]]) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
         its = await find()
-        release, contained = await found.release_of(its), await found.contained(its, CONTAINED_LENGTH)
-        older, newer = await found.beside(its)
+        release, contained = await view.release_of(its), await view.contained(its, CONTAINED_LENGTH)
+        older, newer = await view.beside(its)
         return lambda: render(
             "post.html",
-            found,
+            view,
             title=its.title,
-            here=found.links.post(its),
-            description=summary_of(its, its.content if found.changelog.show_details else trimmed(its.content)),
+            here=view.links.post(its),
+            description=summary_of(its, its.content if view.changelog.show_details else trimmed(its.content)),
             kind="article",
             post=its,
             release=release,
@@ -127,90 +127,90 @@ async def _of_post(found: Shown, part: str, find: Callable[[], Awaitable[Post]])
             newer=newer,
         )
 
-    return await answer(found, evolve(_page(part), is_sure=False), read)
+    return await answer(view, evolve(_page(part), is_sure=False), read)
 
 
-async def _results(found: Shown, words: str) -> Response[Any]:
+async def _results(view: Shown, words: str) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
-        posts, has_more = await found.having(words, PAGE_LENGTH)
+        posts, has_more = await view.having(words, PAGE_LENGTH)
         return lambda: render(
             "search.html",
-            found,
+            view,
             title=f"Search: {words}",
-            here=found.links.having(words),
+            here=view.links.having(words),
             words=words,
             posts=posts,
             more=has_more,
         )
 
-    return await answer(found, evolve(_page(f"search/{words}"), is_sure=False), read)
+    return await answer(view, evolve(_page(f"search/{words}"), is_sure=False), read)
 
 
 def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/{{written:str}}", http_method=_READ, name="changelog_month")
     async def month(request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        asked, before = Month.read(written, found.zone), found.before()
-        if asked is None:
+        view = await shown(reading, request, slug)
+        chosen, before = Month.read(written, view.zone), view.before()
+        if chosen is None:
             raise not_here()
-        here = found.links.month(asked)
+        here = view.links.month(chosen)
 
         async def read() -> Callable[[], bytes]:
-            part = await found.part(PAGE_LENGTH, before, month=asked)
+            part = await view.part(PAGE_LENGTH, before, month=chosen)
             if not part.posts:
                 raise not_here()
-            months = await found.months()
+            months = await view.months()
             return lambda: render(
                 "month.html",
-                found,
-                title=asked.name,
+                view,
+                title=chosen.name,
                 here=own_address(here, part),
-                month=asked,
+                month=chosen,
                 posts=part.posts,
                 whole=shown_whole(part.posts),
                 goes_on=next_part(here, part),
-                later=next((each for each in reversed(months) if each > asked), None),
-                earlier=next((each for each in months if each < asked), None),
+                later=next((other for other in reversed(months) if other > chosen), None),
+                earlier=next((other for other in months if other < chosen), None),
                 archive=by_year(months),
             )
 
-        return await answer(found, evolve(_page(asked.written, before), is_sure=False), read)
+        return await answer(view, evolve(_page(chosen.written, before), is_sure=False), read)
 
     @route(f"{ROOT}/{{slug:str}}/releases", http_method=_READ, name="changelog_releases")
     async def releases(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        before = found.before()
-        here = found.links.releases
+        view = await shown(reading, request, slug)
+        before = view.before()
+        here = view.links.releases
 
         async def read() -> Callable[[], bytes]:
-            part = await found.part(RELEASES_LENGTH, before, released=True)
+            part = await view.part(RELEASES_LENGTH, before, released=True)
             known = by_release(part.posts)
             return lambda: render(
                 "releases.html",
-                found,
+                view,
                 title="Releases",
                 here=own_address(here, part),
                 releases=known,
-                several=len({each.repository for each in known}) > 1,
+                several=len({release.repository for release in known}) > 1,
                 goes_on=next_part(here, part),
             )
 
-        return await answer(found, _page("releases", before), read)
+        return await answer(view, _page("releases", before), read)
 
     return [month, releases]
 
 
 def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
-    async def feed(found: Shown, page: PublicPage, document: Callable[[Feed], bytes]) -> Response[Any]:
-        label = found.label()
+    async def feed(view: Shown, page: PublicPage, document: Callable[[Feed], bytes]) -> Response[Any]:
+        label = view.label()
 
         async def read() -> Callable[[], bytes]:
-            posts = await found.changelogs.posts(found.changelog, limit=FEED_LENGTH, label=label)
+            posts = await view.changelogs.posts(view.changelog, limit=FEED_LENGTH, label=label)
             return lambda: document(
-                feed_of(found.changelog, posts, links=found.links, updated_at=found.last_change, label=label)
+                feed_of(view.changelog, posts, links=view.links, updated_at=view.last_change, label=label)
             )
 
-        return await answer(found, evolve(page, part=found.links.labelled(page.part, label)), read)
+        return await answer(view, evolve(page, part=view.links.labelled(page.part, label)), read)
 
     @route(f"{ROOT}/{{slug:str}}/feed.atom", http_method=_READ, name="changelog_atom")
     async def atom(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
@@ -224,8 +224,8 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
     @route(f"{ROOT}/{{slug:str}}/images/{{name:str}}", http_method=_READ, name="changelog_image")
     async def image(request: Request[Any, Any, Any], slug: FromPath[str], name: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        mark = next((each for each in found.changelog.images if each.kind.value == name), None)
+        view = await shown(reading, request, slug)
+        mark = next((mark for mark in view.changelog.images if mark.kind.value == name), None)
         if mark is None:
             raise not_here()
         # Pages include the digest: another picture has another address.
@@ -238,7 +238,7 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
         }
         if request.headers.get("If-None-Match", "").strip().removeprefix("W/") == headers["ETag"]:
             return Response(None, status_code=304, headers=headers)
-        picture = await found.changelogs.image(found.changelog, mark.kind)
+        picture = await view.changelogs.image(view.changelog, mark.kind)
         if picture is None:
             raise not_here()
         return Response(picture.content, media_type=mark.media_type, headers=headers)
@@ -247,12 +247,12 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 
 def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
-    async def newest(found: Shown, page: PublicPage) -> Response[Any]:
+    async def newest(view: Shown, page: PublicPage) -> Response[Any]:
         async def read() -> Callable[[], bytes]:
-            posts = await found.changelogs.posts(found.changelog, limit=EMBED_LENGTH)
-            return lambda: render(f"{page.part}.html", found, title="", here=found.links.home, posts=posts)
+            posts = await view.changelogs.posts(view.changelog, limit=EMBED_LENGTH)
+            return lambda: render(f"{page.part}.html", view, title="", here=view.links.home, posts=posts)
 
-        return await answer(found, page, read)
+        return await answer(view, page, read)
 
     @route(f"{ROOT}/{{slug:str}}/embed", http_method=_READ, name="changelog_embed")
     async def embed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:

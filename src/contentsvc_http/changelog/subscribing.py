@@ -39,13 +39,13 @@ _USED: Final = "This link was used before, or is older than 24 hours. Enter your
 def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/subscribe", http_method=_READ, name="changelog_subscribe")
     async def subscribe(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
         by_mail = reading.sends_mail
 
         async def read() -> Callable[[], bytes]:
-            return lambda: _subscribe_page(found, by_mail=by_mail)
+            return lambda: _subscribe_page(view, by_mail=by_mail)
 
-        return await answer(found, PublicPage(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
+        return await answer(view, PublicPage(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
 
     return [subscribe, *(_mail_routes(reading) if reading.sends_mail else [])]
 
@@ -55,23 +55,23 @@ def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
     @post(f"{ROOT}/{{slug:str}}/subscribe", name="changelog_subscribe_done", request_max_body_size=_MAX_FORM)
     async def enter(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
         if is_foreign(request, reading.app.base_url):
             raise Refused(403, {"error": "This form was sent by the page of another site. Open the Subscribe page."})
         address = (await read_form(request)).text("address")
-        if not await _admitted(request, found):
-            return _own(_subscribe_page(found, by_mail=True, typed=address, fault=_TOO_OFTEN), 429)
-        refused = await subscriptions.request(found.changelog, address)
+        if not await _admitted(request, view):
+            return _own(_subscribe_page(view, by_mail=True, typed=address, fault=_TOO_OFTEN), 429)
+        refused = await subscriptions.request(view.changelog, address)
         if refused is not None:
             status = 422 if refused.kind is RefusalKind.INVALID else 503
-            return _own(_subscribe_page(found, by_mail=True, typed=address, fault=refused.message()), status)
-        return _own(mail_page("Check your mail", _SENT, back=found.links.home))
+            return _own(_subscribe_page(view, by_mail=True, typed=address, fault=refused.message()), status)
+        return _own(mail_page("Check your mail", _SENT, back=view.links.home))
 
-    async def _admitted(request: Request[Any, Any, Any], found: Shown) -> bool:
+    async def _admitted(request: Request[Any, Any, Any], view: Shown) -> bool:
         own = await limiter.hit(reading.limits.of_address(SUBSCRIBING, request.scope))
         if not own.admitted:
             return False
-        owner = found.changelog.organization_id
+        owner = view.changelog.organization_id
         return (await limiter.hit(Bucket.of_organization(SUBSCRIBING_TOGETHER, owner))).admitted
 
     return [enter, *_confirm_routes(reading), *_leave_routes(reading)]
@@ -81,17 +81,17 @@ def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     # Programs open links in mails to check them: so confirming and leaving need a button.
     @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ, name="changelog_confirm")
     async def ask(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        text = f"Get new posts of {found.changelog.title} by e-mail."
-        return _own(mail_page("Confirm your subscription", text, action="Subscribe", back=found.links.home))
+        view = await shown(reading, request, slug)
+        text = f"Get new posts of {view.changelog.title} by e-mail."
+        return _own(mail_page("Confirm your subscription", text, action="Subscribe", back=view.links.home))
 
     @post(f"{ROOT}/{{slug:str}}/subscribe/confirm", name="changelog_confirmed", request_max_body_size=_MAX_FORM)
     async def confirm(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
         if not await reading.app.subscriptions.confirm(_token(request)):
-            return _own(mail_page("This link does not work any more", _USED, back=found.links.subscribe), 410)
-        text = f"New posts of {found.changelog.title} come by e-mail from now on. Each mail has a link to unsubscribe."
-        return _own(mail_page("You are subscribed", text, back=found.links.home))
+            return _own(mail_page("This link does not work any more", _USED, back=view.links.subscribe), 410)
+        text = f"New posts of {view.changelog.title} come by e-mail from now on. Each mail has a link to unsubscribe."
+        return _own(mail_page("You are subscribed", text, back=view.links.home))
 
     return [ask, confirm]
 
@@ -116,12 +116,12 @@ def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     return [offer, leave]
 
 
-def _subscribe_page(found: Shown, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:
+def _subscribe_page(view: Shown, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:
     return render(
         "subscribe.html",
-        found,
+        view,
         title="Subscribe",
-        here=found.links.subscribe,
+        here=view.links.subscribe,
         by_mail=by_mail,
         typed=typed,
         fault=fault,

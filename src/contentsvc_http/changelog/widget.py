@@ -24,35 +24,35 @@ _SCRIPT_TYPE: Final = "text/javascript"
 def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/widget.js", http_method=_READ, name="changelog_widget")
     async def script(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
 
         async def read() -> Callable[[], bytes]:
             return lambda: SCRIPT
 
         # The digest is part of the page's name, and so of its entity tag.
         page = PublicPage(part=f"widget.js?v={_DIGEST}", media_type=_SCRIPT_TYPE, headers=SHARED)
-        return await answer(found, page, read)
+        return await answer(view, page, read)
 
     @route(f"{ROOT}/{{slug:str}}/widget.json", http_method=_READ, name="changelog_widget_data")
     async def data(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
 
         async def read() -> Callable[[], bytes]:
-            posts = await found.changelogs.posts(found.changelog, limit=WIDGET_LENGTH)
-            return lambda: msgspec.json.encode(widget_data(found.changelog, posts, found.links))
+            posts = await view.changelogs.posts(view.changelog, limit=WIDGET_LENGTH)
+            return lambda: msgspec.json.encode(widget_data(view.changelog, posts, view.links))
 
-        return await answer(found, PublicPage(part="widget.json", media_type="application/json", headers=SHARED), read)
+        return await answer(view, PublicPage(part="widget.json", media_type="application/json", headers=SHARED), read)
 
     @route(f"{ROOT}/{{slug:str}}/badge.svg", http_method=_READ, name="changelog_badge")
     async def badge(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
+        view = await shown(reading, request, slug)
 
         async def read() -> Callable[[], bytes]:
-            releases = await found.changelogs.posts(found.changelog, limit=1, released=True)
-            newest = releases or await found.changelogs.posts(found.changelog, limit=1)
+            releases = await view.changelogs.posts(view.changelog, limit=1, released=True)
+            newest = releases or await view.changelogs.posts(view.changelog, limit=1)
             value = badge_value(releases[0] if releases else None, newest[0] if newest else None)
-            return lambda: badge_svg(found.changelog, value)
+            return lambda: badge_svg(view.changelog, value)
 
-        return await answer(found, PublicPage(part="badge.svg", media_type=_SVG, headers=PAGE | SHARED), read)
+        return await answer(view, PublicPage(part="badge.svg", media_type=_SVG, headers=PAGE | SHARED), read)
 
     return [script, data, badge]

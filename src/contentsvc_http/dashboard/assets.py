@@ -34,9 +34,9 @@ def asset_route() -> HTTPRouteHandler:
 
     @get(f"{_PLACE}/{{name:str}}", include_in_schema=False, name="dashboard_assets")
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
-        found = assets.answer(name, request)
-        if found is None:
+        file = assets.answer(name, request)
+        if file is None:
             raise Refused(404, {"error": "Not Found"})
-        return found
+        return file
 
     return asset

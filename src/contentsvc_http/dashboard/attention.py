@@ -30,7 +30,6 @@ _JUDGED: Final = 5
 @frozen(kw_only=True)
 class Attention:
     id: str
-    #: False: it waits, but nothing is broken.
     is_fault: bool
     sentence: str
     detail: str = ""
@@ -43,9 +42,13 @@ async def attention_of(
     dashboard: Dashboard, organization_id: str, integrations: Sequence[Integration]
 ) -> list[Attention]:
     newest = await dashboard.app.stores.read_model.newest_entries(organization_id)
-    refused = [each for each in integrations if _is_refused(newest.get(each.id))]
+    refused = [integration for integration in integrations if _is_refused(newest.get(integration.id))]
     return [
-        *[found for each in refused[:_JUDGED] if (found := await _failing(dashboard, each)) is not None],
+        *[
+            attention
+            for integration in refused[:_JUDGED]
+            if (attention := await _failing(dashboard, integration)) is not None
+        ],
         *await _endpoints(dashboard, organization_id),
         *await _runs(dashboard, organization_id),
         *await _drafts(dashboard, organization_id),
@@ -81,15 +84,15 @@ async def _endpoints(dashboard: Dashboard, organization_id: str) -> list[Attenti
     endpoints = await dashboard.app.stores.endpoints.endpoints(organization_id)
     return [
         Attention(
-            id=f"disabled-{each.id}",
+            id=f"disabled-{endpoint.id}",
             is_fault=True,
-            sentence=f"The webhook endpoint {endpoint_name(each)} was disabled.",
-            detail=each.disabled_reason or "",
+            sentence=f"The webhook endpoint {endpoint_name(endpoint)} was disabled.",
+            detail=endpoint.disabled_reason or "",
             action="Open the endpoint",
-            path=f"/endpoints/{each.id}",
+            path=f"/endpoints/{endpoint.id}",
         )
-        for each in endpoints
-        if each.disabled_reason and not each.enabled
+        for endpoint in endpoints
+        if endpoint.disabled_reason and not endpoint.enabled
     ]
 
 
@@ -134,14 +137,14 @@ async def _drafts(dashboard: Dashboard, organization_id: str) -> list[Attention]
 def _silent(integrations: Sequence[Integration], newest: Mapping[str, ListedEntry], limit: datetime) -> list[Attention]:
     return [
         Attention(
-            id=f"silent-{each.id}",
+            id=f"silent-{integration.id}",
             is_fault=False,
-            sentence=f"{name_of(each)}: nothing received lately.",
+            sentence=f"{name_of(integration)}: nothing received lately.",
             detail="Send a ping from the webhook's settings at the code host, to see that deliveries arrive.",
             since=entry.created_at,
             action="Check the webhook",
-            path=f"/integrations/{each.id}",
+            path=f"/integrations/{integration.id}",
         )
-        for each in integrations
-        if each.enabled and (entry := newest.get(each.id)) is not None and entry.created_at < limit
+        for integration in integrations
+        if integration.enabled and (entry := newest.get(integration.id)) is not None and entry.created_at < limit
     ]

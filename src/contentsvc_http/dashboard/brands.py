@@ -23,13 +23,11 @@ from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
-#: The fields of the form, as pages and the core call them.
 _FIELDS: Final = {
     wire: name
     for wire, name in zip(CreateBrand.__struct_encode_fields__, CreateBrand.__struct_fields__, strict=True)
     if name != "is_default"
 }
-#: The fields that may be left empty.
 _OPTIONAL: Final = {wire: name for wire, name in _FIELDS.items() if name in OPTIONAL_TEXTS}
 _NEW: Final = dict.fromkeys(_FIELDS, "") | {"toneProfile": ToneProfile.PROFESSIONAL.value}
 _READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
@@ -56,7 +54,7 @@ def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     async def page(
-        found: DashboardSession,
+        session: DashboardSession,
         form: Form | None,
         *,
         faults: Mapping[str, str] | None = None,
@@ -64,12 +62,12 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
         status: int = 200,
     ) -> Response[Any]:
         context = {
-            "brands": await dashboard.app.stores.brands.identities(found.organization_id),
+            "brands": await dashboard.app.stores.brands.identities(session.organization_id),
             "typed": {name: form.text(name) if form else "" for name in ("websiteUrl", "name")},
             "faults": by_field(faults),
             "error": error,
         }
-        return pages.page(found, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
+        return pages.page(session, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
 
     @get(f"{ROOT}/brands", name="dashboard_brands")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -77,33 +75,33 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
 
     @post(f"{ROOT}/brands", name="dashboard_brand_ask")
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        if (refused := await counting.refusal(found, *_MAKING)) is not None:
-            return await page(found, form, error=refused, status=429)
+        session, form = await change(dashboard, request)
+        if (refused := await counting.refusal(session, *_MAKING)) is not None:
+            return await page(session, form, error=refused, status=429)
         job = await dashboard.app.brand_generator.request(
-            found.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+            session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
         )
         if isinstance(job, Refusal):
-            return await page(found, form, faults=_REFUSALS.faults(job), status=422)
+            return await page(session, form, faults=_REFUSALS.faults(job), status=422)
         return go(f"/brands/jobs/{job.id}")
 
     @get(f"{ROOT}/brands/jobs/{{job_id:str}}", name="dashboard_brand_job")
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        job = await job_of(dashboard, found, job_id)
-        asked = None if job is None else job.asked
-        if job is None or not isinstance(asked, SiteReading):
+        session = await visit(dashboard, request)
+        job = await job_of(dashboard, session, job_id)
+        cause = None if job is None else job.asked
+        if job is None or not isinstance(cause, SiteReading):
             raise Refused(404, {"error": "There is no such request for a brand identity."})
-        made = made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None
+        brand_id = made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None
         return job_page(
             pages,
-            found,
+            session,
             job,
             path=f"/brands/jobs/{job.id}",
             title="Reading a website",
             section=_SECTION,
-            facts=[("Website", asked.website_url), *([] if asked.name is None else [("Name", asked.name)])],
-            made=None if made is None else (f"/brands/{made}", "See the brand identity"),
+            facts=[("Website", cause.website_url), *([] if cause.name is None else [("Name", cause.name)])],
+            made=None if brand_id is None else (f"/brands/{brand_id}", "See the brand identity"),
             again=("/brands", "To the brand identities"),
         )
 
@@ -116,23 +114,23 @@ class _Editor:
         self._dashboard = dashboard
         self._pages = pages
 
-    async def brand(self, found: DashboardSession, brand_id: str) -> BrandIdentity:
+    async def brand(self, session: DashboardSession, brand_id: str) -> BrandIdentity:
         known = is_own_id(brand_id)
-        brand = await self._dashboard.app.stores.brands.identity(found.organization_id, brand_id) if known else None
+        brand = await self._dashboard.app.stores.brands.identity(session.organization_id, brand_id) if known else None
         if brand is None:
             raise Refused(404, {"error": "There is no such brand identity."})
         return brand
 
     async def page(
         self,
-        found: DashboardSession,
+        session: DashboardSession,
         brand: BrandIdentity | None,
         form: Form | None = None,
         *,
         faults: Mapping[str, str] | None = None,
         error: str | None = None,
     ) -> Response[Any]:
-        stores, mine = self._dashboard.app.stores, found.organization_id
+        stores, mine = self._dashboard.app.stores, session.organization_id
         id_ = None if brand is None else brand.id
         context = {
             "brand": brand,
@@ -141,32 +139,36 @@ class _Editor:
             else {name: form.raw(name) for name in _FIELDS},
             "makes_default": form is not None and form.is_on("isDefault"),
             "tones": [tone.value for tone in ToneProfile],
-            "triggers": [each for each in await stores.directory.triggers(mine) if each.brand_identity_id == id_],
-            "schedules": [each for each in await stores.schedules.schedules(mine) if each.brand_identity_id == id_],
+            "triggers": [
+                trigger for trigger in await stores.directory.triggers(mine) if trigger.brand_identity_id == id_
+            ],
+            "schedules": [
+                schedule for schedule in await stores.schedules.schedules(mine) if schedule.brand_identity_id == id_
+            ],
             "faults": by_field(faults),
             "error": error,
         }
         status = 422 if error or faults else 200
         title = "New brand identity" if brand is None else brand.name
-        return self._pages.page(found, "brand.html", context, title=title, section=_SECTION, status=status)
+        return self._pages.page(session, "brand.html", context, title=title, section=_SECTION, status=status)
 
-    async def save(self, found: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
-        given, editor = _given(form), self._dashboard.app.brand_editor
-        if given is None:
-            return await self.page(found, brand, form, faults={"toneProfile": "Choose a tone."})
+    async def save(self, session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
+        fields, editor = _given(form), self._dashboard.app.brand_editor
+        if fields is None:
+            return await self.page(session, brand, form, faults={"toneProfile": "Choose a tone."})
         if brand is None:
-            done = await editor.create(found.organization_id, CreateBrand(**given))
+            done = await editor.create(session.organization_id, CreateBrand(**fields))
         else:
-            done = await editor.change(found.organization_id, brand.id, ChangeBrand(**given))
+            done = await editor.change(session.organization_id, brand.id, ChangeBrand(**fields))
         if isinstance(done, Refusal):
             faults = _REFUSALS.faults(done)
-            return await self.page(found, brand, form, faults=faults, error=faults.get(""))
+            return await self.page(session, brand, form, faults=faults, error=faults.get(""))
         return go(f"/brands/{done.id}", told="created" if brand is None else "saved")
 
-    async def delete(self, found: DashboardSession, brand: BrandIdentity) -> Response[Any]:
-        removed = await self._dashboard.app.stores.brands.remove(found.organization_id, brand.id)
+    async def delete(self, session: DashboardSession, brand: BrandIdentity) -> Response[Any]:
+        removed = await self._dashboard.app.stores.brands.remove(session.organization_id, brand.id)
         if isinstance(removed, Refusal):
-            return await self.page(found, brand, error=_REFUSALS.sentence(removed))
+            return await self.page(session, brand, error=_REFUSALS.sentence(removed))
         is_named = removed.disabled_events or removed.disabled_schedules
         return go("/brands", told="brand-deleted" if is_named else "deleted")
 
@@ -176,30 +178,30 @@ def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @get(f"{ROOT}/brands/new", name="dashboard_brand_new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        if not found.may_write:
+        session = await visit(dashboard, request)
+        if not session.may_write:
             raise Forbidden(_READ_ONLY)
-        return await editor.page(found, None)
+        return await editor.page(session, None)
 
     @post(f"{ROOT}/brands/new", name="dashboard_brand_create")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        return await editor.save(found, None, form)
+        session, form = await change(dashboard, request)
+        return await editor.save(session, None, form)
 
     @get(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand")
     async def shown(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await editor.page(found, await editor.brand(found, brand_id))
+        session = await visit(dashboard, request)
+        return await editor.page(session, await editor.brand(session, brand_id))
 
     @post(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand_save")
     async def save(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        return await editor.save(found, await editor.brand(found, brand_id), form)
+        session, form = await change(dashboard, request)
+        return await editor.save(session, await editor.brand(session, brand_id), form)
 
     @post(f"{ROOT}/brands/{{brand_id:str}}/delete", name="dashboard_brand_delete")
     async def delete(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
-        found, _form = await change(dashboard, request)
-        return await editor.delete(found, await editor.brand(found, brand_id))
+        session, _form = await change(dashboard, request)
+        return await editor.delete(session, await editor.brand(session, brand_id))
 
     return [begin, create, shown, save, delete]
 

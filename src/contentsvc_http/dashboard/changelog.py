@@ -65,16 +65,16 @@ class _Preview:
 def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:  # noqa: C901, PLR0915  # its routes
     """Return the routes. The first changelog of an organization is at an address without its id."""
 
-    async def which(found: DashboardSession) -> PublicChangelog:
+    async def which(session: DashboardSession) -> PublicChangelog:
         standing = await dashboard.app.changelog_editor.find(
-            found.organization, found.request.path_params.get("changelog_id")
+            session.organization, session.request.path_params.get("changelog_id")
         )
         if standing is None:
             raise Refused(404, {"error": "There is no such changelog."})
         return standing
 
     async def page(
-        found: DashboardSession,
+        session: DashboardSession,
         standing: PublicChangelog,
         form: Form | None = None,
         refused: Refusal | None = None,
@@ -83,14 +83,14 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     ) -> Response[Any]:
         links = ChangelogLinks(base_url=dashboard.app.base_url, slug=standing.slug)
         faults = by_field(None if refused is None else _REFUSALS.faults(refused))
-        several = await dashboard.app.changelog_editor.all_of(found.organization)
-        integrations = await dashboard.app.stores.directory.integrations(found.organization_id)
-        connected = (repository.full_name for each in integrations for repository in each.repositories)
+        several = await dashboard.app.changelog_editor.all_of(session.organization)
+        integrations = await dashboard.app.stores.directory.integrations(session.organization_id)
+        connected = (repository.full_name for integration in integrations for repository in integration.repositories)
         names = dict.fromkeys((*connected, *standing.repositories))
         context = {
             "changelog": standing,
             "at": _at(standing),
-            "changelogs": [(each, _at(each)) for each in several],
+            "changelogs": [(changelog, _at(changelog)) for changelog in several],
             "may_add": len(several) < MAX_CHANGELOGS,
             "links": links,
             "typed": _standing(standing) if form is None else _typed(form),
@@ -104,37 +104,37 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             "see": ChangelogLinks(slug=standing.slug).home,
             "snippet": _SNIPPET.format(links.embed),
             "widget": _WIDGET.format(links.widget),
-            "subscribers": (await dashboard.app.stores.subscribers.confirmed(found.organization.id)).get(
+            "subscribers": (await dashboard.app.stores.subscribers.confirmed(session.organization.id)).get(
                 standing.id, 0
             ),
             "badge": _BADGE.format(links.badge, links.home),
         }
         title = _TITLE if standing.is_first else standing.title
         return pages.page(
-            found, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
+            session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
         )
 
     @get([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog")
     async def shown(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await page(found, await which(found))
+        session = await visit(dashboard, request)
+        return await page(session, await which(session))
 
     @post([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog_save")
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        standing = await which(found)
-        done = await dashboard.app.changelog_editor.change(found.organization, _given(form), standing)
+        session, form = await change(dashboard, request)
+        standing = await which(session)
+        done = await dashboard.app.changelog_editor.change(session.organization, _given(form), standing)
         if isinstance(done, Refusal):
-            return await page(found, standing, form, done)
+            return await page(session, standing, form, done)
         return go(_at(standing), told="saved")
 
     @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        given = {"slug": form.text("slug"), "title": form.text("title")}
-        done = await dashboard.app.changelog_editor.create(found.organization, given)
+        session, form = await change(dashboard, request)
+        fields = {"slug": form.text("slug"), "title": form.text("title")}
+        done = await dashboard.app.changelog_editor.create(session.organization, fields)
         if isinstance(done, Refusal):
-            return await page(found, await which(found), refused=done, added=form)
+            return await page(session, await which(session), refused=done, added=form)
         return go(_at(done), told="saved")
 
     @post(
@@ -142,15 +142,15 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         name="dashboard_changelog_images",
     )
     async def picture(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form, content = await upload(dashboard, request)
-        standing = await which(found)
+        session, form, content = await upload(dashboard, request)
+        standing = await which(session)
         kind = named(ImageKind, form.text("kind"))
         if not content and not form.is_on("delete"):
             empty = invalid(kind.value, "must be a file: choose one")
-            return await page(found, standing, refused=empty)
+            return await page(session, standing, refused=empty)
         done = await dashboard.app.changelog_editor.set_image(standing, kind, None if form.is_on("delete") else content)
         if isinstance(done, Refusal):
-            return await page(found, standing, refused=done)
+            return await page(session, standing, refused=done)
         return go(_at(standing), told="saved")
 
     @get(
@@ -158,8 +158,8 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         name="dashboard_changelog_image",
     )
     async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        standing = await which(found)
+        session = await visit(dashboard, request)
+        standing = await which(session)
         image = await dashboard.app.stores.changelogs.image(standing, named(ImageKind, kind))
         if image is None:
             raise Refused(404, {"error": "There is no such picture."})
@@ -171,12 +171,12 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         name="dashboard_changelog_preview",
     )
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        standing = await which(found)
-        posts, months = await dashboard.app.changelog_editor.page(standing, PAGE_LENGTH, found.organization.time_zone)
+        session = await visit(dashboard, request)
+        standing = await which(session)
+        posts, months = await dashboard.app.changelog_editor.page(standing, PAGE_LENGTH, session.organization.time_zone)
         links = ChangelogLinks(slug=standing.slug, pictures=f"{ROOT}{_at(standing)}/images")
         body = front(
-            _Preview(changelog=standing, links=links, zone=found.organization.time_zone),
+            _Preview(changelog=standing, links=links, zone=session.organization.time_zone),
             ListPart(posts=posts, goes_on=None, before=None),
             months,
             is_preview=True,
@@ -185,9 +185,9 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         return Response(body, media_type=HTML, headers=headers)
 
     async def question(
-        found: DashboardSession, standing: PublicChangelog, *, error: str | None = None, status: int = 200
+        session: DashboardSession, standing: PublicChangelog, *, error: str | None = None, status: int = 200
     ) -> Response[Any]:
-        exposure, newest = await dashboard.app.changelog_editor.preview(found.organization, standing)
+        exposure, newest = await dashboard.app.changelog_editor.preview(session.organization, standing)
         context = {
             "changelog": standing,
             "at": _at(standing),
@@ -198,41 +198,41 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             "error": error,
         }
         title = "Switch the public changelog on"
-        return pages.page(found, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
+        return pages.page(session, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
 
     @get(
         [f"{ROOT}/changelog/publish", f"{ROOT}/changelogs/{{changelog_id:str}}/publish"],
         name="dashboard_changelog_publish",
     )
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        standing = await which(found)
-        return go(_at(standing)) if standing.is_public or not found.may_write else await question(found, standing)
+        session = await visit(dashboard, request)
+        standing = await which(session)
+        return go(_at(standing)) if standing.is_public or not session.may_write else await question(session, standing)
 
     @post(
         [f"{ROOT}/changelog/switch", f"{ROOT}/changelogs/{{changelog_id:str}}/switch"],
         name="dashboard_changelog_switch",
     )
     async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        standing = await which(found)
+        session, form = await change(dashboard, request)
+        standing = await which(session)
         is_public = form.text("to") == "on"
         if is_public:
-            exposure, _ = await dashboard.app.changelog_editor.preview(found.organization, standing)
+            exposure, _ = await dashboard.app.changelog_editor.preview(session.organization, standing)
             if form.text("seen") != _tag(standing, exposure):
-                return await question(found, standing, error=_CHANGED if form.text("seen") else None, status=409)
-        done = await dashboard.app.changelog_editor.change(found.organization, {"is_public": is_public}, standing)
+                return await question(session, standing, error=_CHANGED if form.text("seen") else None, status=409)
+        done = await dashboard.app.changelog_editor.change(session.organization, {"is_public": is_public}, standing)
         if isinstance(done, Refusal):
             # Another organization has taken the slug meanwhile.
-            return await page(found, standing, refused=done)
+            return await page(session, standing, refused=done)
         return go(_at(standing), told="enabled" if is_public else "disabled")
 
     @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        standing = await which(found)
+        session, _ = await change(dashboard, request)
+        standing = await which(session)
         refused = await dashboard.app.changelog_editor.remove(standing)
-        return go("/changelog", told="deleted") if refused is None else await page(found, standing, refused=refused)
+        return go("/changelog", told="deleted") if refused is None else await page(session, standing, refused=refused)
 
     return [shown, save, add, picture, shown_picture, preview, ask, switch, delete]
 

@@ -28,7 +28,7 @@ _FIRST: Final = "0"
 class ColumnPart:
     status: str
     number: int
-    #: The distance from the top, and the height, in percent of the picture's height.
+    #: In percent of the picture's height, from the top.
     y: float
     height: float
 
@@ -62,13 +62,13 @@ class Columns:
 def last_hours(now: datetime, number: int) -> list[datetime]:
     """Return the bounds of the last hours, the present one included: one more than there are hours."""
     end = stretch_at(now, HOUR) + HOUR
-    return [end - each * HOUR for each in range(number, -1, -1)]
+    return [end - hours * HOUR for hours in range(number, -1, -1)]
 
 
 def last_days(now: datetime, number: int, zone: ZoneInfo) -> list[datetime]:
     """Return the bounds of the last local days, the present one included: one more than there are days."""
     end = day_of(zone, now) + DAY
-    return [start_of_day(zone, end - each * DAY) for each in range(number, -1, -1)]
+    return [start_of_day(zone, end - days * DAY) for days in range(number, -1, -1)]
 
 
 def span_of(zone: ZoneInfo) -> timedelta:
@@ -91,7 +91,7 @@ def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneIn
     heights = [sum(sums.get((place, status), 0) for status in ORDER) for place in range(number)]
     top = round_up(max(heights, default=0))
     width = 100 / number
-    made: list[Column] = []
+    drawn_columns: list[Column] = []
     for place in range(number):
         y = 100.0
         parts: list[ColumnPart] = []
@@ -101,7 +101,7 @@ def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneIn
                 y -= height
                 parts.append(ColumnPart(status=status.value, number=value, y=round(y, 2), height=round(height, 2)))
         begins = local_time(zone, bounds[place])
-        made.append(
+        drawn_columns.append(
             Column(
                 label=begins.strftime(label),
                 number=heights[place],
@@ -113,7 +113,7 @@ def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneIn
             )
         )
     totals = {status.value: sum(sums.get((place, status), 0) for place in range(number)) for status in ORDER}
-    return Columns(columns=made, top=top, totals=totals)
+    return Columns(columns=drawn_columns, top=top, totals=totals)
 
 
 def round_up(value: int) -> int:

@@ -57,7 +57,7 @@ class FormSources:
     def brand_choices(self, chosen: str) -> list[Option]:
         default = next((brand.name for brand in self.brands if brand.is_default), None)
         usual = "The default" if default is None else f"The default, now {default}"
-        choices = [Option(value="", label=usual), *(Option(value=each.id, label=each.name) for each in self.brands)]
+        choices = [Option(value="", label=usual), *(Option(value=brand.id, label=brand.name) for brand in self.brands)]
         return _with(choices, chosen, "A deleted one")
 
     def repository_choices(self, chosen: Iterable[str]) -> list[Option]:
@@ -116,16 +116,16 @@ def content_choices() -> list[Option]:
     return [Option(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
 
 
-def differing(wanted: Mapping[str, Any], standing: object) -> dict[str, Any]:
+def differing(fields: Mapping[str, Any], standing: object) -> dict[str, Any]:
     """Return the fields whose values differ from the stored ones: only these need new checks."""
-    return {name: value for name, value in wanted.items() if getattr(standing, name) != value}
+    return {name: value for name, value in fields.items() if getattr(standing, name) != value}
 
 
 def settings_from(form: Form, command: type[Struct]) -> dict[str, Any]:
     """Read the plain fields of a command, by their attributes in the core: texts, and whether a box is ticked."""
     return {
-        each.name: bool(form.text(each.name)) if isinstance(each.default, bool) else form.text(each.name)
-        for each in structs.fields(command)
+        info.name: bool(form.text(info.name)) if isinstance(info.default, bool) else form.text(info.name)
+        for info in structs.fields(command)
     }
 
 

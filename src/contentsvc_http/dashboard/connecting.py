@@ -52,13 +52,13 @@ def connecting_routes(
 
     @post(f"{ROOT}/integrations", name="dashboard_connect")
     async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
+        session, form = await change(dashboard, request)
         provider = provider_named(form.text("provider"))
         # Counted as the same operation of /v1; unknown providers are refused anyway.
-        asked = None if provider is None else connecting_path(provider.slug)
-        refused = None if asked is None else await counting.refusal(found, "POST", asked)
+        path = None if provider is None else connecting_path(provider.slug)
+        refused = None if path is None else await counting.refusal(session, "POST", path)
         if refused is None:
-            connected = await _connect(dashboard, found, form)
+            connected = await _connect(dashboard, session, form)
         else:
             connected = Refusal(RefusalKind.LIMIT, refused)
         if isinstance(connected, Connected):
@@ -70,14 +70,14 @@ def connecting_routes(
                 "secret": None if connected.created_at_host else connected.secret,
             }
             return pages.page(
-                found, "integration_connected.html", context, title="Connected", section=_SECTION, status=201
+                session, "integration_connected.html", context, title="Connected", section=_SECTION, status=201
             )
         fault = sentence(connected.message())
         if connected.retry_after_s is not None:
             fault += f" Try again in {connected.retry_after_s} seconds."
         at_fault = _AT_FAULT.get(connected.field or "")
         context = {
-            **await listed(found),
+            **await listed(session),
             **no_form(),
             "typed": {name: form.text(name) for name in _FIELDS},
             "had_token": bool(form.text("token")),
@@ -86,12 +86,12 @@ def connecting_routes(
             "error": fault if at_fault is None else "Nothing was connected: one field below needs another look.",
         }
         status = 422 if refused is None else 429
-        return pages.page(found, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
+        return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
 
     @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        mine, directory = found.organization_id, dashboard.app.stores.directory
+        session, _ = await change(dashboard, request)
+        mine, directory = session.organization_id, dashboard.app.stores.directory
         integration = await directory.integration(mine, integration_id) if is_own_id(integration_id) else None
         gone = None
         if integration is not None:
@@ -101,25 +101,28 @@ def connecting_routes(
         context = {
             "integration": integration,
             "name": name_of(integration),
-            "urls": [webhook_url(dashboard.app.base_url, integration, each.id) for each in integration.repositories],
+            "urls": [
+                webhook_url(dashboard.app.base_url, integration, repository.id)
+                for repository in integration.repositories
+            ],
             "gone": gone,
             "hook": gone.hook.name,
             **await _went_with_it(dashboard, mine, gone),
         }
-        return pages.page(found, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
+        return pages.page(session, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
 
     return [connect, disconnect]
 
 
-async def _connect(dashboard: Dashboard, found: DashboardSession, form: Form) -> Connected | Refusal:
-    number, asked = None, form.text("repository_id")
-    if asked:
-        number = repository_id(asked)
+async def _connect(dashboard: Dashboard, session: DashboardSession, form: Form) -> Connected | Refusal:
+    number, typed_id = None, form.text("repository_id")
+    if typed_id:
+        number = repository_id(typed_id)
         if number is None:
-            fault = f"'{one_line(asked, _SHOWN)}' is no repository id: it is a whole number from 1 on"
+            fault = f"'{one_line(typed_id, _SHOWN)}' is no repository id: it is a whole number from 1 on"
             return Refusal(RefusalKind.INVALID, fault, "repository_id")
     return await dashboard.app.connector.connect(
-        found.organization_id,
+        session.organization_id,
         full_name=form.text("repository"),
         provider=form.text("provider"),
         repository_id=number,
@@ -129,17 +132,17 @@ async def _connect(dashboard: Dashboard, found: DashboardSession, form: Form) ->
 
 
 async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
-    triggers = {each.id for each in gone.removed.disabled_events}
-    schedules = {each.id for each in gone.removed.disabled_schedules}
+    triggers = {disabled.id for disabled in gone.removed.disabled_events}
+    schedules = {disabled.id for disabled in gone.removed.disabled_schedules}
     return {
         "triggers": [
-            each
-            for each in (await dashboard.app.stores.directory.triggers(organization_id) if triggers else ())
-            if each.id in triggers
+            trigger
+            for trigger in (await dashboard.app.stores.directory.triggers(organization_id) if triggers else ())
+            if trigger.id in triggers
         ],
         "schedules": [
-            each
-            for each in (await dashboard.app.stores.schedules.schedules(organization_id) if schedules else ())
-            if each.id in schedules
+            schedule
+            for schedule in (await dashboard.app.stores.schedules.schedules(organization_id) if schedules else ())
+            if schedule.id in schedules
         ],
     }

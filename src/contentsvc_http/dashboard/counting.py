@@ -18,24 +18,22 @@ class Counting:
     def __init__(self, dashboard: Dashboard) -> None:
         self._limiter = dashboard.app.limiter
 
-    async def refusal(self, found: DashboardSession, method: str, template: str) -> str | None:
+    async def refusal(self, session: DashboardSession, method: str, template: str) -> str | None:
         """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted."""
         rate = rate_of(method, template)
         assert rate is not None
-        verdict = await self._limiter.hit_by(found.signed_in.key, rate)
+        verdict = await self._limiter.hit_by(session.signed_in.key, rate)
         return None if verdict.admitted else _words(verdict)
 
-    async def admit(self, found: DashboardSession, rate: Rate) -> None:
-        """Count an operation; refuse it with 429 if it exceeds its limit."""
-        verdict = await self._limiter.hit_by(found.signed_in.key, rate)
+    async def admit(self, session: DashboardSession, rate: Rate) -> None:
+        verdict = await self._limiter.hit_by(session.signed_in.key, rate)
         if not verdict.admitted:
             raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))
 
     async def used(self, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
-        """Return the current use of each limit, by the prefix of the key."""
         buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
-        found = await self._limiter.used(buckets.values())
-        return {prefix: [(rate, found[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}
+        counts = await self._limiter.used(buckets.values())
+        return {prefix: [(rate, counts[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}
 
 
 def _words(verdict: Verdict) -> str:

@@ -74,7 +74,7 @@ class EndpointRow:
     endpoint: WebhookEndpoint
     #: ``None``: no message was sent, or its entry was swept.
     newest: ListedEntry | None
-    #: The share of delivered messages of the last 24 hours, in percent.
+    #: In percent, of the last 24 hours.
     success: str
 
     @property
@@ -94,21 +94,23 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
     async def page(
-        found: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+        session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
-        mine = found.organization_id
+        mine = session.organization_id
         newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
         endpoints = await dashboard.app.stores.endpoints.endpoints(mine)
         successes = await _successes(dashboard, mine)
         context = {
             "rows": [
-                EndpointRow(endpoint=each, newest=newest.get(each.id), success=successes.get(each.id, _NO_MESSAGES))
-                for each in endpoints
+                EndpointRow(
+                    endpoint=endpoint, newest=newest.get(endpoint.id), success=successes.get(endpoint.id, _NO_MESSAGES)
+                )
+                for endpoint in endpoints
             ],
             **_typed(form, None),
             "faults": by_field(faults),
         }
-        return pages.page(found, "endpoints.html", context, title="Webhooks out", section=_SECTION, status=status)
+        return pages.page(session, "endpoints.html", context, title="Webhooks out", section=_SECTION, status=status)
 
     @get(_PATH, name="dashboard_endpoints")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -116,19 +118,19 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @post(_PATH, name="dashboard_endpoint_create")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        await counting.admit(found, CREATING_ENDPOINTS)
-        wanted = read_command(CreateEndpoint, _fields(form))
-        made = (
-            wanted
-            if isinstance(wanted, Refusal)
-            else await dashboard.app.endpoint_editor.create(found.organization_id, wanted)
+        session, form = await change(dashboard, request)
+        await counting.admit(session, CREATING_ENDPOINTS)
+        command = read_command(CreateEndpoint, _fields(form))
+        created = (
+            command
+            if isinstance(command, Refusal)
+            else await dashboard.app.endpoint_editor.create(session.organization_id, command)
         )
-        if isinstance(made, Refusal):
-            return await page(found, form, faults=_REFUSALS.faults(made), status=422)
-        if not made.endpoint.is_signed:
-            return go(f"/endpoints/{made.endpoint.id}", told="created")
-        return _secret_page(pages, found, made, is_new=True)
+        if isinstance(created, Refusal):
+            return await page(session, form, faults=_REFUSALS.faults(created), status=422)
+        if not created.endpoint.is_signed:
+            return go(f"/endpoints/{created.endpoint.id}", told="created")
+        return _secret_page(pages, session, created, is_new=True)
 
     return [listed, create]
 
@@ -136,22 +138,22 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(_ONE, name="dashboard_endpoint")
     async def show(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await _page(dashboard, pages, found, await _endpoint(dashboard, found, endpoint_id))
+        session = await visit(dashboard, request)
+        return await _page(dashboard, pages, session, await _endpoint(dashboard, session, endpoint_id))
 
     @post(_ONE, name="dashboard_endpoint_change")
     async def edit(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        endpoint = await _endpoint(dashboard, found, endpoint_id)
-        wanted = read_command(ChangeEndpoint, _fields(form))
+        session, form = await change(dashboard, request)
+        endpoint = await _endpoint(dashboard, session, endpoint_id)
+        command = read_command(ChangeEndpoint, _fields(form))
         changed = (
-            wanted
-            if isinstance(wanted, Refusal)
-            else await dashboard.app.endpoint_editor.change(found.organization_id, endpoint.id, wanted)
+            command
+            if isinstance(command, Refusal)
+            else await dashboard.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
         )
         if isinstance(changed, Refusal):
             return await _page(
-                dashboard, pages, found, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422
+                dashboard, pages, session, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422
             )
         return go(f"/endpoints/{changed.id}", told="saved")
 
@@ -163,54 +165,54 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
 
     @post(f"{_ONE}/switch", name="dashboard_endpoint_switch")
     async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
+        session, form = await change(dashboard, request)
         enabled = form.text("to") == "on"
         switching = ChangeEndpoint(enabled=enabled)
-        switched = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint_id, switching)
+        switched = await dashboard.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
         if isinstance(switched, Refusal):
             raise _unknown()
         return go(f"/endpoints/{switched.id}", told="enabled" if enabled else "disabled")
 
     @post(f"{_ONE}/test", name="dashboard_endpoint_test")
     async def test(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        await counting.admit(found, TESTING_ENDPOINTS)
-        endpoint = await _endpoint(dashboard, found, endpoint_id)
-        message_id = await dashboard.app.endpoint_editor.test(found.organization_id, endpoint.id)
+        session, _ = await change(dashboard, request)
+        await counting.admit(session, TESTING_ENDPOINTS)
+        endpoint = await _endpoint(dashboard, session, endpoint_id)
+        message_id = await dashboard.app.endpoint_editor.test(session.organization_id, endpoint.id)
         if isinstance(message_id, Refusal):
-            return await _page(dashboard, pages, found, endpoint, error=_REFUSALS.sentence(message_id), status=409)
+            return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
         return go(f"/endpoints/{endpoint.id}", told="test-sent")
 
     @post(f"{_ONE}/rotate", name="dashboard_endpoint_rotate")
     async def rotate(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        endpoint = await _endpoint(dashboard, found, endpoint_id)
+        session, form = await change(dashboard, request)
+        endpoint = await _endpoint(dashboard, session, endpoint_id)
         overlap = form.text("overlap")
         if overlap not in _OVERLAPS:
             error = "Choose how long the old secret goes on to sign."
-            return await _page(dashboard, pages, found, endpoint, error=error, status=422)
+            return await _page(dashboard, pages, session, endpoint, error=error, status=422)
         rotated = await dashboard.app.endpoint_editor.rotate(
-            found.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
+            session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
         )
         if not isinstance(rotated, NewSecret):
             error = _REFUSALS.sentence(rotated)
-            return await _page(dashboard, pages, found, endpoint, error=error, status=409)
-        return _secret_page(pages, found, rotated, is_new=False)
+            return await _page(dashboard, pages, session, endpoint, error=error, status=409)
+        return _secret_page(pages, session, rotated, is_new=False)
 
     @post(f"{_ONE}/delete", name="dashboard_endpoint_delete")
     async def delete(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        if not await dashboard.app.endpoint_editor.remove(found.organization_id, endpoint_id):
+        session, _ = await change(dashboard, request)
+        if not await dashboard.app.endpoint_editor.remove(session.organization_id, endpoint_id):
             raise _unknown()
         return go("/endpoints", told="deleted")
 
     return [switch, test, rotate, delete]
 
 
-async def _endpoint(dashboard: Dashboard, found: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
+async def _endpoint(dashboard: Dashboard, session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
     endpoint = None
     if is_own_id(endpoint_id):
-        endpoint = await dashboard.app.stores.endpoints.endpoint(found.organization_id, endpoint_id)
+        endpoint = await dashboard.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
     if endpoint is None:
         raise _unknown()
     return endpoint
@@ -219,7 +221,7 @@ async def _endpoint(dashboard: Dashboard, found: DashboardSession, endpoint_id: 
 async def _page(
     dashboard: Dashboard,
     pages: Pages,
-    found: DashboardSession,
+    session: DashboardSession,
     endpoint: WebhookEndpoint,
     *,
     form: Form | None = None,
@@ -227,7 +229,7 @@ async def _page(
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    mine, search = found.organization_id, LogSearch(integration_ids=(endpoint.id,))
+    mine, search = session.organization_id, LogSearch(integration_ids=(endpoint.id,))
     entries = await dashboard.app.shares.lists(
         mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
     )
@@ -245,15 +247,15 @@ async def _page(
         "error": error,
     }
     title = endpoint_name(endpoint)
-    return pages.page(found, "endpoint.html", context, title=title, section=_SECTION, status=status)
+    return pages.page(session, "endpoint.html", context, title=title, section=_SECTION, status=status)
 
 
-def _secret_page(pages: Pages, found: DashboardSession, made: NewSecret, *, is_new: bool) -> Response[Any]:
+def _secret_page(pages: Pages, session: DashboardSession, created: NewSecret, *, is_new: bool) -> Response[Any]:
     # The secret is shown on this page only, which cannot be reloaded.
-    context = {"endpoint": made.endpoint, "secret": made.secret, "is_new": is_new}
+    context = {"endpoint": created.endpoint, "secret": created.secret, "is_new": is_new}
     title = "A new endpoint" if is_new else "Secret rotated"
     status = 201 if is_new else 200
-    return pages.page(found, "endpoint_secret.html", context, title=title, section=_SECTION, status=status)
+    return pages.page(session, "endpoint_secret.html", context, title=title, section=_SECTION, status=status)
 
 
 def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any]:
@@ -273,7 +275,6 @@ def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any
 
 
 def _chosen_format(endpoint: WebhookEndpoint) -> str:
-    """Return the format of the form: empty if the address alone leads to it."""
     by_address = format_of_target(endpoint.url)
     return "" if by_address is endpoint.format else endpoint.format.value
 
@@ -292,10 +293,10 @@ async def _successes(dashboard: Dashboard, organization_id: str) -> Mapping[str,
     since = stretch_at(dashboard.app.clock.now() - _DAY, _HOUR) + _HOUR
     counts = await dashboard.app.stores.read_model.log_counts(organization_id, since=since, span=_HOUR)
     delivered, ended = Counter[str](), Counter[str]()
-    for each in counts:
-        if each.status is not LogStatus.PENDING:
-            ended[each.integration_id] += each.number
-            delivered[each.integration_id] += each.number if each.status is LogStatus.SUCCESS else 0
+    for count in counts:
+        if count.status is not LogStatus.PENDING:
+            ended[count.integration_id] += count.number
+            delivered[count.integration_id] += count.number if count.status is LogStatus.SUCCESS else 0
     return {id_: f"{share(delivered[id_], number)} of {number}" for id_, number in ended.items()}
 
 

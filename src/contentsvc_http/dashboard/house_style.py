@@ -22,24 +22,24 @@ _INVALID: Final = 422
 
 
 def house_style_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    made = _StylePages(dashboard, pages)
+    style_pages = _StylePages(dashboard, pages)
 
     @get(_PATH, name="dashboard_house_style")
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await made.page(found, style_body(found.organization.house_style) or {})
+        session = await visit(dashboard, request)
+        return await style_pages.page(session, style_body(session.organization.house_style) or {})
 
     @post(_PATH, name="dashboard_house_style_save")
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.save(*await change(dashboard, request))
+        return await style_pages.save(*await change(dashboard, request))
 
     @post(f"{_PATH}/preview", name="dashboard_house_style_preview")
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.preview(*await change(dashboard, request))
+        return await style_pages.preview(*await change(dashboard, request))
 
     @post(f"{_PATH}/override", name="dashboard_house_style_override")
     async def preview_override(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.preview_override(*await change(dashboard, request))
+        return await style_pages.preview_override(*await change(dashboard, request))
 
     @get([f"{_PATH}/preview", f"{_PATH}/override"], name="dashboard_house_style_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -59,7 +59,7 @@ class _StylePages:
 
     async def page(
         self,
-        found: DashboardSession,
+        session: DashboardSession,
         typed: Mapping[str, Any],
         *,
         refused: Refusal | None = None,
@@ -73,29 +73,29 @@ class _StylePages:
             "style_preview": preview,
         }
         status = 200 if refused is None else _INVALID
-        return self._pages.page(found, "house_style.html", context, title=_TITLE, section=_SECTION, status=status)
+        return self._pages.page(session, "house_style.html", context, title=_TITLE, section=_SECTION, status=status)
 
-    async def save(self, found: DashboardSession, form: Form) -> Response[Any]:
+    async def save(self, session: DashboardSession, form: Form) -> Response[Any]:
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
         if isinstance(style, Refusal):
-            return await self.page(found, typed, refused=style)
-        await self._dashboard.app.stores.directory.set_house_style(found.organization_id, style)
+            return await self.page(session, typed, refused=style)
+        await self._dashboard.app.stores.directory.set_house_style(session.organization_id, style)
         return go("/house-style", told="saved")
 
-    async def preview(self, found: DashboardSession, form: Form) -> Response[Any]:
-        await self._counting.admit(found, PREVIEWING)
+    async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
+        await self._counting.admit(session, PREVIEWING)
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
         refused = style if isinstance(style, Refusal) else None
-        shown = await preview_of_style(self._dashboard, found, style)
-        if found.is_partial:
-            return self._part(found, shown)
-        return await self.page(found, typed, refused=refused, preview=shown)
+        shown = await preview_of_style(self._dashboard, session, style)
+        if session.is_partial:
+            return self._part(session, shown)
+        return await self.page(session, typed, refused=refused, preview=shown)
 
-    async def preview_override(self, found: DashboardSession, form: Form) -> Response[Any]:
-        await self._counting.admit(found, PREVIEWING)
-        return self._part(found, await preview_of_override(self._dashboard, found, form))
+    async def preview_override(self, session: DashboardSession, form: Form) -> Response[Any]:
+        await self._counting.admit(session, PREVIEWING)
+        return self._part(session, await preview_of_override(self._dashboard, session, form))
 
-    def _part(self, found: DashboardSession, shown: ShownStyle) -> Response[Any]:
-        return self._pages.part(found, "house_style_preview.html", {"style_preview": shown, "partial": True})
+    def _part(self, session: DashboardSession, shown: ShownStyle) -> Response[Any]:
+        return self._pages.part(session, "house_style_preview.html", {"style_preview": shown, "partial": True})

@@ -53,11 +53,11 @@ class IntegrationRow:
         return name_of(self.integration)
 
 
-async def integration_of(dashboard: Dashboard, found: DashboardSession, integration_id: str) -> Integration:
+async def integration_of(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
     """Return an integration of the organization, or refuse with 404."""
     integration = None
     if is_own_id(integration_id):
-        integration = await dashboard.app.stores.directory.integration(found.organization_id, integration_id)
+        integration = await dashboard.app.stores.directory.integration(session.organization_id, integration_id)
     if integration is None:
         raise Refused(404, {"error": f"{UNKNOWN.message()}."})
     return integration
@@ -66,31 +66,33 @@ async def integration_of(dashboard: Dashboard, found: DashboardSession, integrat
 def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(f"{ROOT}/integrations", name="dashboard_integrations")
     async def integrations(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        shown = await rows(dashboard, found)
-        if found.is_partial:
-            return pages.part(found, "integrations_now.html", shown)
-        return pages.page(found, "integrations.html", {**shown, **no_form()}, title="Integrations", section=_SECTION)
+        session = await visit(dashboard, request)
+        shown = await rows(dashboard, session)
+        if session.is_partial:
+            return pages.part(session, "integrations_now.html", shown)
+        return pages.page(session, "integrations.html", {**shown, **no_form()}, title="Integrations", section=_SECTION)
 
     return [
         integrations,
-        *connecting_routes(dashboard, pages, lambda found: rows(dashboard, found)),
+        *connecting_routes(dashboard, pages, lambda session: rows(dashboard, session)),
         *_one_routes(dashboard, pages),
         *_ping_routes(dashboard, pages),
         *_secret_routes(dashboard, pages, Counting(dashboard)),
     ]
 
 
-async def rows(dashboard: Dashboard, found: DashboardSession) -> dict[str, Any]:
-    mine = found.organization_id
+async def rows(dashboard: Dashboard, session: DashboardSession) -> dict[str, Any]:
+    mine = session.organization_id
     connected = await dashboard.app.stores.directory.integrations(mine)
     newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
-    passed = await traffic(dashboard, found.organization)
-    none = no_traffic(dashboard, found.organization)
+    passed = await traffic(dashboard, session.organization)
+    none = no_traffic(dashboard, session.organization)
     return {
         "rows": [
-            IntegrationRow(integration=each, traffic=passed.get(each.id, none), newest=newest.get(each.id))
-            for each in connected
+            IntegrationRow(
+                integration=integration, traffic=passed.get(integration.id, none), newest=newest.get(integration.id)
+            )
+            for integration in connected
         ],
     }
 
@@ -98,15 +100,15 @@ async def rows(dashboard: Dashboard, found: DashboardSession) -> dict[str, Any]:
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
     async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        integration = await integration_of(dashboard, found, integration_id)
-        return await _page(dashboard, pages, found, integration)
+        session = await visit(dashboard, request)
+        integration = await integration_of(dashboard, session, integration_id)
+        return await _page(dashboard, pages, session, integration)
 
     async def switched(request: Request[Any, Any, Any], integration_id: str, *, enabled: bool) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        integration = await integration_of(dashboard, found, integration_id)
+        session, _ = await change(dashboard, request)
+        integration = await integration_of(dashboard, session, integration_id)
         if not await dashboard.app.stores.directory.enable_integration(
-            found.organization_id, integration.id, enabled=enabled
+            session.organization_id, integration.id, enabled=enabled
         ):
             raise Refused(404, {"error": f"{UNKNOWN.message()}."})
         return go(f"/integrations/{integration.id}", told="enabled" if enabled else "disabled")
@@ -125,20 +127,20 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
     async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        integration = await integration_of(dashboard, found, integration_id)
+        session, form = await change(dashboard, request)
+        integration = await integration_of(dashboard, session, integration_id)
         number = repository_id(form.text("repository"))
         if number is None or all(repository.id != number for repository in integration.repositories):
             raise Refused(404, {"error": "This integration has no such repository."})
         try:
             outcome = await _pinged(dashboard, integration, number)
         except SecretUnreadable as exc:
-            return await _page(dashboard, pages, found, integration, error=f"No ping was sent: {exc}.", status=409)
+            return await _page(dashboard, pages, session, integration, error=f"No ping was sent: {exc}.", status=409)
         if outcome is None:
             raise Refused(404, {"error": f"{UNKNOWN.message()}."})
         if isinstance(outcome, Rejected):
             error = f"The ping was refused with {outcome.status}: {outcome.error}."
-            return await _page(dashboard, pages, found, integration, error=error, status=outcome.status)
+            return await _page(dashboard, pages, session, integration, error=error, status=outcome.status)
         return go(f"/integrations/{integration.id}", told="pinged")
 
     return [ping]
@@ -171,24 +173,24 @@ def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         overlap = form.text("overlap")
         if overlap not in _OVERLAPS:
             error = "Choose how long the old secret goes on to verify."
-            return await _page(dashboard, pages, found, integration, error=error, status=422)
+            return await _page(dashboard, pages, session, integration, error=error, status=422)
         rotated = await dashboard.app.rotator.rotate(
-            found.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
+            session.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
         )
         if isinstance(rotated, Refusal):
             raise Refused(404, {"error": f"{rotated.message()}."})
-        told = isinstance(rotated.at_host, HostAnswer)
+        is_set_at_host = isinstance(rotated.at_host, HostAnswer)
         context = {
             "integration": integration,
             "provider": provider_of(integration),
             "name": name_of(integration),
             "urls": urls_of(dashboard, integration),
-            "secret": None if told else rotated.secret,
-            "refusal": None if told else rotated.at_host,
+            "secret": None if is_set_at_host else rotated.secret,
+            "refusal": None if is_set_at_host else rotated.at_host,
             "overlap_until": rotated.overlap_until,
             "overlaps": rotated.overlap_until > dashboard.app.clock.now(),
         }
-        return pages.page(found, "integration_rotated.html", context, title="Secret rotated", section=_SECTION)
+        return pages.page(session, "integration_rotated.html", context, title="Secret rotated", section=_SECTION)
 
     return [rotate]
 
@@ -208,28 +210,28 @@ def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]
 async def _page(
     dashboard: Dashboard,
     pages: Pages,
-    found: DashboardSession,
+    session: DashboardSession,
     integration: Integration,
     *,
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    mine = found.organization_id
+    mine = session.organization_id
     search = LogSearch(integration_ids=(integration.id,))
     entries = await dashboard.app.shares.lists(
         mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
     )
-    passed = await traffic(dashboard, found.organization)
+    passed = await traffic(dashboard, session.organization)
     context = {
         "integration": integration,
         "provider": provider_of(integration),
         "name": name_of(integration),
         "urls": urls_of(dashboard, integration),
-        "traffic": passed.get(integration.id) or no_traffic(dashboard, found.organization),
+        "traffic": passed.get(integration.id) or no_traffic(dashboard, session.organization),
         "entries": entries,
         "names": names_of([integration]),
         "overlaps": _OVERLAPS,
         "overlap": _USUAL_OVERLAP,
         "error": error,
     }
-    return pages.page(found, "integration.html", context, title=name_of(integration), section=_SECTION, status=status)
+    return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION, status=status)

@@ -17,13 +17,13 @@ _KINDS: Final[Mapping[JobEventType, str]] = {
 }
 
 
-async def job_of(dashboard: Dashboard, found: DashboardSession, job_id: str) -> Job | None:
-    return await dashboard.app.stores.jobs.job(found.organization_id, job_id) if is_own_id(job_id) else None
+async def job_of(dashboard: Dashboard, session: DashboardSession, job_id: str) -> Job | None:
+    return await dashboard.app.stores.jobs.job(session.organization_id, job_id) if is_own_id(job_id) else None
 
 
 def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     pages: Pages,
-    found: DashboardSession,
+    session: DashboardSession,
     job: Job,
     *,
     path: str,
@@ -39,7 +39,7 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     """
     status, events = job_status(job), job_events(job)
     version = f"{status}-{len(events)}"
-    if found.is_partial and found.query.get("seen") == version and status in _UNDER_WAY:
+    if session.is_partial and session.query.get("seen") == version and status in _UNDER_WAY:
         return nothing_new()
     context = {
         "path": path,
@@ -54,6 +54,6 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
         "made": made,
         "again": again,
     }
-    if found.is_partial:
-        return pages.part(found, "job_now.html", context)
-    return pages.page(found, "job.html", context, title=title, section=section)
+    if session.is_partial:
+        return pages.part(session, "job_now.html", context)
+    return pages.page(session, "job.html", context, title=title, section=section)

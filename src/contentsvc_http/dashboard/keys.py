@@ -69,7 +69,6 @@ class _Listed:
     key: ApiKey
     #: ``active``, ``expired`` or ``revoked``.
     state: str
-    #: Whether the session belongs to this key.
     is_own: bool
     #: The number of active keys that were issued with it, directly or not: they end with it.
     issued: int
@@ -80,26 +79,26 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
     async def page(
-        found: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+        session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
-        keys = await _listed(dashboard, counting, found)
-        ended = [each for each in keys if each.state != "active"]
-        own = found.signed_in.key
+        keys = await _listed(dashboard, counting, session)
+        ended = [key for key in keys if key.state != "active"]
+        own = session.signed_in.key
         context = {
-            "active": [each for each in keys if each.state == "active"],
+            "active": [key for key in keys if key.state == "active"],
             "ended": ended[:_ENDED],
             "ended_number": len(ended),
-            "may_issue": found.may_issue,
+            "may_issue": session.may_issue,
             "own": own,
             "window_s": WINDOW_S,
             "scopes": [(scope.value, text) for scope, text in _SCOPES.items() if scope in own.scopes],
             "name": form.text("name") if form else "",
             "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
             "expires": form.text("expires") if form else "",
-            "today": day_of(found.organization.time_zone, dashboard.app.clock.now()).isoformat(),
+            "today": day_of(session.organization.time_zone, dashboard.app.clock.now()).isoformat(),
             "faults": by_field(faults),
         }
-        return pages.page(found, "keys.html", context, title="API keys", section=_SECTION, status=status)
+        return pages.page(session, "keys.html", context, title="API keys", section=_SECTION, status=status)
 
     @get(f"{ROOT}/keys", name="dashboard_keys")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -107,39 +106,39 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @post(f"{ROOT}/keys", name="dashboard_key_issue")
     async def issue(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request, Scope.ADMIN)
+        session, form = await change(dashboard, request, Scope.ADMIN)
         scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
         faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
         try:
-            expires_at = _end_of(form.text("expires"), found.organization.time_zone)
+            expires_at = _end_of(form.text("expires"), session.organization.time_zone)
         except (ValueError, OverflowError):
             expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
         if faults:
-            return await page(found, form, faults=faults, status=422)
-        await counting.admit(found, ISSUING_KEYS)
+            return await page(session, form, faults=faults, status=422)
+        await counting.admit(session, ISSUING_KEYS)
         issued = await dashboard.app.operator.issue_key(
-            found.organization,
+            session.organization,
             name=form.text("name"),
             scopes=scopes,
             expires_at=expires_at,
-            issuer=found.signed_in.key,
+            issuer=session.signed_in.key,
         )
         if isinstance(issued, Refusal):
             status = 409 if issued.kind is RefusalKind.LIMIT else 422
-            return await page(found, form, faults=_REFUSALS.faults(issued), status=status)
-        # The key is shown on this page only, which cannot be reloaded.
+            return await page(session, form, faults=_REFUSALS.faults(issued), status=status)
+        # The page cannot be reloaded: the key is shown here only.
         return pages.page(
-            found, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
+            session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
         )
 
     @post(f"{ROOT}/keys/{{prefix:str}}/revoke", name="dashboard_key_revoke")
     async def revoke(request: Request[Any, Any, Any], prefix: FromPath[str]) -> Response[Any]:
-        found, _form = await change(dashboard, request, Scope.ADMIN)
+        session, _form = await change(dashboard, request, Scope.ADMIN)
         key = await dashboard.app.stores.keys.key(prefix) if is_own_id(prefix) else None
-        if key is None or key.organization_id != found.organization_id:
+        if key is None or key.organization_id != session.organization_id:
             raise Refused(404, {"error": "There is no such key."})
         await dashboard.app.stores.keys.revoke(key.prefix, dashboard.app.clock.now())
-        own = await dashboard.app.stores.keys.key(found.signed_in.key.prefix)
+        own = await dashboard.app.stores.keys.key(session.signed_in.key.prefix)
         if own is None or own.revoked_at is not None:
             # The visitor's own key has ended, or its issuer: the session has ended with it.
             return go("/sign-in", told="signed-out")
@@ -148,12 +147,11 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [listed, issue, revoke]
 
 
-async def _listed(dashboard: Dashboard, counting: Counting, found: DashboardSession) -> list[_Listed]:
-    now, own = dashboard.app.clock.now(), found.signed_in.key.prefix
-    newest_first = list(await dashboard.app.stores.keys.keys(found.organization_id))[::-1]
+async def _listed(dashboard: Dashboard, counting: Counting, session: DashboardSession) -> list[_Listed]:
+    now, own = dashboard.app.clock.now(), session.signed_in.key.prefix
+    newest_first = list(await dashboard.app.stores.keys.keys(session.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
     active = {key.prefix for key in keys if is_active(key, now)}
-    # Ended keys are refused, so their use of limits is not shown.
     used = await counting.used(active)
     issued: dict[str | None, list[str]] = {}
     for key in keys:
@@ -171,11 +169,11 @@ async def _listed(dashboard: Dashboard, counting: Counting, found: DashboardSess
 
 
 def _descendants(prefix: str, issued: Mapping[str | None, Sequence[str]]) -> list[str]:
-    found = list(issued.get(prefix, ()))
-    for each in found:
+    descendants = list(issued.get(prefix, ()))
+    for descendant in descendants:
         # The loop reads the list while it grows: each key has one issuer, which precedes it.
-        found.extend(issued.get(each, ()))
-    return found
+        descendants.extend(issued.get(descendant, ()))
+    return descendants
 
 
 def _used(rate: Rate, number: int) -> _Used:

@@ -35,34 +35,36 @@ _MOST_BYTES: Final = 1024 * 1024
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(_PATH, name="dashboard_log")
     async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        entry = await _listed(dashboard, found, log_id)
-        if not found.is_partial:
-            return await _page(dashboard, pages, found, entry)
-        if found.query.get("part") != "row":
+        session = await visit(dashboard, request)
+        entry = await _listed(dashboard, session, log_id)
+        if not session.is_partial:
+            return await _page(dashboard, pages, session, entry)
+        if session.query.get("part") != "row":
             return pages.part(
-                found, "log_led.html", {"entry": entry, "led": await dashboard.app.delivery_trails.record_trail(entry)}
+                session,
+                "log_led.html",
+                {"entry": entry, "led": await dashboard.app.delivery_trails.record_trail(entry)},
             )
         if entry.status is LogStatus.PENDING:
             return nothing_new()
-        names = await all_names(dashboard, found.organization_id)
-        return pages.part(found, "log_row.html", {"entry": entry, "names": names})
+        names = await all_names(dashboard, session.organization_id)
+        return pages.part(session, "log_row.html", {"entry": entry, "names": names})
 
     @get(f"{_PATH}/raw", name="dashboard_log_raw")
     async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        entry = await _listed(dashboard, found, log_id)
-        text = await dashboard.app.shares.heavy(found.organization_id, lambda: _raw(dashboard, entry))
+        session = await visit(dashboard, request)
+        entry = await _listed(dashboard, session, log_id)
+        text = await dashboard.app.shares.heavy(session.organization_id, lambda: _raw(dashboard, entry))
         return Response(text, media_type="text/plain", headers=HEADERS)
 
     @post(f"{_PATH}/replay", name="dashboard_log_replay")
     async def replay(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        entry = await _listed(dashboard, found, log_id)
-        replayed = await dashboard.app.replayer.replay(found.organization_id, log_id)
+        session, _ = await change(dashboard, request)
+        entry = await _listed(dashboard, session, log_id)
+        replayed = await dashboard.app.replayer.replay(session.organization_id, log_id)
         if isinstance(replayed, Refusal):
             error = f"Not replayed. {_REFUSALS.sentence(replayed)}"
-            return await _page(dashboard, pages, found, entry, error=error, status=409)
+            return await _page(dashboard, pages, session, entry, error=error, status=409)
         return await _replayed(dashboard, entry, replayed)
 
     return [show, raw, replay]
@@ -93,8 +95,8 @@ async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | N
     return whole, await asyncio.to_thread(lambda: shown(whole.payload))
 
 
-async def _listed(dashboard: Dashboard, found: DashboardSession, log_id: str) -> ListedEntry:
-    entry = await dashboard.app.stores.read_model.entry(found.organization_id, log_id) if is_own_id(log_id) else None
+async def _listed(dashboard: Dashboard, session: DashboardSession, log_id: str) -> ListedEntry:
+    entry = await dashboard.app.stores.read_model.entry(session.organization_id, log_id) if is_own_id(log_id) else None
     if entry is None:
         raise Refused(404, {"error": _UNKNOWN})
     return entry
@@ -103,19 +105,19 @@ async def _listed(dashboard: Dashboard, found: DashboardSession, log_id: str) ->
 async def _page(
     dashboard: Dashboard,
     pages: Pages,
-    found: DashboardSession,
+    session: DashboardSession,
     entry: ListedEntry,
     *,
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    integration = await dashboard.app.stores.directory.integration(found.organization_id, entry.integration_id)
+    integration = await dashboard.app.stores.directory.integration(session.organization_id, entry.integration_id)
     is_message = is_message_log(entry)
     endpoint = None
     if is_message:
-        endpoint = await dashboard.app.stores.endpoints.endpoint(found.organization_id, entry.integration_id)
+        endpoint = await dashboard.app.stores.endpoints.endpoint(session.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
-    whole, payload = await dashboard.app.shares.heavy(found.organization_id, lambda: _shown(dashboard, entry))
+    whole, payload = await dashboard.app.shares.heavy(session.organization_id, lambda: _shown(dashboard, entry))
     explained = await dashboard.app.diagnoses.explain(entry)
     context: dict[str, Any] = {
         "entry": entry,
@@ -132,15 +134,15 @@ async def _page(
         "event": None if whole is None else _event(whole),
         "left_out": 0 if whole is None else whole.left_out,
         "led": await dashboard.app.delivery_trails.record_trail(entry),
-        "can_be_replayed": found.may_write and (is_message or entry.event is not None),
+        "can_be_replayed": session.may_write and (is_message or entry.event is not None),
         "error": error,
     }
-    return pages.page(found, "log.html", context, title=entry.title, section="logs", status=status)
+    return pages.page(session, "log.html", context, title=entry.title, section="logs", status=status)
 
 
 def _repository(integration: Integration | None, repository_id: int) -> str | None:
     repositories = () if integration is None else integration.repositories
-    return next((each.full_name for each in repositories if each.id == repository_id), None)
+    return next((repository.full_name for repository in repositories if repository.id == repository_id), None)
 
 
 def _event(entry: LogEntry) -> Mapping[str, Any] | None:

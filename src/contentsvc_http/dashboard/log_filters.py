@@ -40,20 +40,16 @@ class LogFilters:
 
     @property
     def query(self) -> str:
-        """Return the query string of the filters, for the first part of the list; empty, or with its question mark."""
         return self._spelled({})
 
     @property
     def other_way(self) -> str:
-        """Return the query string with live updates toggled."""
         return evolve(self, live=not self.live).query
 
     def older(self, than: Cursor) -> str:
-        """Return the query string of the next part of the list."""
         return self._spelled({"before": written_cursor(than)})
 
     def newer(self, than: Cursor, rows: int) -> str:
-        """Return the query string of an update, for a page with ``rows`` rows."""
         return self._spelled({"after": written_cursor(than), "rows": str(rows)})
 
     def _spelled(self, more: Mapping[str, str]) -> str:

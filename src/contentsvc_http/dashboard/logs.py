@@ -24,23 +24,27 @@ _PATH: Final = f"{ROOT}/integrations/logs"
 def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(_PATH, name="dashboard_logs")
     async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        filters, fault = read_log_filters(found.query)
-        if found.is_partial and filters.after is not None:
-            return await _newer(dashboard, pages, found, filters)
-        context = await _found(dashboard, found, filters, fault)
+        session = await visit(dashboard, request)
+        filters, fault = read_log_filters(session.query)
+        if session.is_partial and filters.after is not None:
+            return await _newer(dashboard, pages, session, filters)
+        context = await _found(dashboard, session, filters, fault)
         status = 200 if fault is None else 400
-        if found.is_partial:
-            return _addressed(pages.part(found, "logs_part.html", {**context, "told_new": ""}, status=status), filters)
-        return pages.page(found, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status)
+        if session.is_partial:
+            return _addressed(
+                pages.part(session, "logs_part.html", {**context, "told_new": ""}, status=status), filters
+            )
+        return pages.page(
+            session, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status
+        )
 
     return [logs, *replay_routes(dashboard, pages), *log_entry_routes(dashboard, pages)]
 
 
 async def _found(
-    dashboard: Dashboard, found: DashboardSession, filters: LogFilters, fault: str | None
+    dashboard: Dashboard, session: DashboardSession, filters: LogFilters, fault: str | None
 ) -> dict[str, Any]:
-    mine = found.organization_id
+    mine = session.organization_id
     entries: Sequence[ListedEntry] = ()
     # An invalid filter matches nothing.
     if fault is None:
@@ -58,7 +62,7 @@ async def _found(
         "names": names,
         "outcomes": outcomes(),
         "statuses": statuses(),
-        "may_write": found.may_write,
+        "may_write": session.may_write,
         "events": EVENTS,
         "most_text": MOST_TEXT,
         "is_first": is_first,
@@ -67,22 +71,22 @@ async def _found(
     }
 
 
-async def _newer(dashboard: Dashboard, pages: Pages, found: DashboardSession, filters: LogFilters) -> Response[Any]:
+async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, filters: LogFilters) -> Response[Any]:
     """Return the new entries: rows to prepend, or the whole list if they are too many.
 
     An entry that is stored after a later one was shown appears when the list is loaded anew.
     """
-    mine = found.organization_id
+    mine = session.organization_id
     entries = await dashboard.app.shares.lists(
         mine, lambda: dashboard.app.stores.read_model.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
     )
     if not entries:
         return nothing_new()
     number = len(entries)
-    told = f"{f'more than {_PAGE}' if number > _PAGE else number} new {'delivery' if number == 1 else 'deliveries'}"
+    notice = f"{f'more than {_PAGE}' if number > _PAGE else number} new {'delivery' if number == 1 else 'deliveries'}"
     if filters.after == BEGINNING or number > _PAGE or filters.rows + number > _MOST_ROWS:
-        context = await _found(dashboard, found, filters, None)
-        anew = pages.part(found, "logs_part.html", {**context, "told_new": told})
+        context = await _found(dashboard, session, filters, None)
+        anew = pages.part(session, "logs_part.html", {**context, "told_new": notice})
         # The script's target is a row, which new rows replace; here it must be the whole list.
         anew.headers.update({"HX-Retarget": "#found", "HX-Reswap": "innerHTML"})
         return anew
@@ -91,9 +95,9 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: DashboardSession, fi
         "entries": entries,
         "names": await all_names(dashboard, mine),
         "polls": filters.newer(Cursor.of(entries[0]), filters.rows + number),
-        "told_new": told,
+        "told_new": notice,
     }
-    return pages.part(found, "logs_new.html", context)
+    return pages.part(session, "logs_new.html", context)
 
 
 def _newest(entries: Sequence[ListedEntry]) -> Cursor:

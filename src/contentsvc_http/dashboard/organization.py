@@ -18,7 +18,7 @@ _REFUSALS: Final = FormRefusals(fields={"time_zone": "time_zone"}, labels={"time
 
 
 def organization_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    def page(found: DashboardSession, typed: str, refused: Refusal | None = None) -> Response[Any]:
+    def page(session: DashboardSession, typed: str, refused: Refusal | None = None) -> Response[Any]:
         shown = {
             "typed": typed,
             "zones": zone_names(),
@@ -26,24 +26,24 @@ def organization_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHan
         }
         status = 200 if refused is None else _INVALID
         return pages.page(
-            found, "organization.html", shown, title="Organization", section="organization", status=status
+            session, "organization.html", shown, title="Organization", section="organization", status=status
         )
 
     @get(_PATH, name="dashboard_organization")
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return page(found, found.organization.time_zone.key)
+        session = await visit(dashboard, request)
+        return page(session, session.organization.time_zone.key)
 
     @post(_PATH, name="dashboard_organization_save")
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
+        session, form = await change(dashboard, request)
         typed = form.text("time_zone")
-        wanted = read_command(ChangeOrganization, {"time_zone": typed})
-        refused = wanted
-        if not isinstance(wanted, Refusal):
-            refused = await dashboard.app.operator.change_organization(found.organization, wanted)
+        command = read_command(ChangeOrganization, {"time_zone": typed})
+        refused = command
+        if not isinstance(command, Refusal):
+            refused = await dashboard.app.operator.change_organization(session.organization, command)
         if isinstance(refused, Refusal):
-            return page(found, typed, refused)
+            return page(session, typed, refused)
         return go("/organization", told="saved")
 
     return [show, save]

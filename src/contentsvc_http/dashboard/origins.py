@@ -6,7 +6,6 @@ from typing import Any, Final, cast, final
 import msgspec
 from attrs import field, frozen
 
-#: Keys of the worker that the page shows in words.
 _TOLD: Final = frozenset(
     {
         *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
@@ -26,33 +25,32 @@ class Origin:
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     event_types: tuple[str, ...] = field(converter=tuple, default=())
     delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
-    #: Parts of the request that the post lacks, and why.
     warnings: tuple[str, ...] = field(converter=tuple, default=())
     more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
 
 
 def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
     """Read a post's source metadata, which older versions may have written in other forms."""
-    given = metadata or {}
+    values = metadata or {}
     return Origin(
-        trigger_id=_text(given, "triggerId"),
-        job_id=_text(given, "jobId"),
-        schedule_id=_text(given, "scheduleId"),
-        brand_id=_text(given, "brandIdentityId"),
-        writer=_text(given, "writer"),
-        repositories=_texts(given, "repositories"),
-        event_types=_texts(given, "eventTypes"),
-        delivery_ids=_texts(given, "deliveryIds"),
-        warnings=_texts(given, "warnings"),
-        more=[(name, msgspec.json.encode(value).decode()) for name, value in given.items() if name not in _TOLD],
+        trigger_id=_text(values, "triggerId"),
+        job_id=_text(values, "jobId"),
+        schedule_id=_text(values, "scheduleId"),
+        brand_id=_text(values, "brandIdentityId"),
+        writer=_text(values, "writer"),
+        repositories=_texts(values, "repositories"),
+        event_types=_texts(values, "eventTypes"),
+        delivery_ids=_texts(values, "deliveryIds"),
+        warnings=_texts(values, "warnings"),
+        more=[(name, msgspec.json.encode(value).decode()) for name, value in values.items() if name not in _TOLD],
     )
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value: object = given.get(name)
+def _text(values: Mapping[str, Any], name: str) -> str:
+    value: object = values.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _texts(given: Mapping[str, Any], name: str) -> list[str]:
-    value: object = given.get(name)
-    return [each for each in cast("list[object]", value) if isinstance(each, str)] if isinstance(value, list) else []
+def _texts(values: Mapping[str, Any], name: str) -> list[str]:
+    value: object = values.get(name)
+    return [text for text in cast("list[object]", value) if isinstance(text, str)] if isinstance(value, list) else []

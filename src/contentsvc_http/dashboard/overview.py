@@ -33,12 +33,12 @@ _ONE: Final = PageRequest(limit=1)
 def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(ROOT, name="dashboard_overview")
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        mine = found.organization_id
-        context = await dashboard.app.shares.lists(mine, lambda: _shown(dashboard, found.organization))
-        if found.is_partial:
-            return pages.part(found, "overview_now.html", context)
-        return pages.page(found, "overview.html", context, title="Overview", section="overview")
+        session = await visit(dashboard, request)
+        mine = session.organization_id
+        context = await dashboard.app.shares.lists(mine, lambda: _shown(dashboard, session.organization))
+        if session.is_partial:
+            return pages.part(session, "overview_now.html", context)
+        return pages.page(session, "overview.html", context, title="Overview", section="overview")
 
     return [overview]
 
@@ -63,7 +63,7 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
         refused=daily.totals["failed"] > 0 and not arrived,
         has_trigger=await _has_trigger(dashboard, mine),
         has_post=posts_total > 0,
-        is_public=any(each.is_public for each in await dashboard.app.changelog_editor.all_of(organization)),
+        is_public=any(changelog.is_public for changelog in await dashboard.app.changelog_editor.all_of(organization)),
     )
     activity = await activity_of(dashboard, mine, await read_model.runs(mine, limit=_NEWEST))
     return {

@@ -47,7 +47,6 @@ _TOLD: Final = {
     "requested": "Started. The result appears here.",
     "signed-out": "You are signed out.",
 }
-#: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -94,9 +93,9 @@ class Pages:
         status: int = 200,
     ) -> Template:
         """Return a page. ``section`` is the entry of the navigation, and ``title`` the title of the browser tab."""
-        told = _TOLD.get(visit.query.get("told", ""))
+        notice = _TOLD.get(visit.query.get("told", ""))
         return self.part(
-            visit, template, {"title": title, "section": section, "told": told, **(context or {})}, status=status
+            visit, template, {"title": title, "section": section, "told": notice, **(context or {})}, status=status
         )
 
     def part(

@@ -40,7 +40,7 @@ def payload_text(payload: object) -> str:
 
 def visible(text: str) -> str:
     """Return ``text`` with escapes in place of invisible and reordering characters."""
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def beginning(text: str) -> str:

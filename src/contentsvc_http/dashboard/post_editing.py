@@ -117,20 +117,22 @@ class _Editor:
         self._pages = pages
         self._counting = counting
 
-    async def post(self, found: DashboardSession, post_id: str) -> Post | None:
+    async def post(self, session: DashboardSession, post_id: str) -> Post | None:
         known = is_own_id(post_id)
-        return await self._dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
+        return await self._dashboard.app.stores.posts.post(session.organization_id, post_id) if known else None
 
-    async def preview(self, found: DashboardSession, markdown: str) -> str | None:
+    async def preview(self, session: DashboardSession, markdown: str) -> str | None:
         """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
         if len(markdown) > MARKDOWN_LIMIT:
             return None
         dashboard = self._dashboard
-        return await dashboard.app.shares.heavy(found.organization_id, lambda: dashboard.app.renderer.render(markdown))
+        return await dashboard.app.shares.heavy(
+            session.organization_id, lambda: dashboard.app.renderer.render(markdown)
+        )
 
     async def page(
         self,
-        found: DashboardSession,
+        session: DashboardSession,
         post: Post | None,
         text: _Text,
         *,
@@ -145,65 +147,65 @@ class _Editor:
             "text": text,
             "faults": by_field(faults),
             "conflict": conflict,
-            "preview": await self.preview(found, text.markdown),
+            "preview": await self.preview(session, text.markdown),
             "social": social_card(text.content_type, text.markdown),
             "labels": tuple(Label),
             "content_types": CONTENT,
             "is_new": is_new,
             "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
-            "least": local_time(found.organization.time_zone, self._dashboard.app.clock.now()).strftime(_MINUTE),
+            "least": local_time(session.organization.time_zone, self._dashboard.app.clock.now()).strftime(_MINUTE),
             "error": error,
         }
         title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
-        return self._pages.page(found, "post_edit.html", context, title=title, section="posts", status=status)
+        return self._pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
 
-    async def save(self, found: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
-        standing = await self.post(found, post_id)
+    async def save(self, session: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
+        standing = await self.post(session, post_id)
         if standing is None:
-            return await self._gone(found, text)
+            return await self._gone(session, text)
         values = text.values(
-            found.organization.time_zone, is_draft=standing.status is PostStatus.DRAFT, publishes=publishes
+            session.organization.time_zone, is_draft=standing.status is PostStatus.DRAFT, publishes=publishes
         )
         if (fault := post_fault(values)) is not None:
-            return await self.page(found, standing, text, faults=_REFUSALS.faults(fault), status=422)
-        if (refused := await self._counting.refusal(found, *EDITING)) is not None:
-            return await self.page(found, standing, text, error=refused, status=429)
+            return await self.page(session, standing, text, faults=_REFUSALS.faults(fault), status=422)
+        if (refused := await self._counting.refusal(session, *EDITING)) is not None:
+            return await self.page(session, standing, text, error=refused, status=429)
         done = await self._dashboard.app.post_editor.change(
-            found.organization_id,
+            session.organization_id,
             post_id,
             ChangePost(**values),
             if_=lambda post: entity_tag(post) == text.seen,
-            author=found.signed_in.key.prefix,
+            author=session.signed_in.key.prefix,
         )
         if isinstance(done, Post):
             return go(f"/posts/{done.id}", told=_told(done, publishes=publishes))
         if done.kind is RefusalKind.INVALID:
-            return await self.page(found, standing, text, faults=_REFUSALS.faults(done), status=422)
-        standing = await self.post(found, post_id)
+            return await self.page(session, standing, text, faults=_REFUSALS.faults(done), status=422)
+        standing = await self.post(session, post_id)
         if standing is None:
-            return await self._gone(found, text)
+            return await self._gone(session, text)
         # A second submission overwrites the new version, which the page has shown.
         text = evolve(text, seen=entity_tag(standing))
-        return await self.page(found, standing, text, error=_CHANGED, conflict=True, status=409)
+        return await self.page(session, standing, text, error=_CHANGED, conflict=True, status=409)
 
-    async def create(self, found: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
+    async def create(self, session: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
         values: dict[str, Any] = {
-            **text.values(found.organization.time_zone, is_draft=True, publishes=publishes),
+            **text.values(session.organization.time_zone, is_draft=True, publishes=publishes),
             "content_type": text.content_type,
             "repository": text.repository or None,
         }
         fault = post_fault(values)
-        if fault is None and (refused := await self._counting.refusal(found, *_CREATING)) is not None:
-            return await self.page(found, None, text, error=refused, is_new=True, status=429)
-        made = fault or await self._dashboard.app.post_editor.create(
-            found.organization_id, CreatePost(**values), author=found.signed_in.key.prefix
+        if fault is None and (refused := await self._counting.refusal(session, *_CREATING)) is not None:
+            return await self.page(session, None, text, error=refused, is_new=True, status=429)
+        created = fault or await self._dashboard.app.post_editor.create(
+            session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
         )
-        if isinstance(made, Refusal):
-            return await self.page(found, None, text, faults=_REFUSALS.faults(made), is_new=True, status=422)
-        return go(f"/posts/{made.id}", told=_told(made, publishes=publishes, otherwise="created"))
+        if isinstance(created, Refusal):
+            return await self.page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
+        return go(f"/posts/{created.id}", told=_told(created, publishes=publishes, otherwise="created"))
 
-    async def _gone(self, found: DashboardSession, text: _Text) -> Response[Any]:
-        return await self.page(found, None, text, error=_GONE, status=404)
+    async def _gone(self, session: DashboardSession, text: _Text) -> Response[Any]:
+        return await self.page(session, None, text, error=_GONE, status=404)
 
 
 def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
@@ -214,28 +216,28 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
     @get(f"{ROOT}/posts/new", name="dashboard_post_new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await editor.page(found, None, _Text(), is_new=True) if found.may_write else go("/posts")
+        session = await visit(dashboard, request)
+        return await editor.page(session, None, _Text(), is_new=True) if session.may_write else go("/posts")
 
     @post(f"{ROOT}/posts/new", name="dashboard_post_create", request_max_body_size=_MAX_FORM)
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        return await editor.create(found, _Text.of_form(form), publishes=form.text("then") == "publish")
+        session, form = await change(dashboard, request)
+        return await editor.create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
 
     @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")
     async def edit(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        shown = await editor.post(found, post_id)
+        session = await visit(dashboard, request)
+        shown = await editor.post(session, post_id)
         if shown is None:
             raise no_post()
-        if not found.may_write:
+        if not session.may_write:
             return go(f"/posts/{shown.id}")
-        return await editor.page(found, shown, _Text.of_post(shown, found.organization.time_zone))
+        return await editor.page(session, shown, _Text.of_post(shown, session.organization.time_zone))
 
     @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save", request_max_body_size=_MAX_FORM)
     async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        return await editor.save(found, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
+        session, form = await change(dashboard, request)
+        return await editor.save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
 
     return [begin, create, edit, save]
 
@@ -243,22 +245,22 @@ def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
 def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: _Editor) -> HTTPRouteHandler:
     @post(f"{ROOT}/posts/preview", name="dashboard_post_preview", request_max_body_size=_MAX_FORM)
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        await counting.admit(found, PREVIEWING)
+        session, form = await change(dashboard, request)
+        await counting.admit(session, PREVIEWING)
         text = _Text.of_form(form)
-        if found.is_partial:
+        if session.is_partial:
             context = {
-                "preview": await editor.preview(found, text.markdown),
+                "preview": await editor.preview(session, text.markdown),
                 "social": social_card(text.content_type, text.markdown),
             }
-            return pages.part(found, "post_preview.html", context)
+            return pages.part(session, "post_preview.html", context)
         # Without scripts, the page is shown again with all typed values.
         if not form.text("post"):
-            return await editor.page(found, None, text, is_new=True)
-        standing = await editor.post(found, form.text("post"))
+            return await editor.page(session, None, text, is_new=True)
+        standing = await editor.post(session, form.text("post"))
         if standing is None:
             raise no_post()
-        return await editor.page(found, standing, text)
+        return await editor.page(session, standing, text)
 
     return preview
 

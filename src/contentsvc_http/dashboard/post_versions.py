@@ -29,31 +29,31 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
     @post(f"{ROOT}/posts/{{post_id:str}}/versions", name="dashboard_post_restore")
     async def restore(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        if (refused := await counting.refusal(found, *_RESTORING)) is not None:
-            return await page(found, post_id, error=refused, status=429)
+        session, form = await change(dashboard, request)
+        if (refused := await counting.refusal(session, *_RESTORING)) is not None:
+            return await page(session, post_id, error=refused, status=429)
         seen = form.text("seen")
         done = await dashboard.app.post_editor.restore(
-            found.organization_id,
+            session.organization_id,
             post_id,
             read_number(form.text("number")),
             if_=lambda standing: entity_tag(standing) == seen,
-            author=found.signed_in.key.prefix,
+            author=session.signed_in.key.prefix,
         )
         if isinstance(done, Refusal):
-            return await page(found, post_id, error=sentence(done.message()), status=409)
+            return await page(session, post_id, error=sentence(done.message()), status=409)
         return go(f"/posts/{done.id}", told="restored")
 
     async def page(
-        found: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
+        session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
     ) -> Response[Any]:
-        mine = found.organization_id
+        mine = session.organization_id
         shown = await dashboard.app.stores.posts.post(mine, post_id) if is_own_id(post_id) else None
         kept = await dashboard.app.post_editor.versions(mine, post_id)
         if shown is None or isinstance(kept, Refusal):
             raise no_post()
-        number = read_number(found.query.get("number", ""))
-        chosen = next((each for each in kept if each.number == number), kept[0])
+        number = read_number(session.query.get("number", ""))
+        chosen = next((version for version in kept if version.number == number), kept[0])
         context = {
             "post": shown,
             "seen": entity_tag(shown),
@@ -63,13 +63,13 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "error": error,
         }
         title = f"Versions of {shown.title}"
-        return pages.page(found, "post_versions.html", context, title=title, section="posts", status=status)
+        return pages.page(session, "post_versions.html", context, title=title, section="posts", status=status)
 
     return [versions, restore]
 
 
 def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:
-    before = next((each for each in kept if each.number < chosen.number), None)
+    before = next((version for version in kept if version.number < chosen.number), None)
     if before is None:
         return {"before": None, "lines": ()}
     lines = differences(before.text.markdown, chosen.text.markdown)
@@ -79,11 +79,11 @@ def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, 
 def _near(lines: Sequence[DiffLine]) -> list[DiffLine | None]:
     """Return the changed lines with some lines around them; ``None`` is in the place of left out lines."""
     changed = [place for place, line in enumerate(lines) if line.mark != "same"]
-    wanted = {near for place in changed for near in range(place - _AROUND, place + _AROUND + 1)}
-    found: list[DiffLine | None] = []
+    shown = {near for place in changed for near in range(place - _AROUND, place + _AROUND + 1)}
+    near_lines: list[DiffLine | None] = []
     for place, line in enumerate(lines):
-        if place in wanted:
-            found.append(line)
-        elif found and found[-1] is not None:
-            found.append(None)
-    return found
+        if place in shown:
+            near_lines.append(line)
+        elif near_lines and near_lines[-1] is not None:
+            near_lines.append(None)
+    return near_lines

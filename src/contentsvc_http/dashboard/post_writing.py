@@ -25,14 +25,14 @@ _SECTION: Final = "posts"
 
 def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     async def page(
-        found: DashboardSession,
+        session: DashboardSession,
         form: Form | None,
         *,
         faults: Mapping[str, str] | None = None,
         error: str | None = None,
         status: int = 200,
     ) -> Response[Any]:
-        sources = sources_of(await dashboard.app.stores.directory.integrations(found.organization_id))
+        sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
         context = {
             "sources": [(source, _value(source)) for source in sources],
             "ticked": {_value(source) for source in sources} if form is None else set(form.texts("repository")),
@@ -40,53 +40,53 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "content_type": ContentType.CHANGELOG.value if form is None else form.text("contentType"),
             "lookbacks": LOOKBACKS,
             "lookback": DEFAULT_LOOKBACK.value if form is None else form.text("lookbackWindow"),
-            "brands": await dashboard.app.stores.brands.identities(found.organization_id),
+            "brands": await dashboard.app.stores.brands.identities(session.organization_id),
             "brand_id": "" if form is None else form.text("brandIdentityId"),
             "commits": form is None or form.is_on("commits"),
             "releases": form is None or form.is_on("releases"),
             "faults": by_field(faults),
             "error": error,
         }
-        return pages.page(found, "post_write.html", context, title="Write a post", section=_SECTION, status=status)
+        return pages.page(session, "post_write.html", context, title="Write a post", section=_SECTION, status=status)
 
     @get(f"{ROOT}/posts/write", name="dashboard_post_write")
     async def write(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await page(found, None) if found.may_write else go("/posts")
+        session = await visit(dashboard, request)
+        return await page(session, None) if session.may_write else go("/posts")
 
     @post(f"{ROOT}/posts/write", name="dashboard_post_ask")
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        sources = sources_of(await dashboard.app.stores.directory.integrations(found.organization_id))
-        wanted = _wanted(form, sources)
-        if isinstance(wanted, dict):
-            return await page(found, form, faults=wanted, status=422)
-        if (refused := await counting.refusal(found, *_WRITING)) is not None:
-            return await page(found, form, error=refused, status=429)
-        job = await dashboard.app.generator.request(found.organization_id, wanted)
+        session, form = await change(dashboard, request)
+        sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
+        command = _wanted(form, sources)
+        if isinstance(command, dict):
+            return await page(session, form, faults=command, status=422)
+        if (refused := await counting.refusal(session, *_WRITING)) is not None:
+            return await page(session, form, error=refused, status=429)
+        job = await dashboard.app.generator.request(session.organization_id, command)
         if isinstance(job, Refusal):
-            return await page(found, form, error=f"{job.message()}.", status=422)
+            return await page(session, form, error=f"{job.message()}.", status=422)
         return go(f"/posts/jobs/{job.id}")
 
     @get(f"{ROOT}/posts/jobs/{{job_id:str}}", name="dashboard_post_job")
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        job = await job_of(dashboard, found, job_id)
-        asked = None if job is None else job.asked
-        if job is None or not isinstance(asked, Generation):
+        session = await visit(dashboard, request)
+        job = await job_of(dashboard, session, job_id)
+        cause = None if job is None else job.asked
+        if job is None or not isinstance(cause, Generation):
             raise Refused(404, {"error": "There is no such request for a post."})
-        kind = CONTENT[asked.content_type]
+        kind = CONTENT[cause.content_type]
         return job_page(
             pages,
-            found,
+            session,
             job,
             path=f"/posts/jobs/{job.id}",
             title=f"Writing: {kind}",
             section=_SECTION,
             facts=[
                 ("Type", kind),
-                ("About", LOOKBACKS[asked.lookback]),
-                ("Repositories", ", ".join(source.full_name for source in asked.sources)),
+                ("About", LOOKBACKS[cause.lookback]),
+                ("Repositories", ", ".join(source.full_name for source in cause.sources)),
             ],
             made=None if job.run.post_id is None else (f"/posts/{job.run.post_id}", "Read the post"),
             again=("/posts/write", "Write another post"),
@@ -109,7 +109,7 @@ def _wanted(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[s
         faults["material"] = "Tick commits, releases, or both."
     if faults:
         return faults
-    names = [(provider, name) for provider, _, name in (each.partition("/") for each in ticked)]
+    names = [(provider, name) for provider, _, name in (value.partition("/") for value in ticked)]
     return GenerationRequest(
         content_type=ContentType(form.text("contentType")),
         lookback=Lookback(form.text("lookbackWindow")),

@@ -56,9 +56,11 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         query = _query(chosen, brands, found.organization.time_zone)
         page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
-            asked = PageRequest.read(limit=str(_PER_PAGE), page=found.query.get("page"))
-            mine, wanted = found.organization_id, query
-            page = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.posts.page(mine, wanted, asked))
+            page_request = PageRequest.read(limit=str(_PER_PAGE), page=session.query.get("page"))
+            mine, filters = session.organization_id, query
+            page = await dashboard.app.shares.lists(
+                mine, lambda: dashboard.app.stores.posts.page(mine, filters, page_request)
+            )
         link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
         if isinstance(page, Refusal):
             # The posts of this page were deleted, or no longer match the filters.
@@ -74,37 +76,37 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "statuses": [status.value for status in PostStatus],
             "labels": tuple(Label),
             "labels_of": labels_of,
-            "repositories": await _repositories(dashboard, found),
+            "repositories": await _repositories(dashboard, session),
             "brands": brands,
             "error": query.message() if isinstance(query, Refusal) else None,
         }
         return pages.page(
-            found, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
+            session, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
         )
 
     @get(f"{ROOT}/posts/{{post_id:str}}", name="dashboard_post")
     async def shown(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await _show(dashboard, pages, found, post_id)
+        session = await visit(dashboard, request)
+        return await _show(dashboard, pages, session, post_id)
 
     return [listed, shown]
 
 
 def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     async def standing(request: Request[Any, Any, Any], post_id: str, status: PostStatus) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        if (refused := await counting.refusal(found, *EDITING)) is not None:
-            return await _show(dashboard, pages, found, post_id, error=refused, status=429)
+        session, form = await change(dashboard, request)
+        if (refused := await counting.refusal(session, *EDITING)) is not None:
+            return await _show(dashboard, pages, session, post_id, error=refused, status=429)
         seen = form.text("seen")
         done = await dashboard.app.post_editor.change(
-            found.organization_id,
+            session.organization_id,
             post_id,
             ChangePost(status=status),
             if_=lambda post: entity_tag(post) == seen,
-            author=found.signed_in.key.prefix,
+            author=session.signed_in.key.prefix,
         )
         if not isinstance(done, Post):
-            return await _show(dashboard, pages, found, post_id, error=_CHANGED, status=409)
+            return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
         return go(f"/posts/{done.id}", told="published" if status is PostStatus.PUBLISHED else "unpublished")
 
     @post(f"{ROOT}/posts/{{post_id:str}}/publish", name="dashboard_post_publish")
@@ -117,20 +119,20 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
 
     @post(f"{ROOT}/posts/{{post_id:str}}/delete", name="dashboard_post_delete")
     async def delete(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
+        session, form = await change(dashboard, request)
         seen = form.text("seen")
         fault = await dashboard.app.post_editor.remove(
-            found.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
+            session.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
         )
         if fault is not None:
-            return await _show(dashboard, pages, found, post_id, error=_CHANGED, status=409)
+            return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
         return go("/posts", told="deleted")
 
     return [publish, unpublish, delete]
 
 
-async def _repositories(dashboard: Dashboard, found: DashboardSession) -> list[str]:
-    integrations = await dashboard.app.stores.directory.integrations(found.organization_id)
+async def _repositories(dashboard: Dashboard, session: DashboardSession) -> list[str]:
+    integrations = await dashboard.app.stores.directory.integrations(session.organization_id)
     return sorted({source.full_name for source in sources_of(integrations)})
 
 
@@ -146,44 +148,44 @@ def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity], zone: ZoneIn
 async def _show(
     dashboard: Dashboard,
     pages: Pages,
-    found: DashboardSession,
+    session: DashboardSession,
     post_id: str,
     *,
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
     known = is_own_id(post_id)
-    shown = await dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
+    shown = await dashboard.app.stores.posts.post(session.organization_id, post_id) if known else None
     if shown is None:
         raise no_post()
     origin = read_origin(shown.source_metadata)
     context = {
         "post": shown,
         "seen": entity_tag(shown),
-        "public": await _public(dashboard, found, shown),
+        "public": await _public(dashboard, session, shown),
         "kind": CONTENT[shown.content_type],
         "labels": labels_of(shown),
         "text": post_text(shown) or plain_text(shown.content),
         "social": social_card(shown.content_type, shown.markdown),
         "origin": origin,
-        "run_id": await dashboard.app.stores.read_model.run_of_post(found.organization_id, shown.id),
-        **await _named(dashboard, found, origin),
+        "run_id": await dashboard.app.stores.read_model.run_of_post(session.organization_id, shown.id),
+        **await _named(dashboard, session, origin),
         "error": error,
     }
-    return pages.page(found, "post.html", context, title=shown.title, section="posts", status=status)
+    return pages.page(session, "post.html", context, title=shown.title, section="posts", status=status)
 
 
-async def _public(dashboard: Dashboard, found: DashboardSession, post: Post) -> list[tuple[str, str]]:
+async def _public(dashboard: Dashboard, session: DashboardSession, post: Post) -> list[tuple[str, str]]:
     # On this server, independent of the public base URL.
     return [
-        (each.title, ChangelogLinks(slug=each.slug).post(post))
-        for each in await dashboard.app.changelog_editor.all_of(found.organization)
-        if each.is_public and each.shows(post)
+        (changelog.title, ChangelogLinks(slug=changelog.slug).post(post))
+        for changelog in await dashboard.app.changelog_editor.all_of(session.organization)
+        if changelog.is_public and changelog.shows(post)
     ]
 
 
-async def _named(dashboard: Dashboard, found: DashboardSession, origin: Origin) -> dict[str, Any]:
-    mine, stores = found.organization_id, dashboard.app.stores
+async def _named(dashboard: Dashboard, session: DashboardSession, origin: Origin) -> dict[str, Any]:
+    mine, stores = session.organization_id, dashboard.app.stores
     return {
         "trigger": await stores.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,
         "schedule": await stores.schedules.schedule(mine, origin.schedule_id)

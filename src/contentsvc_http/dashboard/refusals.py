@@ -23,10 +23,10 @@ class FormRefusals:
     def sentence(self, refusal: Refusal) -> str:
         """Return the refusal as a sentence; an unknown resource of the page is a 404."""
         own = self.words.get(refusal.kind) or self.words.get(refusal.field or "")
-        told = own or sentence(refusal.message(self.labels.get(refusal.field or "")))
+        text = own or sentence(refusal.message(self.labels.get(refusal.field or "")))
         if refusal.kind is RefusalKind.NOT_FOUND:
-            raise Refused(404, {"error": told})
-        return told
+            raise Refused(404, {"error": text})
+        return text
 
     def faults(self, refusal: Refusal) -> dict[str, str]:
         """Return the sentence by its form field; ``""``: no field in particular."""

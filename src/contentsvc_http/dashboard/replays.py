@@ -21,13 +21,13 @@ _PATH: Final = f"{ROOT}/integrations/logs/replay"
 def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(_PATH, name="dashboard_replay")
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        filters, fault = read_log_filters(found.query)
+        session = await visit(dashboard, request)
+        filters, fault = read_log_filters(session.query)
         if fault is not None:
             raise Refused(400, {"error": fault})
         command = _command(filters, dashboard.app.ids.new_id("req_"), "")
         counted = await dashboard.app.shares.lists(
-            found.organization_id, lambda: dashboard.app.bulk_replayer.count(found.organization_id, command)
+            session.organization_id, lambda: dashboard.app.bulk_replayer.count(session.organization_id, command)
         )
         context = {
             "filters": filters,
@@ -36,17 +36,17 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "most": COUNTED,
             "batch": BATCH,
         }
-        return pages.page(found, "replay.html", context, title="Replay", section="logs")
+        return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
     @post(_PATH, name="dashboard_replay_batch")
     async def replay(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
+        session, form = await change(dashboard, request)
         names = ("outcome", "status", "event", "integration", "text", "since")
         filters, fault = read_log_filters({name: form.text(name) for name in names})
         if fault is not None:
             raise Refused(400, {"error": fault})
         command = _command(filters, form.text("request"), form.text("cursor"))
-        batch = _accepted(await dashboard.app.bulk_replayer.replay(found.organization_id, command))
+        batch = _accepted(await dashboard.app.bulk_replayer.replay(session.organization_id, command))
         before = [form.text(name) for name in ("done", "refused", "runs")]
         done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
         context = {
@@ -57,7 +57,7 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "refused": refused + len(batch.refused),
             "runs": runs + batch.runs,
         }
-        return pages.page(found, "replay.html", context, title="Replay", section="logs")
+        return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
     return [ask, replay]
 

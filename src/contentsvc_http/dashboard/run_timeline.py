@@ -77,14 +77,14 @@ def _beginning(known: Known) -> Sequence[TimelineStep]:
                 created,
             ]
         case SiteReading():
-            asked = "A brand identity was requested"
-            return [TimelineStep(kind="good", title=asked, text=cause.website_url, at=run.created_at), created]
+            sentence = "A brand identity was requested"
+            return [TimelineStep(kind="good", title=sentence, text=cause.website_url, at=run.created_at), created]
         case _:
             assert_never(cause)
 
 
 def _window(cause: Generation, zone: ZoneInfo) -> str:
-    since, until = (each.astimezone(zone) for each in (cause.window.since, cause.window.until))
+    since, until = (bound.astimezone(zone) for bound in (cause.window.since, cause.window.until))
     return f"About {since:%-d %b %Y, %H:%M} to {until:%-d %b %Y, %H:%M} {zone.key}."
 
 
@@ -147,10 +147,10 @@ def _end(known: Known) -> Sequence[TimelineStep]:
         case RunStatus.COMPLETED:
             done = TimelineStep(kind="good", title="Completed", at=at)
             if run.post_id is None:
-                made = "Brand identity made" if known.brand is not None else "The brand identity was deleted since"
+                sentence = "Brand identity made" if known.brand is not None else "The brand identity was deleted since"
                 return [
                     done,
-                    *([TimelineStep(kind="good", title=made, link=known.brand, at=at)] if _is_reading(run) else []),
+                    *([TimelineStep(kind="good", title=sentence, link=known.brand, at=at)] if _is_reading(run) else []),
                 ]
             if post is None:
                 return [done, TimelineStep(title="Its post was deleted since")]
@@ -167,7 +167,7 @@ def _end(known: Known) -> Sequence[TimelineStep]:
 
 
 def _ended_at(known: Known) -> datetime | None:
-    ends = [each.created_at for each in _events(known.job) if each.type in _TOLD]
+    ends = [event.created_at for event in _events(known.job) if event.type in _TOLD]
     if ends and known.run.status is not RunStatus.CANCELLED:
         return ends[-1]
     return None if known.post is None else known.post.created_at

@@ -36,26 +36,26 @@ _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
 def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    made = _RunPages(dashboard, pages)
+    run_pages = _RunPages(dashboard, pages)
 
     @get(_PATH, name="dashboard_runs")
     async def list_runs(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.listed(await visit(dashboard, request))
+        return await run_pages.listed(await visit(dashboard, request))
 
     @get(f"{_PATH}/{{run_id:str}}", name="dashboard_run")
     async def show(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        return await made.shown(found, await made.standing(found, run_id))
+        session = await visit(dashboard, request)
+        return await run_pages.shown(session, await run_pages.standing(session, run_id))
 
     @post(f"{_PATH}/{{run_id:str}}/retry", name="dashboard_run_retry")
     async def retry(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        return await made.retry(found, await made.standing(found, run_id))
+        session, _ = await change(dashboard, request)
+        return await run_pages.retry(session, await run_pages.standing(session, run_id))
 
     @post(f"{_PATH}/{{run_id:str}}/cancel", name="dashboard_run_cancel")
     async def cancel(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        return await made.cancel(found, await made.standing(found, run_id))
+        session, _ = await change(dashboard, request)
+        return await run_pages.cancel(session, await run_pages.standing(session, run_id))
 
     return [list_runs, show, retry, cancel]
 
@@ -66,18 +66,18 @@ class _RunPages:
         self._dashboard = dashboard
         self._pages = pages
 
-    async def standing(self, found: DashboardSession, run_id: str) -> ListedRun:
-        dashboard, mine, run = self._dashboard, found.organization_id, None
+    async def standing(self, session: DashboardSession, run_id: str) -> ListedRun:
+        dashboard, mine, run = self._dashboard, session.organization_id, None
         if is_own_id(run_id):
             run = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.run(mine, run_id))
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
         return run
 
-    async def listed(self, found: DashboardSession) -> Response[Any]:
-        statuses = accepted(choices("status", found.query.get("status", ""), RunStatus))
-        behind, mine = found.query.get("before", ""), found.organization_id
-        before = Cursor.of(await self.standing(found, behind)) if behind else None
+    async def listed(self, session: DashboardSession) -> Response[Any]:
+        statuses = accepted(choices("status", session.query.get("status", ""), RunStatus))
+        behind, mine = session.query.get("before", ""), session.organization_id
+        before = Cursor.of(await self.standing(session, behind)) if behind else None
         read_model = self._dashboard.app.stores.read_model
         listed = await self._dashboard.app.shares.lists(
             mine, lambda: read_model.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
@@ -87,7 +87,7 @@ class _RunPages:
         titles = await read_model.post_titles(mine, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
         # Once a minute, so that "3 min ago" does not stay so.
         digest = _digest(lines, titles, f"{self._dashboard.app.clock.now():%H:%M}")
-        if found.is_partial and found.query.get("seen") == digest:
+        if session.is_partial and session.query.get("seen") == digest:
             return nothing_new()
         shown = {
             "lines": lines,
@@ -97,32 +97,34 @@ class _RunPages:
             "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
             "is_first": before is None,
             "digest": digest,
-            "arrived": _arrived(lines, found.query.get("newest", "")) if found.is_partial else (),
+            "arrived": _arrived(lines, session.query.get("newest", "")) if session.is_partial else (),
         }
-        if found.is_partial:
-            return self._pages.part(found, "runs_now.html", shown)
-        return self._pages.page(found, "runs.html", shown, title="Runs", section=_SECTION)
+        if session.is_partial:
+            return self._pages.part(session, "runs_now.html", shown)
+        return self._pages.page(session, "runs.html", shown, title="Runs", section=_SECTION)
 
-    async def shown(self, found: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
-        told = await self._told(run)
-        if not found.is_partial:
-            told |= {"arrived": False, "error": error, **await self._event(run)}
+    async def shown(self, session: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
+        context = await self._told(run)
+        if not session.is_partial:
+            context |= {"arrived": False, "error": error, **await self._event(run)}
             status = 200 if error is None else _CONFLICT
-            return self._pages.page(found, "run.html", told, title=told["line"].about, section=_SECTION, status=status)
-        if found.query.get("seen") == told["digest"]:
+            return self._pages.page(
+                session, "run.html", context, title=context["line"].about, section=_SECTION, status=status
+            )
+        if session.query.get("seen") == context["digest"]:
             return nothing_new()
-        return self._pages.part(found, "run_now.html", told | {"arrived": True})
+        return self._pages.part(session, "run_now.html", context | {"arrived": True})
 
-    async def retry(self, found: DashboardSession, run: ListedRun) -> Response[Any]:
+    async def retry(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
         dashboard = self._dashboard
         if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
-            return await self.shown(found, await self.standing(found, run.id), error=_NO_RETRY)
+            return await self.shown(session, await self.standing(session, run.id), error=_NO_RETRY)
         dashboard.app.notify()
         return go(f"/runs/{run.id}", told="retried")
 
-    async def cancel(self, found: DashboardSession, run: ListedRun) -> Response[Any]:
+    async def cancel(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
         if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
-            return await self.shown(found, await self.standing(found, run.id), error=_NO_CANCEL)
+            return await self.shown(session, await self.standing(session, run.id), error=_NO_CANCEL)
         return go(f"/runs/{run.id}", told="cancelled")
 
     async def _event(self, run: ListedRun) -> dict[str, Any]:

@@ -65,11 +65,11 @@ def firings_of(
         at = schedule.due_at
     else:
         at = due_from(cron, now, zone, last_slot=None if schedule is None else schedule.last_slot)
-    found: list[FiringTime] = []
+    firings: list[FiringTime] = []
     for _ in range(_NEXT):
-        found.append(FiringTime(at=at, window=window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
+        firings.append(FiringTime(at=at, window=window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
         at = next_slot(cron, at, zone)
-    return found
+    return firings
 
 
 def _number(text: str) -> int:

@@ -102,27 +102,27 @@ class _Row:
 
 
 def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    made = _SchedulePages(dashboard, pages)
-    return [*_looking(dashboard, made), *_changing(dashboard, made)]
+    schedule_pages = _SchedulePages(dashboard, pages)
+    return [*_looking(dashboard, schedule_pages), *_changing(dashboard, schedule_pages)]
 
 
-def _looking(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHandler]:
+def _looking(dashboard: Dashboard, schedule_pages: "_SchedulePages") -> list[HTTPRouteHandler]:
     @get(_PATH, name="dashboard_schedules")
     async def list_schedules(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.listed(await visit(dashboard, request))
+        return await schedule_pages.listed(await visit(dashboard, request))
 
     @get(f"{_PATH}/new", name="dashboard_schedule_new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        if not found.may_write:
+        session = await visit(dashboard, request)
+        if not session.may_write:
             raise Forbidden(_READ_ONLY)
-        return await made.edited(found, None, _Typed())
+        return await schedule_pages.edited(session, None, _Typed())
 
     @get(f"{_PATH}/{{schedule_id:str}}", name="dashboard_schedule")
     async def show(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        schedule = await made.standing(found, schedule_id)
-        return await made.edited(found, schedule, _typed_of(schedule))
+        session = await visit(dashboard, request)
+        schedule = await schedule_pages.standing(session, schedule_id)
+        return await schedule_pages.edited(session, schedule, _typed_of(schedule))
 
     @get(f"{_PATH}/preview", name="dashboard_schedule_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -133,27 +133,27 @@ def _looking(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHand
     return [list_schedules, begin, show, leave_preview]
 
 
-def _changing(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHandler]:
+def _changing(dashboard: Dashboard, schedule_pages: "_SchedulePages") -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/new", name="dashboard_schedule_create")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.create(*await change(dashboard, request))
+        return await schedule_pages.create(*await change(dashboard, request))
 
     @post(f"{_PATH}/preview", name="dashboard_schedule_preview")
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.preview(*await change(dashboard, request))
+        return await schedule_pages.preview(*await change(dashboard, request))
 
     @post(f"{_PATH}/{{schedule_id:str}}", name="dashboard_schedule_change")
     async def save(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
-        return await made.save(*await change(dashboard, request), schedule_id)
+        return await schedule_pages.save(*await change(dashboard, request), schedule_id)
 
     @post(f"{_PATH}/{{schedule_id:str}}/switch", name="dashboard_schedule_switch")
     async def switch(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
-        return await made.switch(*await change(dashboard, request), schedule_id)
+        return await schedule_pages.switch(*await change(dashboard, request), schedule_id)
 
     @post(f"{_PATH}/{{schedule_id:str}}/delete", name="dashboard_schedule_delete")
     async def delete(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        return await made.delete(found, schedule_id)
+        session, _ = await change(dashboard, request)
+        return await schedule_pages.delete(session, schedule_id)
 
     return [create, preview, save, switch, delete]
 
@@ -167,16 +167,16 @@ class _SchedulePages:
         self._planner = dashboard.app.planner
         self._schedules = dashboard.app.stores.schedules
 
-    async def listed(self, found: DashboardSession, *, error: str | None = None) -> Response[Any]:
-        has = await connected(self._dashboard, found.organization_id)
-        zone = found.organization.time_zone
-        rows = [_row(each, has, zone) for each in await self._schedules.schedules(found.organization_id)]
+    async def listed(self, session: DashboardSession, *, error: str | None = None) -> Response[Any]:
+        has = await connected(self._dashboard, session.organization_id)
+        zone = session.organization.time_zone
+        rows = [_row(schedule, has, zone) for schedule in await self._schedules.schedules(session.organization_id)]
         shown = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
         status = 200 if error is None else _INVALID
-        return self._pages.page(found, "schedules.html", shown, title="Schedules", section=_SECTION, status=status)
+        return self._pages.page(session, "schedules.html", shown, title="Schedules", section=_SECTION, status=status)
 
-    async def standing(self, found: DashboardSession, schedule_id: str) -> Schedule:
-        mine = found.organization_id
+    async def standing(self, session: DashboardSession, schedule_id: str) -> Schedule:
+        mine = session.organization_id
         schedule = await self._schedules.schedule(mine, schedule_id) if is_own_id(schedule_id) else None
         if schedule is None:
             raise Refused(404, {"error": _UNKNOWN})
@@ -184,7 +184,7 @@ class _SchedulePages:
 
     async def edited(
         self,
-        found: DashboardSession,
+        session: DashboardSession,
         schedule: Schedule | None,
         typed: _Typed,
         *,
@@ -192,88 +192,92 @@ class _SchedulePages:
         bad_style: Refusal | None = None,
         style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
-        told = fault_of(bad_style) if bad_style else None if refused is None else _REFUSALS.sentence(refused)
-        has = await connected(self._dashboard, found.organization_id)
+        fault = fault_of(bad_style) if bad_style else None if refused is None else _REFUSALS.sentence(refused)
+        has = await connected(self._dashboard, session.organization_id)
         shown: dict[str, Any] = {
             "schedule": schedule,
-            "row": None if schedule is None else _row(schedule, has, found.organization.time_zone),
+            "row": None if schedule is None else _row(schedule, has, session.organization.time_zone),
             "typed": typed,
-            **self._previewed(found, schedule, typed),
+            **self._previewed(session, schedule, typed),
             "repositories": has.repository_choices(typed.repositories),
             "brands": has.brand_choices(typed.brand),
             "outputs": content_choices(),
             "boxes": boxes_of(ScheduleSettings),
-            "lookbacks": [Option(value=each.value, label=words.capitalize()) for each, words in LOOKBACKS.items()],
+            "lookbacks": [
+                Option(value=lookback.value, label=words.capitalize()) for lookback, words in LOOKBACKS.items()
+            ],
             "weekdays": [Option(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
             "name_limit": NAME_LIMIT,
-            "error": told,
+            "error": fault,
             "faults": {} if refused is None else _REFUSALS.faults(refused),
-            "style": shown_override(found, typed.style, refused=bad_style, preview=style_preview),
+            "style": shown_override(session, typed.style, refused=bad_style, preview=style_preview),
         }
         title = "New schedule" if schedule is None else schedule.name
-        status = 200 if told is None else _INVALID
-        return self._pages.page(found, "schedule.html", shown, title=title, section=_SECTION, status=status)
+        status = 200 if fault is None else _INVALID
+        return self._pages.page(session, "schedule.html", shown, title=title, section=_SECTION, status=status)
 
-    async def create(self, found: DashboardSession, form: Form) -> Response[Any]:
+    async def create(self, session: DashboardSession, form: Form) -> Response[Any]:
         typed = _typed(form)
         cron = read_times(typed.times)
         if isinstance(cron, Refusal):
-            return await self.edited(found, None, typed, refused=cron)
+            return await self.edited(session, None, typed, refused=cron)
         style = read_style(typed.style)
         if isinstance(style, Refusal):
-            return await self.edited(found, None, typed, bad_style=style)
-        wanted = read_command(CreateSchedule, typed.wanted(cron), house_style=style)
-        made = wanted if isinstance(wanted, Refusal) else await self._planner.create(found.organization_id, wanted)
-        if isinstance(made, Schedule):
-            return go(f"/schedules/{made.id}", told="created")
-        return await self.edited(found, None, typed, refused=made)
+            return await self.edited(session, None, typed, bad_style=style)
+        command = read_command(CreateSchedule, typed.wanted(cron), house_style=style)
+        created = (
+            command if isinstance(command, Refusal) else await self._planner.create(session.organization_id, command)
+        )
+        if isinstance(created, Schedule):
+            return go(f"/schedules/{created.id}", told="created")
+        return await self.edited(session, None, typed, refused=created)
 
-    async def save(self, found: DashboardSession, form: Form, schedule_id: str) -> Response[Any]:
-        schedule = await self.standing(found, schedule_id)
+    async def save(self, session: DashboardSession, form: Form, schedule_id: str) -> Response[Any]:
+        schedule = await self.standing(session, schedule_id)
         typed = _typed(form)
         cron = read_times(typed.times)
         if isinstance(cron, Refusal):
-            return await self.edited(found, schedule, typed, refused=cron)
+            return await self.edited(session, schedule, typed, refused=cron)
         style = read_style(typed.style)
         if isinstance(style, Refusal):
-            return await self.edited(found, schedule, typed, bad_style=style)
+            return await self.edited(session, schedule, typed, bad_style=style)
         styled = {} if style == schedule.house_style else {"house_style": style}
-        made = change = read_command(ChangeSchedule, differing(typed.wanted(cron), schedule), **styled)
+        changed = change = read_command(ChangeSchedule, differing(typed.wanted(cron), schedule), **styled)
         if not isinstance(change, Refusal):
-            made = await self._planner.change(found.organization_id, schedule.id, change)
-        if isinstance(made, Schedule):
-            return go(f"/schedules/{made.id}", told="saved")
-        return await self.edited(found, schedule, typed, refused=made)
+            changed = await self._planner.change(session.organization_id, schedule.id, change)
+        if isinstance(changed, Schedule):
+            return go(f"/schedules/{changed.id}", told="saved")
+        return await self.edited(session, schedule, typed, refused=changed)
 
-    async def switch(self, found: DashboardSession, form: Form, schedule_id: str) -> Response[Any]:
-        schedule = await self.standing(found, schedule_id)
+    async def switch(self, session: DashboardSession, form: Form, schedule_id: str) -> Response[Any]:
+        schedule = await self.standing(session, schedule_id)
         enabled = form.text("to") == "on"
-        made = await self._planner.change(found.organization_id, schedule.id, ChangeSchedule(enabled=enabled))
-        if isinstance(made, Schedule):
+        changed = await self._planner.change(session.organization_id, schedule.id, ChangeSchedule(enabled=enabled))
+        if isinstance(changed, Schedule):
             return go("/schedules", told="enabled" if enabled else "disabled")
-        return await self.listed(found, error=_REFUSALS.sentence(made))
+        return await self.listed(session, error=_REFUSALS.sentence(changed))
 
-    async def delete(self, found: DashboardSession, schedule_id: str) -> Response[Any]:
-        schedule = await self.standing(found, schedule_id)
-        await self._schedules.remove(found.organization_id, schedule.id)
+    async def delete(self, session: DashboardSession, schedule_id: str) -> Response[Any]:
+        schedule = await self.standing(session, schedule_id)
+        await self._schedules.remove(session.organization_id, schedule.id)
         return go("/schedules", told="deleted")
 
-    async def preview(self, found: DashboardSession, form: Form) -> Response[Any]:
-        await self._counting.admit(found, PREVIEWING)
+    async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
+        await self._counting.admit(session, PREVIEWING)
         edits, typed = form.text("id"), _typed(form)
-        schedule = await self.standing(found, edits) if edits else None
-        if found.is_partial:
-            shown = {**self._previewed(found, schedule, typed), "partial": True}
-            return self._pages.part(found, "schedule_preview.html", shown)
-        style = await preview_of_override(self._dashboard, found, form) if typed.style else None
-        return await self.edited(found, schedule, typed, style_preview=style)
+        schedule = await self.standing(session, edits) if edits else None
+        if session.is_partial:
+            shown = {**self._previewed(session, schedule, typed), "partial": True}
+            return self._pages.part(session, "schedule_preview.html", shown)
+        style = await preview_of_override(self._dashboard, session, form) if typed.style else None
+        return await self.edited(session, schedule, typed, style_preview=style)
 
-    def _previewed(self, found: DashboardSession, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
+    def _previewed(self, session: DashboardSession, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
         cron, lookback = read_times(typed.times), named(Lookback, typed.settings["lookback"])
         if isinstance(cron, Refusal):
             return {"firings": [], "says": _REFUSALS.sentence(cron), "is_off": False}
         firings = firings_of(
-            cron, lookback, found.organization.time_zone, schedule=schedule, now=self._dashboard.app.clock.now()
+            cron, lookback, session.organization.time_zone, schedule=schedule, now=self._dashboard.app.clock.now()
         )
         return {"firings": firings, "says": "", "is_off": not typed.settings["enabled"]}
 

@@ -45,11 +45,11 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @get(f"{ROOT}/search", name="dashboard_search")
     async def search(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        asked = {name: found.query.get(name, "") for name in _FIELDS}
+        session = await visit(dashboard, request)
+        parameters = {name: session.query.get(name, "") for name in _FIELDS}
         context: dict[str, Any] = {
-            "asked": asked,
-            "is_asked": any(value.strip() for value in asked.values()),
+            "asked": parameters,
+            "is_asked": any(value.strip() for value in parameters.values()),
             "event_types": EVENT_TYPES,
             "content_types": CONTENT,
             "most": QUERY_LIMIT,
@@ -57,21 +57,21 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         records = read_context_search(asked, found.organization.time_zone)
         if isinstance(records, Refusal):
             context["error"] = records.message()
-            return pages.page(found, "search.html", context, title="Search", section=_SECTION, status=400)
+            return pages.page(session, "search.html", context, title="Search", section=_SECTION, status=400)
         if context["is_asked"]:
-            await counting.admit(found, SEARCHING)
-            context |= await _found(dashboard, found, records)
-        return pages.page(found, "search.html", context, title="Search", section=_SECTION)
+            await counting.admit(session, SEARCHING)
+            context |= await _found(dashboard, session, records)
+        return pages.page(session, "search.html", context, title="Search", section=_SECTION)
 
     @get(f"{ROOT}/context/{{custom_id:path}}", name="dashboard_context")
     async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        asked = custom_id.removeprefix("/")
+        session = await visit(dashboard, request)
+        record_id = custom_id.removeprefix("/")
         record, text = await dashboard.app.shares.heavy(
-            found.organization_id, lambda: _record(dashboard, found.organization_id, asked)
+            session.organization_id, lambda: _record(dashboard, session.organization_id, record_id)
         )
         context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
-        return pages.page(found, "record.html", context, title=record.custom_id, section=_SECTION)
+        return pages.page(session, "record.html", context, title=record.custom_id, section=_SECTION)
 
     return [search, show]
 
@@ -83,8 +83,8 @@ async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[Cont
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
 
 
-async def _found(dashboard: Dashboard, found: DashboardSession, records: ContextSearch) -> dict[str, Any]:
-    mine = found.organization_id
+async def _found(dashboard: Dashboard, session: DashboardSession, records: ContextSearch) -> dict[str, Any]:
+    mine = session.organization_id
     return await dashboard.app.shares.heavy(mine, lambda: _shown(dashboard.app.stores.search, mine, records))
 
 
@@ -94,7 +94,7 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
     written = await search.posts(mine, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
 
     def shown() -> dict[str, Any]:
-        told = [
+        marked_records = [
             (
                 record,
                 [(excerpt, marked(excerpt.text, records.terms)) for excerpt in record_excerpts(record, records.terms)],
@@ -106,7 +106,7 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
             for post in (written.found if is_of_posts else ())
         ]
         return {
-            "records": told,
+            "records": marked_records,
             "posts": posts,
             "more_records": hits.has_more,
             "more_posts": written.has_more,
@@ -118,13 +118,13 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
 
 
 def marked(text: str, terms: Sequence[Term]) -> Markup:
-    wanted = [
+    words_sought = [
         Term(words=[word], is_prefix=term.is_prefix) for term in terms if not term.is_excluded for word in term.words
     ]
     html, end = Markup(), 0
     for piece in _PIECE.finditer(text):
         words = words_of([piece[0]])
-        if any(term.holds(words) for term in wanted):
+        if any(term.holds(words) for term in words_sought):
             html += escape(text[end : piece.start()]) + Markup("<mark>{}</mark>").format(piece[0])
             end = piece.end()
     return html + escape(text[end:])

@@ -95,27 +95,27 @@ async def change(
     Raises:
             Forbidden: The form is not from a page of this dashboard, or the key lacks the scope.
     """
-    found = await visit(dashboard, request)
+    session = await visit(dashboard, request)
     form = await read_form(request)
-    _check(dashboard, request, found, form.text("csrf"), scope)
-    return found, form
+    _check(dashboard, request, session, form.text("csrf"), scope)
+    return session, form
 
 
 async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[DashboardSession, Form, bytes]:
     """Return the visit of an upload, its form, and the file; empty: the user chose no file."""
-    found = await visit(dashboard, request)
+    session = await visit(dashboard, request)
     form, content = await read_upload(request)
-    _check(dashboard, request, found, form.text("csrf"), Scope.WRITE)
-    return found, form, content
+    _check(dashboard, request, session, form.text("csrf"), Scope.WRITE)
+    return session, form, content
 
 
 def _check(
-    dashboard: Dashboard, request: Request[Any, Any, Any], found: DashboardSession, csrf: str, scope: Scope
+    dashboard: Dashboard, request: Request[Any, Any, Any], session: DashboardSession, csrf: str, scope: Scope
 ) -> None:
-    if is_foreign(request, dashboard.app.base_url) or not csrf_matches(found.signed_in.token, csrf):
+    if is_foreign(request, dashboard.app.base_url) or not csrf_matches(session.signed_in.token, csrf):
         message = "This form is out of date. Go back, reload the page, and send it again."
         raise Forbidden(message)
-    if scope not in found.signed_in.key.scopes:
+    if scope not in session.signed_in.key.scopes:
         raise Forbidden(_MAY_NOT[scope])
 
 

@@ -40,23 +40,23 @@ _MAX_FORM: Final = 64 * 1024
 def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/posts/bulk", name="dashboard_posts_bulk", request_max_body_size=_MAX_FORM)
     async def several(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
+        session, form = await change(dashboard, request)
         action = _action(form)
         chosen = {name: value for name in _FILTERS if (value := form.text(name))}
         back = "/posts" + (f"?{urlencode(chosen)}" if chosen else "")
-        titles, total = await _posts(dashboard, found, form, chosen)
+        titles, total = await _posts(dashboard, session, form, chosen)
         context: dict[str, Any] = {"action": action.value, "back": back, "chosen": chosen}
         if not titles:
             context |= {"posts": (), "more": 0}
-            return pages.page(found, "posts_bulk.html", context, title="Posts", section="posts", status=422)
+            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=422)
         if action is not BulkAction.PUBLISH and not form.is_on("confirmed"):
             context |= {"posts": titles, "more": total - len(titles)}
-            return pages.page(found, "posts_bulk.html", context, title="Posts", section="posts")
-        if (refused := await counting.refusal(found, *_DOING)) is not None:
+            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
+        if (refused := await counting.refusal(session, *_DOING)) is not None:
             context |= {"posts": titles, "more": total - len(titles), "error": refused}
-            return pages.page(found, "posts_bulk.html", context, title="Posts", section="posts", status=429)
+            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=429)
         result = await dashboard.app.post_editor.bulk(
-            found.organization_id, action, [post_id for post_id, _ in titles], author=found.signed_in.key.prefix
+            session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
         )
         if not result.failed and total == len(titles):
             return go(back, told=_TOLD[action])
@@ -66,7 +66,7 @@ def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "failed": [(names[post_id], sentence(refusal.message())) for post_id, refusal in result.failed],
             "remaining": total - len(titles),
         }
-        return pages.page(found, "posts_bulk_done.html", context, title="Posts", section="posts")
+        return pages.page(session, "posts_bulk_done.html", context, title="Posts", section="posts")
 
     return [several]
 
@@ -79,7 +79,7 @@ def _action(form: Form) -> BulkAction:
 
 
 async def _posts(
-    dashboard: Dashboard, found: DashboardSession, form: Form, chosen: dict[str, str]
+    dashboard: Dashboard, session: DashboardSession, form: Form, chosen: dict[str, str]
 ) -> tuple[Sequence[tuple[str, str]], int]:
     """Return the ids and titles of the chosen posts, and the number of all: the ticked ones, or those of the filter.
 
@@ -88,11 +88,11 @@ async def _posts(
     if form.is_on("all"):
         query = read_post_query(chosen, found.organization.time_zone)
         if isinstance(query, PostQuery):
-            return await dashboard.app.post_editor.chosen(found.organization_id, query)
+            return await dashboard.app.post_editor.chosen(session.organization_id, query)
         raise Refused(400, {"error": sentence(query.message())})
     ticked = (listed(form.text("ids")) or form.texts("post"))[:MAX_BULK]
     library = dashboard.app.stores.posts
     # A post that was deleted meanwhile keeps its id as its name, and fails by itself.
-    read = [(post_id, await library.post(found.organization_id, post_id)) for post_id in dict.fromkeys(ticked)]
-    titles = [(post_id, post_id if each is None else each.title) for post_id, each in read]
+    read = [(post_id, await library.post(session.organization_id, post_id)) for post_id in dict.fromkeys(ticked)]
+    titles = [(post_id, post_id if post is None else post.title) for post_id, post in read]
     return titles, len(titles)

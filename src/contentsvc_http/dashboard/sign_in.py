@@ -35,8 +35,8 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         token = token_of(request)
         if token is not None and await dashboard.app.sign_in.signed_in(token) is not None:
             return go("")
-        told = "You are signed out." if request.query_params.get("told") == "signed-out" else None
-        return _page(told=told)
+        notice = "You are signed out." if request.query_params.get("told") == "signed-out" else None
+        return _page(told=notice)
 
     @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -48,14 +48,14 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         failures = dashboard.limits.of_address(FAILED_SIGN_INS, request.scope)
         if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
             return _page(error=_TOO_OFTEN, status=429)
-        made = await dashboard.app.sign_in.sign_in(form.text("key"))
-        if made is None:
+        signed_in = await dashboard.app.sign_in.sign_in(form.text("key"))
+        if signed_in is None:
             await limiter.hit(failures)
             return _page(error=_REFUSED, status=401)
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
         response = go("")
-        keep(response, made, secure=secure)
+        keep(response, signed_in, secure=secure)
         return response
 
     @post("/dashboard/sign-out", name="dashboard_sign_out", request_max_body_size=_MAX_FORM)
@@ -79,14 +79,14 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
         if was_head(request.scope) or "Sec-Purpose" in request.headers:
             # A prefetch, before the user opens the link: the link stays unused.
             return Response(None, status_code=503, headers=HEADERS)
-        made = await dashboard.app.sign_in.sign_in_by_link(request.query_params.get("token", ""))
-        if made is None:
+        signed_in = await dashboard.app.sign_in.sign_in_by_link(request.query_params.get("token", ""))
+        if signed_in is None:
             return _page(error=_USED_UP, status=401)
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
         response = go("")
         # Between a browser and a server on one machine there is no network, and mostly no https.
-        keep(response, made, secure=False)
+        keep(response, signed_in, secure=False)
         return response
 
     return by_link

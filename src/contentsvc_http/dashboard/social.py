@@ -25,7 +25,6 @@ class SocialCard:
 
 
 def social_card(content_type: ContentType, markdown: str) -> SocialCard | None:
-    """Return the card of a post for a network; ``None``: the content type is for no network."""
     network = _NETWORKS.get(content_type)
     if network is None:
         return None

@@ -53,9 +53,7 @@ class StyleControl:
     hint: str
     #: ``select``, ``lines``, ``checks``, ``number`` or ``headings``.
     kind: str
-    #: The choices, or the sections for headings: values and labels.
     choices: tuple[tuple[str, str], ...] = ()
-    #: The text, or the chosen values.
     value: Any = ""
     fault: str = ""
     #: In an override: the organization's value, in words; may be empty.
@@ -67,16 +65,15 @@ class StyleControl:
 @final
 @frozen(kw_only=True)
 class StyleForm:
-    #: The prefix of the fields' names; ``""``: no prefix.
     prefix: str = ""
     unset: str = "default"
 
     def typed(self, form: Form) -> dict[str, Any]:
         typed: dict[str, Any] = {}
-        for each in STYLE_FIELDS:
-            value = self._typed(each, form)
-            if value not in ("", [], {}) or (value != "" and self._none(each) in form.values):
-                typed[each.name] = value
+        for style_field in STYLE_FIELDS:
+            value = self._typed(style_field, form)
+            if value not in ("", [], {}) or (value != "" and self._none(style_field) in form.values):
+                typed[style_field.name] = value
         return typed
 
     def groups(
@@ -87,23 +84,23 @@ class StyleForm:
         ``typed`` has the values by the fields' wire names, ``inherited`` the organization's house style for an
         override.
         """
-        by_name = {each.name: each for each in STYLE_FIELDS}
+        by_name = {style_field.name: style_field for style_field in STYLE_FIELDS}
         standing: Mapping[str, Any] = {} if inherited is None else inherited.fields
         return [
             (group, [self._control(by_name[name], typed, refused, standing) for name in names])
             for group, names in _GROUPS
         ]
 
-    def _name(self, each: StyleField) -> str:
-        return f"{self.prefix}{each.name}"
+    def _name(self, style_field: StyleField) -> str:
+        return f"{self.prefix}{style_field.name}"
 
-    def _none(self, each: StyleField) -> str:
-        return f"{self._name(each)}.none"
+    def _none(self, style_field: StyleField) -> str:
+        return f"{self._name(style_field)}.none"
 
-    def _typed(self, each: StyleField, form: Form) -> Any:  # noqa: ANN401  # JSON
-        name = self._name(each)
+    def _typed(self, style_field: StyleField, form: Form) -> Any:  # noqa: ANN401  # JSON
+        name = self._name(style_field)
         text = form.text(name)
-        match each.kind:
+        match style_field.kind:
             case Switch():
                 return {"yes": True, "no": False}.get(text, text)
             case Texts():
@@ -111,26 +108,26 @@ class StyleForm:
             case Sections():
                 return list(form.texts(name))
             case Headings():
-                return {section: given for section in SECTIONS if (given := form.text(f"{name}.{section}"))}
+                return {section: heading for section in SECTIONS if (heading := form.text(f"{name}.{section}"))}
             case Length():
                 return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else text
             case _:
                 return text
 
     def _control(
-        self, each: StyleField, typed: Mapping[str, Any], refused: Refusal | None, inherited: Mapping[str, Any]
+        self, style_field: StyleField, typed: Mapping[str, Any], refused: Refusal | None, inherited: Mapping[str, Any]
     ) -> StyleControl:
-        value: Any = typed.get(each.name)
+        value: Any = typed.get(style_field.name)
         kind: str
         choices: tuple[tuple[str, str], ...] = ()
         none: bool | None = None
         shown: Any
-        match each.kind:
+        match style_field.kind:
             case Switch():
                 kind, choices = "select", (("", self.unset), ("yes", "yes"), ("no", "no"))
                 shown = _SWITCH.get(value, "") if isinstance(value, bool) else ""
             case Choice():
-                words = [(name, _CHOICES.get(name, name)) for name in each.kind.names]
+                words = [(name, _CHOICES.get(name, name)) for name in style_field.kind.names]
                 kind, choices, shown = "select", (("", self.unset), *words), value or ""
             case Texts():
                 kind, shown = "lines", "\n".join(value or ())
@@ -141,18 +138,24 @@ class StyleForm:
             case Length():
                 kind, shown = "number", "" if value is None else str(value)
             case _:
-                raise AssertionError(each.kind)
-        if self.prefix and kind in {"lines", "checks", "headings"} and (inherited.get(each.name) or value in ([], {})):
+                raise AssertionError(style_field.kind)
+        if (
+            self.prefix
+            and kind in {"lines", "checks", "headings"}
+            and (inherited.get(style_field.name) or value in ([], {}))
+        ):
             none = value in ([], {})
         return StyleControl(
-            name=self._name(each),
-            label=_LABELS[each.name],
-            hint=each.about,
+            name=self._name(style_field),
+            label=_LABELS[style_field.name],
+            hint=style_field.about,
             kind=kind,
             choices=choices,
             value=shown,
-            fault=fault_of(refused) if refused is not None and refused.field == each.name else "",
-            inherited=value_in_words(inherited[each.name]) if inherited.get(each.name) not in (None, [], {}) else "",
+            fault=fault_of(refused) if refused is not None and refused.field == style_field.name else "",
+            inherited=value_in_words(inherited[style_field.name])
+            if inherited.get(style_field.name) not in (None, [], {})
+            else "",
             none=none,
         )
 

@@ -28,7 +28,7 @@ class ShownStyle:
 
 async def preview_of_style(
     dashboard: Dashboard,
-    found: DashboardSession,
+    session: DashboardSession,
     style: HouseStyle | Refusal | None,
     *,
     repository: str = "",
@@ -42,17 +42,19 @@ async def preview_of_style(
         return ShownStyle(says=fault_of(style))
 
     async def write() -> ShownStyle:
-        made = await dashboard.app.style_previews.write(
-            found.organization_id, options_of(style), repository=repository, brand_identity_id=brand_identity_id
+        preview = await dashboard.app.style_previews.write(
+            session.organization_id, options_of(style), repository=repository, brand_identity_id=brand_identity_id
         )
-        if made is None:
+        if preview is None:
             return ShownStyle(says=_NOTHING_YET)
-        if isinstance(made.written, Silence):
-            return ShownStyle(about=_about(made), says=f"With these settings there is no post: {made.written.reason}.")
-        html = await dashboard.app.renderer.render(made.written.markdown)
-        return ShownStyle(about=_about(made), title=made.written.title, html=html or "")
+        if isinstance(preview.written, Silence):
+            return ShownStyle(
+                about=_about(preview), says=f"With these settings there is no post: {preview.written.reason}."
+            )
+        html = await dashboard.app.renderer.render(preview.written.markdown)
+        return ShownStyle(about=_about(preview), title=preview.written.title, html=html or "")
 
-    return await dashboard.app.shares.heavy(found.organization_id, write)
+    return await dashboard.app.shares.heavy(session.organization_id, write)
 
 
 @final
@@ -68,14 +70,14 @@ class ShownOverride:
 
 
 def shown_override(
-    found: DashboardSession,
+    session: DashboardSession,
     typed: Mapping[str, Any],
     *,
     refused: Refusal | None = None,
     preview: ShownStyle | None = None,
 ) -> ShownOverride:
     return ShownOverride(
-        groups=OVERRIDE.groups(typed, refused, found.organization.house_style),
+        groups=OVERRIDE.groups(typed, refused, session.organization.house_style),
         set=in_words(typed),
         fault=fault_of(refused) if refused is not None and not refused.field else "",
         open=refused is not None or preview is not None,
@@ -83,22 +85,22 @@ def shown_override(
     )
 
 
-async def preview_of_override(dashboard: Dashboard, found: DashboardSession, form: Form) -> ShownStyle:
+async def preview_of_override(dashboard: Dashboard, session: DashboardSession, form: Form) -> ShownStyle:
     """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
     style = read_style(OVERRIDE.typed(form))
-    whole = style if isinstance(style, Refusal) else merged(found.organization.house_style, style)
+    whole = style if isinstance(style, Refusal) else merged(session.organization.house_style, style)
     chosen = form.texts("repositories")
     repository = ""
     if len(chosen) == 1:
-        has = await connected(dashboard, found.organization_id)
+        has = await connected(dashboard, session.organization_id)
         repository = has.full_name(chosen[0].rpartition(":")[2])
     return await preview_of_style(
-        dashboard, found, whole, repository=repository, brand_identity_id=form.text("brand") or None
+        dashboard, session, whole, repository=repository, brand_identity_id=form.text("brand") or None
     )
 
 
-def _about(made: StylePreview) -> str:
-    if made.release_tag is not None:
-        return f"Written from the newest release, {made.release_tag} of {made.repository}."
-    pushes = "newest push" if made.pushes == 1 else f"newest {made.pushes} pushes"
-    return f"Written from the {pushes} to {made.repository}: there is no release yet."
+def _about(preview: StylePreview) -> str:
+    if preview.release_tag is not None:
+        return f"Written from the newest release, {preview.release_tag} of {preview.repository}."
+    pushes = "newest push" if preview.pushes == 1 else f"newest {preview.pushes} pushes"
+    return f"Written from the {pushes} to {preview.repository}: there is no release yet."

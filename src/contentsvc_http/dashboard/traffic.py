@@ -20,7 +20,6 @@ class Traffic:
 
     @classmethod
     def of(cls, counts: Sequence[LogCount], days: Sequence[datetime], zone: ZoneInfo) -> Self:
-        """Return the traffic of one or several integrations."""
         return cls(chart=columns(counts, days, zone, label="%d %b"))
 
     @property
@@ -33,7 +32,6 @@ class Traffic:
 
     @property
     def succeeded(self) -> str:
-        """Return the share of successful entries among the ended ones, as text."""
         success = self.chart.totals["success"]
         return share(success, success + self.failed)
 
@@ -44,7 +42,7 @@ async def traffic(dashboard: Dashboard, organization: Organization) -> Mapping[s
     counts: dict[str, list[LogCount]] = {}
     for count in await dashboard.app.stores.read_model.log_counts(organization.id, since=days[0], span=span_of(zone)):
         counts.setdefault(count.integration_id, []).append(count)
-    return {integration_id: Traffic.of(each, days, zone) for integration_id, each in counts.items()}
+    return {integration_id: Traffic.of(own_counts, days, zone) for integration_id, own_counts in counts.items()}
 
 
 def no_traffic(dashboard: Dashboard, organization: Organization) -> Traffic:

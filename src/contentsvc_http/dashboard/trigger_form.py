@@ -77,7 +77,7 @@ def read_trigger_form(form: Form) -> TypedTrigger:
 
 
 def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line for each in text.split("\n") if (line := each.strip()))
+    return tuple(line for part in text.split("\n") if (line := part.strip()))
 
 
 def _standing(trigger: Trigger, name: str) -> Any:  # noqa: ANN401  # any field
@@ -100,9 +100,9 @@ def typed_of(trigger: Trigger) -> TypedTrigger:
 
 def changes_to(typed: TypedTrigger, trigger: Trigger) -> dict[str, Any]:
     """Return only the changed fields, so that a trigger with a disconnected repository can still be renamed."""
-    wanted = typed.wanted()
-    provider = wanted.pop("provider")
-    changes = {name: value for name, value in wanted.items() if _standing(trigger, name) != value}
+    fields = typed.wanted()
+    provider = fields.pop("provider")
+    changes = {name: value for name, value in fields.items() if _standing(trigger, name) != value}
     moves = provider is not None and source_type(provider) != trigger.source_type
     if provider is not None and (moves or "repository_ids" in changes):
         changes["provider"] = provider

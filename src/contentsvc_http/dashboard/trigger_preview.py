@@ -53,18 +53,18 @@ async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
     stores = dashboard.app.stores
     entries = await stores.read_model.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
-    found = [(entry, event) for entry, event in processed if _watches(trigger, entry, event)]
+    watched = [(entry, event) for entry, event in processed if _watches(trigger, entry, event)]
     others = await stores.directory.triggers(mine)
     left_out: dict[str, str] = {}
     if trigger.filter is not None or any(other.options.branches for other in others):
-        whole = await _whole([entry for entry, _ in found], stores.contexts)
-        for entry, _ in found:
+        whole = await _whole([entry for entry, _ in watched], stores.contexts)
+        for entry, _ in watched:
             event = whole.get(_key(entry))
             left = None if event is None else trigger.why_left_out(event)
             if left is not None:
                 left_out[entry.id] = left.reason
-    matched = [(entry, event) for entry, event in found if entry.id not in left_out]
-    missed = [(entry, event) for entry, event in found if entry.id in left_out]
+    matched = [(entry, event) for entry, event in watched if entry.id not in left_out]
+    missed = [(entry, event) for entry, event in watched if entry.id in left_out]
     has = await connected(dashboard, mine)
     return TriggerPreview(
         looked_at=len(processed),
@@ -98,8 +98,8 @@ async def _whole(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> di
     if not entries:
         return {}
     window = LookbackWindow(since=entries[-1].created_at, until=entries[0].created_at + _MOMENT)
-    found: dict[_Key, Event] = {}
-    for provider, repository_id in dict.fromkeys((each.integration_type, each.repository_id) for each in entries):
+    events: dict[_Key, Event] = {}
+    for provider, repository_id in dict.fromkeys((entry.integration_type, entry.repository_id) for entry in entries):
         records, _ = await contexts.within(
             entries[0].organization_id,
             provider=provider,
@@ -108,12 +108,12 @@ async def _whole(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> di
             limit=_LOOKED_AT,
             max_bytes=_MOST_BYTES,
         )
-        found |= {(provider, repository_id, record.delivery_id): record.event for record in records}
-    return found
+        events |= {(provider, repository_id, record.delivery_id): record.event for record in records}
+    return events
 
 
 def _told(
-    found: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, left_out: Mapping[str, str]
+    deliveries: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, left_out: Mapping[str, str]
 ) -> list[Match]:
     return [
         Match(
@@ -124,5 +124,5 @@ def _told(
             created_at=entry.created_at,
             why=left_out.get(entry.id, ""),
         )
-        for entry, event in found
+        for entry, event in deliveries
     ]

@@ -81,27 +81,27 @@ class _Row:
 
 
 def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    made = _TriggerPages(dashboard, pages)
-    return [*_looking(dashboard, made), *_changing(dashboard, made)]
+    trigger_pages = _TriggerPages(dashboard, pages)
+    return [*_looking(dashboard, trigger_pages), *_changing(dashboard, trigger_pages)]
 
 
-def _looking(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandler]:
+def _looking(dashboard: Dashboard, trigger_pages: "_TriggerPages") -> list[HTTPRouteHandler]:
     @get(_PATH, name="dashboard_triggers")
     async def list_triggers(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.listed(await visit(dashboard, request))
+        return await trigger_pages.listed(await visit(dashboard, request))
 
     @get(f"{_PATH}/new", name="dashboard_trigger_new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        if not found.may_write:
+        session = await visit(dashboard, request)
+        if not session.may_write:
             raise Forbidden(_READ_ONLY)
-        return await made.edited(found, None, TypedTrigger())
+        return await trigger_pages.edited(session, None, TypedTrigger())
 
     @get(f"{_PATH}/{{trigger_id:str}}", name="dashboard_trigger")
     async def show(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        trigger = await made.standing(found, trigger_id)
-        return await made.edited(found, trigger, typed_of(trigger))
+        session = await visit(dashboard, request)
+        trigger = await trigger_pages.standing(session, trigger_id)
+        return await trigger_pages.edited(session, trigger, typed_of(trigger))
 
     @get(f"{_PATH}/preview", name="dashboard_trigger_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -112,27 +112,27 @@ def _looking(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandl
     return [list_triggers, begin, show, leave_preview]
 
 
-def _changing(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandler]:
+def _changing(dashboard: Dashboard, trigger_pages: "_TriggerPages") -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/new", name="dashboard_trigger_create")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.create(*await change(dashboard, request))
+        return await trigger_pages.create(*await change(dashboard, request))
 
     @post(f"{_PATH}/preview", name="dashboard_trigger_preview")
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await made.preview(*await change(dashboard, request))
+        return await trigger_pages.preview(*await change(dashboard, request))
 
     @post(f"{_PATH}/{{trigger_id:str}}", name="dashboard_trigger_change")
     async def save(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
-        return await made.save(*await change(dashboard, request), trigger_id)
+        return await trigger_pages.save(*await change(dashboard, request), trigger_id)
 
     @post(f"{_PATH}/{{trigger_id:str}}/switch", name="dashboard_trigger_switch")
     async def switch(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
-        return await made.switch(*await change(dashboard, request), trigger_id)
+        return await trigger_pages.switch(*await change(dashboard, request), trigger_id)
 
     @post(f"{_PATH}/{{trigger_id:str}}/delete", name="dashboard_trigger_delete")
     async def delete(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
-        found, _ = await change(dashboard, request)
-        return await made.delete(found, trigger_id)
+        session, _ = await change(dashboard, request)
+        return await trigger_pages.delete(session, trigger_id)
 
     return [create, preview, save, switch, delete]
 
@@ -146,22 +146,22 @@ class _TriggerPages:
         self._editor = dashboard.app.trigger_editor
         self._directory = dashboard.app.stores.directory
 
-    async def listed(self, found: DashboardSession, *, error: str | None = None) -> Response[Any]:
-        has = await connected(self._dashboard, found.organization_id)
-        rows = [_row(each, has) for each in await self._directory.triggers(found.organization_id)]
+    async def listed(self, session: DashboardSession, *, error: str | None = None) -> Response[Any]:
+        has = await connected(self._dashboard, session.organization_id)
+        rows = [_row(trigger, has) for trigger in await self._directory.triggers(session.organization_id)]
         shown = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
         status = 200 if error is None else _INVALID
-        return self._pages.page(found, "triggers.html", shown, title="Triggers", section=_SECTION, status=status)
+        return self._pages.page(session, "triggers.html", shown, title="Triggers", section=_SECTION, status=status)
 
-    async def standing(self, found: DashboardSession, trigger_id: str) -> Trigger:
-        trigger = await self._directory.trigger(found.organization_id, trigger_id) if is_own_id(trigger_id) else None
+    async def standing(self, session: DashboardSession, trigger_id: str) -> Trigger:
+        trigger = await self._directory.trigger(session.organization_id, trigger_id) if is_own_id(trigger_id) else None
         if trigger is None:
             raise Refused(404, {"error": _UNKNOWN})
         return trigger
 
     async def edited(
         self,
-        found: DashboardSession,
+        session: DashboardSession,
         trigger: Trigger | None,
         typed: TypedTrigger,
         *,
@@ -169,105 +169,107 @@ class _TriggerPages:
         bad_style: Refusal | None = None,
         style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
-        told = fault_of(bad_style) if bad_style else None if refused is None else _REFUSALS.sentence(refused)
-        has = await connected(self._dashboard, found.organization_id)
+        fault = fault_of(bad_style) if bad_style else None if refused is None else _REFUSALS.sentence(refused)
+        has = await connected(self._dashboard, session.organization_id)
         shown: dict[str, Any] = {
             "trigger": trigger,
             "row": None if trigger is None else _row(trigger, has),
             "typed": typed,
-            "preview": await self._previewed(found, typed),
+            "preview": await self._previewed(session, typed),
             "is_off": not typed.settings["enabled"],
             "repositories": has.hosted_choices(typed.repositories),
             "brands": has.brand_choices(typed.brand),
             "outputs": content_choices(),
             "boxes": boxes_of(TriggerSettings),
-            "batches": [Option(value=each.value, label=BATCHES[each]) for each in Batch],
+            "batches": [Option(value=batch.value, label=BATCHES[batch]) for batch in Batch],
             "events": [Option(value=kind, label=EVENTS[kind]) for kind in EVENT_TYPES],
             "name_limit": NAME_LIMIT,
-            "error": told,
+            "error": fault,
             "faults": {} if refused is None else _REFUSALS.faults(refused),
-            "style": shown_override(found, typed.style, refused=bad_style, preview=style_preview),
+            "style": shown_override(session, typed.style, refused=bad_style, preview=style_preview),
         }
         title = "New trigger" if trigger is None else _title(trigger, has)
-        status = 200 if told is None else _INVALID
-        return self._pages.page(found, "trigger.html", shown, title=title, section=_SECTION, status=status)
+        status = 200 if fault is None else _INVALID
+        return self._pages.page(session, "trigger.html", shown, title=title, section=_SECTION, status=status)
 
-    async def create(self, found: DashboardSession, form: Form) -> Response[Any]:
+    async def create(self, session: DashboardSession, form: Form) -> Response[Any]:
         typed = read_trigger_form(form)
         if (refused := typed.refused()) is not None:
-            return await self.edited(found, None, typed, refused=refused)
+            return await self.edited(session, None, typed, refused=refused)
         style = read_style(typed.style)
         if isinstance(style, Refusal):
-            return await self.edited(found, None, typed, bad_style=style)
-        wanted = read_command(CreateTrigger, typed.wanted(), house_style=style)
-        made = wanted if isinstance(wanted, Refusal) else await self._editor.create(found.organization_id, wanted)
-        if isinstance(made, Trigger):
-            return go(f"/triggers/{made.id}", told="created")
-        return await self.edited(found, None, typed, refused=made)
+            return await self.edited(session, None, typed, bad_style=style)
+        command = read_command(CreateTrigger, typed.wanted(), house_style=style)
+        created = (
+            command if isinstance(command, Refusal) else await self._editor.create(session.organization_id, command)
+        )
+        if isinstance(created, Trigger):
+            return go(f"/triggers/{created.id}", told="created")
+        return await self.edited(session, None, typed, refused=created)
 
-    async def save(self, found: DashboardSession, form: Form, trigger_id: str) -> Response[Any]:
-        trigger = await self.standing(found, trigger_id)
+    async def save(self, session: DashboardSession, form: Form, trigger_id: str) -> Response[Any]:
+        trigger = await self.standing(session, trigger_id)
         typed = read_trigger_form(form)
         if (refused := typed.refused()) is not None:
-            return await self.edited(found, trigger, typed, refused=refused)
+            return await self.edited(session, trigger, typed, refused=refused)
         style = read_style(typed.style)
         if isinstance(style, Refusal):
-            return await self.edited(found, trigger, typed, bad_style=style)
+            return await self.edited(session, trigger, typed, bad_style=style)
         styled = {} if style == trigger.house_style else {"house_style": style}
         change = read_command(ChangeTrigger, changes_to(typed, trigger), **styled)
-        made = change
+        changed = change
         if not isinstance(change, Refusal):
-            made = await self._editor.change(found.organization_id, trigger.id, change)
-        if isinstance(made, Trigger):
-            return go(f"/triggers/{made.id}", told="saved")
-        return await self.edited(found, trigger, typed, refused=made)
+            changed = await self._editor.change(session.organization_id, trigger.id, change)
+        if isinstance(changed, Trigger):
+            return go(f"/triggers/{changed.id}", told="saved")
+        return await self.edited(session, trigger, typed, refused=changed)
 
-    async def switch(self, found: DashboardSession, form: Form, trigger_id: str) -> Response[Any]:
+    async def switch(self, session: DashboardSession, form: Form, trigger_id: str) -> Response[Any]:
         enabled = form.text("to") == "on"
-        made = await self._editor.change(found.organization_id, trigger_id, ChangeTrigger(enabled=enabled))
-        if isinstance(made, Trigger):
+        changed = await self._editor.change(session.organization_id, trigger_id, ChangeTrigger(enabled=enabled))
+        if isinstance(changed, Trigger):
             return go("/triggers", told="enabled" if enabled else "disabled")
-        return await self.listed(found, error=_REFUSALS.sentence(made))
+        return await self.listed(session, error=_REFUSALS.sentence(changed))
 
-    async def delete(self, found: DashboardSession, trigger_id: str) -> Response[Any]:
-        trigger = await self.standing(found, trigger_id)
-        await self._directory.remove_trigger(found.organization_id, trigger.id)
+    async def delete(self, session: DashboardSession, trigger_id: str) -> Response[Any]:
+        trigger = await self.standing(session, trigger_id)
+        await self._directory.remove_trigger(session.organization_id, trigger.id)
         return go("/triggers", told="deleted")
 
-    async def preview(self, found: DashboardSession, form: Form) -> Response[Any]:
-        await self._counting.admit(found, PREVIEWING)
+    async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
+        await self._counting.admit(session, PREVIEWING)
         typed, edits = read_trigger_form(form), form.text("id")
-        if found.is_partial:
-            preview = await self._previewed(found, typed)
+        if session.is_partial:
+            preview = await self._previewed(session, typed)
             shown = {"preview": preview, "typed": typed, "is_off": not typed.settings["enabled"], "partial": True}
-            return self._pages.part(found, "trigger_preview.html", shown)
-        trigger = await self.standing(found, edits) if edits else None
-        style = await preview_of_override(self._dashboard, found, form) if typed.style else None
-        return await self.edited(found, trigger, typed, style_preview=style)
+            return self._pages.part(session, "trigger_preview.html", shown)
+        trigger = await self.standing(session, edits) if edits else None
+        style = await preview_of_override(self._dashboard, session, form) if typed.style else None
+        return await self.edited(session, trigger, typed, style_preview=style)
 
-    async def _previewed(self, found: DashboardSession, typed: TypedTrigger) -> TriggerPreview:
+    async def _previewed(self, session: DashboardSession, typed: TypedTrigger) -> TriggerPreview:
         if len(typed.providers) > 1:
             return TriggerPreview(says="Choose repositories of one provider to see what would have started it.")
         if not typed.providers and not typed.settings["all_repositories"]:
             return TriggerPreview(says="Choose a repository to see what would have started it.")
         if not (typed.every_event or typed.events):
             return TriggerPreview(says="Choose an event to see what would have started it.")
-        wanted = typed.wanted()
-        if (refused := options_fault(wanted)) is not None:
+        fields = typed.wanted()
+        if (refused := options_fault(fields)) is not None:
             return TriggerPreview(says=_REFUSALS.sentence(refused))
         # As if enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",
-            organization_id=found.organization_id,
+            organization_id=session.organization_id,
             source_type=source_type(typed.providers[0]) if typed.providers else ANY_SOURCE,
-            repository_ids=wanted["repository_ids"],
-            event_types=wanted["event_types"],
-            output_type=wanted["output_type"],
-            options=TriggerOptions(**{name: wanted[name] for name in TriggerOptions.__struct_fields__}),
+            repository_ids=fields["repository_ids"],
+            event_types=fields["event_types"],
+            output_type=fields["output_type"],
+            options=TriggerOptions(**{name: fields[name] for name in TriggerOptions.__struct_fields__}),
             created_at=self._dashboard.app.clock.now(),
         )
         dashboard = self._dashboard
-        return await dashboard.app.shares.heavy(found.organization_id, lambda: preview_of(dashboard, trigger))
+        return await dashboard.app.shares.heavy(session.organization_id, lambda: preview_of(dashboard, trigger))
 
 
 def _row(trigger: Trigger, has: FormSources) -> _Row:

@@ -33,9 +33,9 @@ class Answers:
     def event_trigger(self, trigger: Trigger) -> TriggerBody:
         return TriggerBody.of(trigger)
 
-    async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> TriggerListBody:
+    async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
         _ = organization_id
-        return {"eventTriggers": [self.event_trigger(each) for each in found]}
+        return {"eventTriggers": [self.event_trigger(trigger) for trigger in triggers]}
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
         return dict(by_provider)
@@ -46,10 +46,10 @@ class Answers:
 
 def repository_map(ids: Iterable[int], integrations: Sequence[Integration]) -> dict[str, str]:
     """Return ``owner/name`` by the id of each connected repository; several names of an id are joined by commas."""
-    wanted = set(ids)
+    chosen = set(ids)
     names: dict[str, list[str]] = {}
     for source in sources_of(integrations):
-        if source.repository_id in wanted:
+        if source.repository_id in chosen:
             known = names.setdefault(str(source.repository_id), [])
             if source.full_name not in known:
                 known.append(source.full_name)

@@ -70,8 +70,8 @@ def brand_routes(
     )
     async def list_brand_identities(request: Request[Any, Any, Any]) -> Response[BrandListBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await brands.identities(key.organization_id)
-        return await gate.answer(key, {"brandIdentities": [BrandBody.of(each) for each in found]})
+        identities = await brands.identities(key.organization_id)
+        return await gate.answer(key, {"brandIdentities": [BrandBody.of(identity) for identity in identities]})
 
     @get(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -84,8 +84,8 @@ def brand_routes(
     async def get_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
         key = await gate.caller(request, Scope.READ)
         known = is_own_id(brand_identity_id)
-        found = await brands.identity(key.organization_id, brand_identity_id) if known else None
-        return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(found or UNKNOWN_BRAND))})
+        identity = await brands.identity(key.organization_id, brand_identity_id) if known else None
+        return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(identity or UNKNOWN_BRAND))})
 
     @patch(
         "/v1/brand-identities/{brand_identity_id:str}",
@@ -167,10 +167,10 @@ def brand_routes(
 
 
 def _of_hosted(body: Struct) -> Struct:
-    given = values_of(body)
-    given |= {name: None for name in OPTIONAL_TEXTS if name in given and not (given[name] or "").strip()}
-    if "tone_profile" in given:
-        given["tone_profile"] = given["tone_profile"] or _NO_TONE
+    fields = values_of(body)
+    fields |= {name: None for name in OPTIONAL_TEXTS if name in fields and not (fields[name] or "").strip()}
+    if "tone_profile" in fields:
+        fields["tone_profile"] = fields["tone_profile"] or _NO_TONE
         # A custom tone overrides the profile, so a new profile clears it.
-        given.setdefault("custom_tone", None)
-    return ChangeBrand(**given)
+        fields.setdefault("custom_tone", None)
+    return ChangeBrand(**fields)

@@ -152,21 +152,21 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
-    def told(found: PublicChangelog) -> dict[str, Any]:
-        return changelog_body(found) | {"url": ChangelogLinks(base_url=base_url, slug=found.slug).home}
+    def told(changelog: PublicChangelog) -> dict[str, Any]:
+        return changelog_body(changelog) | {"url": ChangelogLinks(base_url=base_url, slug=changelog.slug).home}
 
     async def owner(key: ApiKey) -> Organization:
-        found = await directory.organization_of(key.organization_id)
-        if found is None:
+        organization = await directory.organization_of(key.organization_id)
+        if organization is None:
             raise Refused(404, _UNKNOWN)
-        return found
+        return organization
 
     async def named(key: ApiKey, name: str) -> tuple[Organization, PublicChangelog]:
         organization = await owner(key)
-        found = await editor.find(organization, name)
-        if found is None:
+        changelog = await editor.find(organization, name)
+        if changelog is None:
             raise Refused(404, _UNKNOWN)
-        return organization, found
+        return organization, changelog
 
     @get(
         "/v1/changelogs",
@@ -178,8 +178,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def list_changelogs(request: Request[Any, Any, Any]) -> Response[ChangelogListBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await editor.all_of(await owner(key))
-        return await gate.answer(key, {"changelogs": [told(each) for each in found]})
+        changelogs = await editor.all_of(await owner(key))
+        return await gate.answer(key, {"changelogs": [told(changelog) for changelog in changelogs]})
 
     @post(
         "/v1/changelogs",
@@ -194,8 +194,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        made = await editor.create(await owner(key), _given(await read_body(request, NewChangelog)))
-        return await gate.answer(key, {"changelog": told(_accepted(made))}, status=201)
+        created = await editor.create(await owner(key), _given(await read_body(request, NewChangelog)))
+        return await gate.answer(key, {"changelog": told(_accepted(created))}, status=201)
 
     @get(
         "/v1/changelogs/{changelog_id:str}",
@@ -207,8 +207,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def get_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.READ)
-        _, found = await named(key, changelog_id)
-        return await gate.answer(key, {"changelog": told(found)})
+        _, changelog = await named(key, changelog_id)
+        return await gate.answer(key, {"changelog": told(changelog)})
 
     @get(
         "/v1/changelogs/{changelog_id:str}/exposure",
@@ -228,7 +228,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
                 "posts": exposure.posts,
                 "repositories": [{"repository": name, "posts": count} for name, count in exposure.repositories],
                 "newest": [
-                    {"id": each.id, "title": each.title, "occurredAt": iso_ms(each.occurred_at)} for each in newest
+                    {"id": post.id, "title": post.title, "occurredAt": iso_ms(post.occurred_at)} for post in newest
                 ],
             },
         )
@@ -246,11 +246,11 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def change_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        given = _given(await read_body(request, ChangelogFields))
-        if not given:
+        fields = _given(await read_body(request, ChangelogFields))
+        if not fields:
             raise Refused(400, {"error": "Invalid request: there is nothing to change"})
         organization, standing = await named(key, changelog_id)
-        changed = await editor.change(organization, given, standing)
+        changed = await editor.change(organization, fields, standing)
         return await gate.answer(key, {"changelog": told(_accepted(changed))})
 
     @delete(
@@ -333,17 +333,17 @@ def _read_kind(text: str) -> ImageKind:
 
 
 def _given(fields: _Fields) -> dict[str, Any]:
-    given = {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not UNSET}
+    values = {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not UNSET}
     for name in ("content_types", "repositories", "scopes"):
-        if name in given:
-            given[name] = tuple(given[name])
-    if "header_links" in given:
-        given["header_links"] = tuple((link.label, link.url) for link in given["header_links"])
-    return given
+        if name in values:
+            values[name] = tuple(values[name])
+    if "header_links" in values:
+        values["header_links"] = tuple((link.label, link.url) for link in values["header_links"])
+    return values
 
 
-def _accepted(made: PublicChangelog | Refusal) -> PublicChangelog:
-    if isinstance(made, Refusal) and made.kind is RefusalKind.LIMIT:
+def _accepted(result: PublicChangelog | Refusal) -> PublicChangelog:
+    if isinstance(result, Refusal) and result.kind is RefusalKind.LIMIT:
         # A slug too many is the fault of the request.
-        raise Refused(409, {"error": f"Invalid request: {made.message()}"})
-    return accepted(made)
+        raise Refused(409, {"error": f"Invalid request: {result.message()}"})
+    return accepted(result)

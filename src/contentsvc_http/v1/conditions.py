@@ -93,11 +93,11 @@ def _tags(text: str) -> list[tuple[bool, str]] | None:
             place += 1
         if place == len(text):
             return tags
-        found = _TAG.match(text, place)
-        if found is None:
+        match = _TAG.match(text, place)
+        if match is None:
             return None
-        tags.append((found[1] is not None, found[2]))
-        place = found.end()
+        tags.append((match[1] is not None, match[2]))
+        place = match.end()
         while place < len(text) and text[place] in _SPACE:
             place += 1
         if place < len(text) and text[place] != ",":

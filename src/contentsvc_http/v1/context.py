@@ -72,14 +72,18 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
     async def search_context(request: Request[Any, Any, Any]) -> Response[HitListBody]:
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "eventType")
-        asked = accepted(read_context_search(parameters))
+        context_search = accepted(read_context_search(parameters))
         limit = accepted(read_limit(parameters.get("limit", "")))
         before = read_before(parameters.get("before", ""))
 
         async def found() -> dict[str, Any]:
-            hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
+            hits = await search.records(
+                key.organization_id, context_search, limit=limit, max_bytes=MAX_BYTES, before=before
+            )
             # Off the event loop: the words of many commits are compared.
-            bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
+            bodies = await asyncio.to_thread(
+                lambda: [record_hit_body(record, context_search.terms) for record in hits.found]
+            )
             following = written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
 
@@ -97,10 +101,10 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         request: Request[Any, Any, Any], custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
     ) -> Response[RecordAnswer]:
         key = await gate.caller(request, Scope.READ)
-        asked = custom_id.removeprefix("/")
+        record_id = custom_id.removeprefix("/")
 
         async def found() -> dict[str, Any]:
-            record = await contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
+            record = await contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
             if record is None:
                 raise Refused(404, {"error": "Context record not found"})
             body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(context_body(record))))

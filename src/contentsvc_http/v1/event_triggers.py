@@ -105,12 +105,12 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:
         key = await gate.caller(request, Scope.READ)
         chosen = await read_repository_filter(directory, key.organization_id, request)
-        found = [
-            each
-            for each in await directory.triggers(key.organization_id)
-            if chosen is None or each.options.all_repositories or not chosen.isdisjoint(each.repository_ids)
+        triggers = [
+            trigger
+            for trigger in await directory.triggers(key.organization_id)
+            if chosen is None or trigger.options.all_repositories or not chosen.isdisjoint(trigger.repository_ids)
         ]
-        return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, found))
+        return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, triggers))
 
     @get(
         "/v1/event-triggers/{trigger_id:str}",
@@ -122,8 +122,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     )
     async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
-        trigger = accepted(found or UNKNOWN_TRIGGER)
+        stored = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
+        trigger = accepted(stored or UNKNOWN_TRIGGER)
         return await one(key, trigger)
 
     @post(
@@ -141,8 +141,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
             refuse_request("Object missing required field `targets`")
-        made = await editor.create(key.organization_id, CreateTrigger(**values))
-        return await one(key, accepted(made), status=201)
+        created = await editor.create(key.organization_id, CreateTrigger(**values))
+        return await one(key, accepted(created), status=201)
 
     @patch(
         "/v1/event-triggers/{trigger_id:str}",
@@ -159,8 +159,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         changes = await _values(directory, key, await read_body(request, fields), hosted=gate.hosted)
         if not changes:
             refuse_request("there is nothing to change")
-        made = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
-        return await one(key, accepted(made))
+        changed = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
+        return await one(key, accepted(changed))
 
     @delete(
         "/v1/event-triggers/{trigger_id:str}",

@@ -92,8 +92,8 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     )
     async def generate_post(request: Request[Any, Any, Any]) -> Response[GenerationStartedBody]:
         key = await gate.caller(request, Scope.WRITE)
-        wanted = await read_generation(directory, key.organization_id, await read_body(request, shape))
-        job = accepted(await generator.request(key.organization_id, wanted))
+        generation_request = await read_generation(directory, key.organization_id, await read_body(request, shape))
+        job = accepted(await generator.request(key.organization_id, generation_request))
         return await gate.answer(key, {"job": generation_job_body(job)}, status=202)
 
     @get(
@@ -112,7 +112,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         if job is None or not isinstance(job.asked, Generation):
             raise Refused(404, {"error": "Job not found"})
         # Without the gate: this response shows no organization, as in the hosted product.
-        told = [job_event_body(event) for event in job_events(job)]
-        return Response({"job": generation_job_body(job), "events": told})  # pyright: ignore[reportReturnType]
+        events = [job_event_body(event) for event in job_events(job)]
+        return Response({"job": generation_job_body(job), "events": events})  # pyright: ignore[reportReturnType]
 
     return [generate_post, generation_job]

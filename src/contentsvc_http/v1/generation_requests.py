@@ -77,8 +77,8 @@ class NestedRepositories(Struct, forbid_unknown_fields=True, rename="camel", fro
 
 #: A field for each provider: repositories by their names.
 _BY_NAMES: Final = [
-    (each.slug, (NestedRepositories if each.has_nested_owners else NamedRepositories) | None, None)
-    for each in PROVIDERS
+    (provider.slug, (NestedRepositories if provider.has_nested_owners else NamedRepositories) | None, None)
+    for provider in PROVIDERS
 ]
 
 
@@ -158,18 +158,20 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
         _refuse_what_is_not_done(body, await zone_of(directory, organization_id))
         brand = _one_brand(body)
         lists[f"integrations.{HOSTED_PROVIDER.slug}"] = getattr(body.integrations, HOSTED_PROVIDER.slug, None)
-    groups: dict[str, NamedRepositories | None] = {each.slug: getattr(body, each.slug) for each in PROVIDERS}
+    groups: dict[str, NamedRepositories | None] = {
+        provider.slug: getattr(body, provider.slug) for provider in PROVIDERS
+    }
     names = [
         (field, _full_name(f"{field}.repositories[{place}]", named))
         for field, group in groups.items()
         for place, named in enumerate(group.repositories if group else ())
     ]
     numbers: list[int] = []
-    for field, given in lists.items():
-        chosen = await read_repositories(directory, organization_id, field, given or ())
+    for field, choice in lists.items():
+        chosen = await read_repositories(directory, organization_id, field, choice or ())
         numbers += chosen.numbers
         names += chosen.names
-    is_chosen = any(each is not None for each in (*lists.values(), *groups.values()))
+    is_chosen = any(choice is not None for choice in (*lists.values(), *groups.values()))
     points = body.data_points or DataPoints()
     return GenerationRequest(
         content_type=body.content_type,
@@ -190,10 +192,10 @@ def _full_name(field: str, named: NamedRepository) -> str:
 
 
 def _one_brand(body: HostedGenerationFields) -> str | None:
-    given = {each for each in (body.brand_identity_id, body.brand_voice_id) if each is not None}
-    if len(given) > 1:
+    brand_ids = {brand_id for brand_id in (body.brand_identity_id, body.brand_voice_id) if brand_id is not None}
+    if len(brand_ids) > 1:
         refuse_request("brandVoiceId is an alias of brandIdentityId: send one, or the same value")
-    return given.pop() if given else None
+    return brand_ids.pop() if brand_ids else None
 
 
 def _refuse_what_is_not_done(body: HostedGenerationFields, own: ZoneInfo) -> None:

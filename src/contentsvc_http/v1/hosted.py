@@ -56,11 +56,11 @@ class HostedAnswers(Answers):
         # Before the operation: a database failure afterwards would lose the response.
         if organization_id in self._organizations:
             return
-        found = await self._directory.organization_of(organization_id)
-        if found is not None:
+        organization = await self._directory.organization_of(organization_id)
+        if organization is not None:
             if len(self._organizations) >= _KEPT:
                 self._organizations.clear()
-            self._organizations[found.id] = found
+            self._organizations[organization.id] = organization
 
     def whole(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         tenant = self._organizations.get(organization_id)
@@ -97,15 +97,17 @@ class HostedAnswers(Answers):
             updated_at=iso_ms(trigger.created_at),
         )
 
-    async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> TriggerListBody:
+    async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
         """Return the event triggers that clients know, and the names of their repositories."""
         # Clients reject the whole list if one trigger has another provider.
-        known = [each for each in found if each.source_type == source_type(HOSTED_PROVIDER.slug)]
+        known = [trigger for trigger in triggers if trigger.source_type == source_type(HOSTED_PROVIDER.slug)]
         integrations = await self._directory.integrations(organization_id)
-        mine = [each for each in integrations if each.provider == HOSTED_PROVIDER.slug]
+        mine = [integration for integration in integrations if integration.provider == HOSTED_PROVIDER.slug]
         return _HostedTriggerListBody(
             **await super().event_triggers(organization_id, known),
-            repositoryMap=repository_map((number for each in known for number in each.repository_ids), mine),
+            repositoryMap=repository_map(
+                (number for integration in known for number in integration.repository_ids), mine
+            ),
         )
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,8 +117,8 @@ class HostedAnswers(Answers):
     def disabled(self, removed: Removed) -> dict[str, Any]:
         """Return the disabled objects with their names."""
         return {
-            "disabledSchedules": [_named(each) for each in removed.disabled_schedules],
-            "disabledEvents": [_named(each) for each in removed.disabled_events],
+            "disabledSchedules": [_named(disabled) for disabled in removed.disabled_schedules],
+            "disabledEvents": [_named(disabled) for disabled in removed.disabled_events],
         }
 
 
@@ -133,7 +135,7 @@ def describe(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _successes(document: Mapping[str, Any]) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for item in document["paths"].values():
         for operation in item.values():
             # Public operations have no organization, and two operations show none, or their own.
@@ -142,8 +144,8 @@ def _successes(document: Mapping[str, Any]) -> set[str]:
             for status, answer in operation["responses"].items():
                 if status.startswith("2"):
                     schema = answer["content"]["application/json"]["schema"]
-                    found.add(schema["$ref"].rpartition("/")[2])
-    return found
+                    names.add(schema["$ref"].rpartition("/")[2])
+    return names
 
 
 def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:

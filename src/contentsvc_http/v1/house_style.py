@@ -42,8 +42,8 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
     )
     async def get_house_style(request: Request[Any, Any, Any]) -> Response[HouseStyleAnswer]:
         key = await gate.caller(request, Scope.READ)
-        found = await directory.organization_of(key.organization_id)
-        return await gate.answer(key, _body(None if found is None else found.house_style))
+        organization = await directory.organization_of(key.organization_id)
+        return await gate.answer(key, _body(None if organization is None else organization.house_style))
 
     @put(
         "/v1/house-style",

@@ -87,7 +87,9 @@ def integration_routes(
         body: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
         for integration in await directory.integrations(key.organization_id):
             # An integration of a provider that no longer exists is not listed.
-            body.get(integration.provider, []).extend(_body(integration, each) for each in integration.repositories)
+            body.get(integration.provider, []).extend(
+                _body(integration, repository) for repository in integration.repositories
+            )
         return await gate.answer(key, gate.answers.integrations(body))
 
     def connecting(provider: Provider) -> HTTPRouteHandler:
@@ -108,13 +110,15 @@ def integration_routes(
         async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
             key = await gate.caller(request, Scope.WRITE)
             connected = await _connect(connector, key, slug, await read_body(request, shape))
-            made = connected.integration
+            integration = connected.integration
             webhook = {
                 "url": connected.url,
                 "secret": None if connected.created_at_host else connected.secret,
                 "createdAtHost": connected.created_at_host,
             }
-            return await gate.answer(key, {slug: _body(made, made.repositories[0]), "webhook": webhook}, status=201)
+            return await gate.answer(
+                key, {slug: _body(integration, integration.repositories[0]), "webhook": webhook}, status=201
+            )
 
         return connect
 

@@ -31,10 +31,10 @@ class OrganizationAnswer(TypedDict):
 
 def organization_routes(gate: Gate, operator: Operator, directory: Directory) -> list[HTTPRouteHandler]:
     async def standing(key: ApiKey) -> Organization:
-        found = await directory.organization_of(key.organization_id)
-        if found is None:
+        organization = await directory.organization_of(key.organization_id)
+        if organization is None:
             raise Refused(401, {"error": "Invalid API key"})
-        return found
+        return organization
 
     @get(
         "/v1/organization",

@@ -43,10 +43,10 @@ def brand_of(output: OutputConfig | None) -> str | None:
         if output.instructions is not None and output.instructions.strip():
             fault = "not supported here: set customInstructions of the brand identity"
             refuse_request(f"outputConfig.instructions: {fault}")
-    given = {each for each in (output.brand_identity_id, output.brand_voice_id) if each is not UNSET}
-    if len(given) > 1:
+    brand_ids = {brand_id for brand_id in (output.brand_identity_id, output.brand_voice_id) if brand_id is not UNSET}
+    if len(brand_ids) > 1:
         refuse_request("outputConfig: brandVoiceId is an alias of brandIdentityId: send one, or the same value")
-    return given.pop() if given else None
+    return brand_ids.pop() if brand_ids else None
 
 
 def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = False) -> OutputChanges:

@@ -73,11 +73,11 @@ def version_routes(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
     )
     async def list_post_versions(request: Request[Any, Any, Any], post_id: _Id) -> Response[VersionListBody]:
         key = await gate.caller(request, Scope.READ)
-        found = accepted(await editor.versions(key.organization_id, post_id))
-        bodies = map(VersionBody.of, found)
+        versions = accepted(await editor.versions(key.organization_id, post_id))
+        bodies = map(VersionBody.of, versions)
         lines = [
-            {"number": each.number, "title": each.title, "savedAt": each.saved_at, "author": each.author}
-            for each in bodies
+            {"number": body.number, "title": body.title, "savedAt": body.saved_at, "author": body.author}
+            for body in bodies
         ]
         return await gate.answer(key, {"versions": lines})
 
@@ -94,9 +94,11 @@ def version_routes(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
     ) -> Response[OneVersionBody]:
         key = await gate.caller(request, Scope.READ)
         kept = accepted(await editor.versions(key.organization_id, post_id))
-        place = next((place for place, each in enumerate(kept) if each.number == read_number(number)), None)
+        place = next((place for place, version in enumerate(kept) if version.number == read_number(number)), None)
         version = kept[accepted(UNKNOWN_VERSION if place is None else place)]
-        before = next((each.text.markdown for each in kept if each.number < version.number), version.text.markdown)
+        before = next(
+            (earlier.text.markdown for earlier in kept if earlier.number < version.number), version.text.markdown
+        )
         changes = differences(before, version.text.markdown)
         return await gate.answer(key, {"version": VersionBody.of(version), "changes": changes})
 
@@ -115,12 +117,12 @@ def version_routes(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
         request: Request[Any, Any, Any], post_id: _Id, number: _Number
     ) -> Response[RestoredPostBody]:
         key = await gate.caller(request, Scope.WRITE)
-        wanted = if_match(request)
+        tags = if_match(request)
         restored = await editor.restore(
             key.organization_id,
             post_id,
             read_number(number),
-            if_=lambda seen: wanted is None or wanted.match(entity_tag(seen)),
+            if_=lambda seen: tags is None or tags.match(entity_tag(seen)),
             author=key.prefix,
         )
         changed = accepted(restored)

@@ -44,7 +44,7 @@ from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unk
 #: Maximum size of a PATCH body, in bytes: 100,000 characters of Markdown, each as two escapes of six bytes, and 64 KiB
 #: for the other fields.
 _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
-_CONTENT_TYPES: Final = frozenset(each.value for each in ContentType)
+_CONTENT_TYPES: Final = frozenset(content_type.value for content_type in ContentType)
 _Id = Annotated[str, Parameter(description="Id of the post.")]
 _TAGGED: Final = [
     ResponseHeader(name="ETag", description="Version of the post. Send it as `If-Match`.", documentation_only=True)
@@ -110,11 +110,13 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         found_none = gate.hosted and _narrow_as_hosted(parameters)
         query = accepted(read_post_query(parameters))
         accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
-        asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
+        page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
         mine = key.organization_id
 
         async def read_page() -> dict[str, Any]:
-            posts, pagination = accepted(_none(asked) if found_none else await library.page(mine, query, asked))
+            posts, pagination = accepted(
+                _none(page_request) if found_none else await library.page(mine, query, page_request)
+            )
             # Off the event loop: a hundred posts may have 200 MiB. The thread releases the GIL between two posts.
             bodies = await asyncio.to_thread(
                 lambda: [msgspec.Raw(msgspec.json.encode(gate.answers.post(post))) for post in posts]
@@ -138,12 +140,12 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     )
     async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.READ)
-        wanted, known = if_match(request), if_none_match(request)
-        found = await _seen(library, key.organization_id, post_id, wanted)
-        tag = entity_tag(found)
+        tags, known = if_match(request), if_none_match(request)
+        post = await _seen(library, key.organization_id, post_id, tags)
+        tag = entity_tag(post)
         if known is not None and known.match_weakly(tag):
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
-        return await gate.answer(key, {"post": gate.answers.post(found)}, headers={"ETag": tag})
+        return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": tag})
 
     return [list_posts, get_post]
 
@@ -166,10 +168,10 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
     )
     async def create_post(request: Request[Any, Any, Any]) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.WRITE)
-        wanted = await read_body(request, CreatePost)
-        made = accepted(await editor.create(key.organization_id, wanted, author=key.prefix))
-        headers = {"ETag": entity_tag(made)}
-        return await gate.answer(key, {"post": gate.answers.post(made)}, status=201, headers=headers)
+        command = await read_body(request, CreatePost)
+        created = accepted(await editor.create(key.organization_id, command, author=key.prefix))
+        headers = {"ETag": entity_tag(created)}
+        return await gate.answer(key, {"post": gate.answers.post(created)}, status=201, headers=headers)
 
     @patch(
         "/v1/posts/{post_id:str}",
@@ -186,17 +188,15 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
     )
     async def change_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.WRITE)
-        wanted = if_match(request)
+        tags = if_match(request)
         fields = await read_body(request, shape)
         values = values_of(fields)
         if "slug" in values and len(values) == 1:
             # Nothing to change: the response shows that the post has no slug.
-            found = await _seen(library, key.organization_id, post_id, wanted)
-            return await gate.answer(key, {"post": gate.answers.post(found)}, headers={"ETag": entity_tag(found)})
+            post = await _seen(library, key.organization_id, post_id, tags)
+            return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": entity_tag(post)})
         values.pop("slug", None)
-        done = await editor.change(
-            key.organization_id, post_id, ChangePost(**values), if_=_is(wanted), author=key.prefix
-        )
+        done = await editor.change(key.organization_id, post_id, ChangePost(**values), if_=_is(tags), author=key.prefix)
         changed = accepted(done)
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers={"ETag": entity_tag(changed)})
 
@@ -226,25 +226,25 @@ def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
     """
     if not listed(parameters.get("status", "")):
         parameters["status"] = PostStatus.PUBLISHED.value
-    asked = listed(parameters.get("contentType", ""))
-    known = [value for value in asked if value in _CONTENT_TYPES]
+    content_types = listed(parameters.get("contentType", ""))
+    known = [value for value in content_types if value in _CONTENT_TYPES]
     parameters["contentType"] = ",".join(known)
-    return bool(asked) and not known
+    return bool(content_types) and not known
 
 
-def _none(asked: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Refusal:
-    page = paginate(asked, 0)
+def _none(page_request: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Refusal:
+    page = paginate(page_request, 0)
     return page if isinstance(page, Refusal) else ((), page)
 
 
-async def _seen(library: PostLibrary, organization_id: str, post_id: str, wanted: Tags | None) -> Post:
+async def _seen(library: PostLibrary, organization_id: str, post_id: str, tags: Tags | None) -> Post:
     post = await library.post(organization_id, post_id) if is_own_id(post_id) else None
     if post is None:
         raise refused(UNKNOWN_POST)
-    if not _is(wanted)(post):
+    if not _is(tags)(post):
         raise refused(POST_CHANGED)
     return post
 
 
-def _is(wanted: Tags | None) -> Callable[[Post], bool]:
-    return lambda post: wanted is None or wanted.match(entity_tag(post))
+def _is(tags: Tags | None) -> Callable[[Post], bool]:
+    return lambda post: tags is None or tags.match(entity_tag(post))

@@ -40,14 +40,17 @@ class ChosenRepositories:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        return (*self.numbers, *(each.id for integration in self.integrations for each in integration.repositories))
+        return (
+            *self.numbers,
+            *(repository.id for integration in self.integrations for repository in integration.repositories),
+        )
 
     @property
     def names(self) -> list[tuple[str, str]]:
         return [
-            (integration.provider, each.full_name)
+            (integration.provider, repository.full_name)
             for integration in self.integrations
-            for each in integration.repositories
+            for repository in integration.repositories
         ]
 
     @property
@@ -55,27 +58,29 @@ class ChosenRepositories:
         return {integration.provider for integration in self.integrations}
 
 
-def read_repository_id(name: str, given: int | str) -> int:
+def read_repository_id(name: str, value: int | str) -> int:
     """Return the repository id of the field ``name``."""
-    number = repository_id(str(given))
+    number = repository_id(str(value))
     if number is None:
-        refuse_request(f"{name}: '{one_line(str(given), 64)}' is not a repository id")
+        refuse_request(f"{name}: '{one_line(str(value), 64)}' is not a repository id")
     return number
 
 
 async def read_repositories(
-    directory: Directory, organization_id: str, name: str, given: Sequence[int | str]
+    directory: Directory, organization_id: str, name: str, values: Sequence[int | str]
 ) -> ChosenRepositories:
     """Return the repositories of the field ``name``: each element is a repository id or an integration's id."""
     numbers: list[int] = []
     named: dict[str, str] = {}
-    for place, each in enumerate(given):
-        number = repository_id(str(each))
+    for place, value in enumerate(values):
+        number = repository_id(str(value))
         if number is None:
-            named.setdefault(str(each), f"{name}[{place}]")
+            named.setdefault(str(value), f"{name}[{place}]")
         else:
             numbers.append(number)
-    known = {each.id: each for each in await directory.integrations(organization_id)} if named else {}
+    known = (
+        {integration.id: integration for integration in await directory.integrations(organization_id)} if named else {}
+    )
     for id_, place in named.items():
         if id_ not in known:
             refuse_request(f"{place}: '{one_line(id_, 64)}' is neither a repository id nor the id of an integration")
@@ -87,5 +92,5 @@ async def read_repository_filter(
 ) -> frozenset[int] | None:
     """Return the repository ids of the query parameter ``repositoryIds``; ``None``: the list is not filtered."""
     field = "repositoryIds"
-    given = listed(read_parameters(request, field).get(field, ""))
-    return frozenset((await read_repositories(directory, organization_id, field, given)).ids) if given else None
+    texts = listed(read_parameters(request, field).get(field, ""))
+    return frozenset((await read_repositories(directory, organization_id, field, texts)).ids) if texts else None

@@ -76,7 +76,7 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
                 "limit": "Number of runs, 1 to 100. Default: 10.",
                 "before": "Cursor: the `next` of the previous page.",
                 "status": "Only runs with these statuses: a comma-separated list of "
-                f"{', '.join(f'`{each.value}`' for each in RunStatus)}.",
+                f"{', '.join(f'`{status.value}`' for status in RunStatus)}.",
             }
         ),
         responses=errors(400),
@@ -87,13 +87,13 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
         statuses = accepted(choices("status", parameters.get("status", ""), RunStatus))
         limit = PageRequest.read(limit=parameters.get("limit"), page=None).limit
         before = read_before(parameters.get("before", ""))
-        found = await read_model.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
-        following = written_cursor(Cursor.of(found[limit - 1])) if len(found) > limit else None
-        return await gate.answer(key, {"runs": [run_body(each) for each in found[:limit]], "next": following})
+        listed_runs = await read_model.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
+        following = written_cursor(Cursor.of(listed_runs[limit - 1])) if len(listed_runs) > limit else None
+        return await gate.answer(key, {"runs": [run_body(run) for run in listed_runs[:limit]], "next": following})
 
     async def known(organization_id: str, run_id: str) -> ListedRun:
-        found = await read_model.run(organization_id, run_id) if is_own_id(run_id) else None
-        return accepted(found or _UNKNOWN)
+        run = await read_model.run(organization_id, run_id) if is_own_id(run_id) else None
+        return accepted(run or _UNKNOWN)
 
     @get(
         "/v1/runs/{run_id:str}",

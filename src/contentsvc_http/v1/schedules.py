@@ -97,14 +97,14 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:
         key = await gate.caller(request, Scope.READ)
         chosen = await read_repository_filter(directory, key.organization_id, request)
-        found = [
-            each
-            for each in await schedules.schedules(key.organization_id)
-            if chosen is None or not chosen.isdisjoint(each.repository_ids)
+        listed = [
+            schedule
+            for schedule in await schedules.schedules(key.organization_id)
+            if chosen is None or not chosen.isdisjoint(schedule.repository_ids)
         ]
-        ids = {number for each in found for number in each.repository_ids}
+        ids = {number for schedule in listed for number in schedule.repository_ids}
         names = repository_map(ids, await directory.integrations(key.organization_id))
-        bodies = [gate.answers.schedule(each) for each in found]
+        bodies = [gate.answers.schedule(schedule) for schedule in listed]
         return await gate.answer(key, {"schedules": bodies, "repositoryMap": names})
 
     @post(
@@ -120,8 +120,8 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
         values = await _values(directory, key, await read_body(request, new), hosted=False)
-        made = await planner.create(key.organization_id, CreateSchedule(**values))
-        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(made))}, status=201)
+        created = await planner.create(key.organization_id, CreateSchedule(**values))
+        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(created))}, status=201)
 
     @patch(
         "/v1/schedules/{schedule_id:str}",
@@ -138,8 +138,8 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         if not values_of(body):
             refuse_request("there is nothing to change")
         changes = await _values(directory, key, body, hosted=gate.hosted)
-        made = await planner.change(key.organization_id, schedule_id, ChangeSchedule(**changes))
-        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(made))})
+        changed = await planner.change(key.organization_id, schedule_id, ChangeSchedule(**changes))
+        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(changed))})
 
     @delete(
         "/v1/schedules/{schedule_id:str}",
@@ -160,11 +160,11 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
 
 def _cron(fields: SourceConfigFields) -> Cron:
-    given = structs.asdict(fields.cron)
-    fault = cron_fault(**given)
+    times = structs.asdict(fields.cron)
+    fault = cron_fault(**times)
     if fault is not None:
         refuse_request(f"sourceConfig.cron: {fault.message()}")
-    return Cron(**given)
+    return Cron(**times)
 
 
 async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bool) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from contentsvc_http.errors import refuse_request
 GivenStyle: TypeAlias = Annotated[dict[str, Any], Meta(extra_json_schema=style_schema())]
 
 
-def read_given_style(given: object, place: str) -> HouseStyle | None:
+def read_given_style(value: object, place: str) -> HouseStyle | None:
     """Return the house style of a request; ``None`` if no field is set. A 400 names a field below ``place``."""
-    style = read_style(given)
+    style = read_style(value)
     if isinstance(style, Refusal):
         refuse_request(style_fault(style, place))
     return style

@@ -136,7 +136,7 @@ class ReplayedBatchShape(Struct, rename="camel", frozen=True):
         return cls(
             replayed=list(batch.replayed),
             repeated=list(batch.repeated),
-            refused=[NotReplayedShape(log_id=each.log_id, reason=each.reason) for each in batch.refused],
+            refused=[NotReplayedShape(log_id=refused.log_id, reason=refused.reason) for refused in batch.refused],
             runs=batch.runs,
             next=batch.next,
         )

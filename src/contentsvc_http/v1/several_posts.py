@@ -88,27 +88,27 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
     )
     async def change_posts(request: Request[Any, Any, Any]) -> Response[SeveralPostsBody]:
         key = await gate.caller(request, Scope.WRITE)
-        wanted = await read_body(request, SeveralPosts)
-        if (wanted.ids is None) is (wanted.filter is None):
+        action = await read_body(request, SeveralPosts)
+        if (action.ids is None) is (action.filter is None):
             refuse_request("send either ids or filter")
-        ids, remaining = wanted.ids or (), 0
-        if wanted.filter is not None:
-            named = zip(wanted.filter.__struct_encode_fields__, wanted.filter.__struct_fields__, strict=True)
-            query = accepted(read_post_query({wire: getattr(wanted.filter, name) for wire, name in named}))
+        ids, remaining = action.ids or (), 0
+        if action.filter is not None:
+            named = zip(action.filter.__struct_encode_fields__, action.filter.__struct_fields__, strict=True)
+            query = accepted(read_post_query({wire: getattr(action.filter, name) for wire, name in named}))
             accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
-            found, total = await editor.chosen(key.organization_id, query)
-            ids, remaining = [post_id for post_id, _ in found], total - len(found)
-        result = await editor.bulk(key.organization_id, wanted.action, ids, author=key.prefix)
+            posts, total = await editor.chosen(key.organization_id, query)
+            ids, remaining = [post_id for post_id, _ in posts], total - len(posts)
+        result = await editor.bulk(key.organization_id, action.action, ids, author=key.prefix)
         failed = [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed]
-        body = {"action": wanted.action.value, "done": list(result.done), "failed": failed, "remaining": remaining}
+        body = {"action": action.action.value, "done": list(result.done), "failed": failed, "remaining": remaining}
         return await gate.answer(key, body)
 
     return [change_posts]
 
 
-async def unknown_brands(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> Refusal | None:
+async def unknown_brands(brands: BrandIdentities, organization_id: str, brand_ids: Sequence[str]) -> Refusal | None:
     """Return the refusal of the first brand identity that the organization does not have."""
-    for brand_id in asked:
+    for brand_id in brand_ids:
         if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
             return unknown_brand(brand_id)
     return None

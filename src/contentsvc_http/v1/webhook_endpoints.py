@@ -84,8 +84,8 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     )
     async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await endpoints.endpoints(key.organization_id)
-        return await gate.answer(key, {"webhookEndpoints": [EndpointBody.of(each) for each in found]})
+        listed = await endpoints.endpoints(key.organization_id)
+        return await gate.answer(key, {"webhookEndpoints": [EndpointBody.of(endpoint) for endpoint in listed]})
 
     @get(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -97,8 +97,8 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     )
     async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        return await gate.answer(key, {"webhookEndpoint": EndpointBody.of(accepted(found or UNKNOWN_ENDPOINT))})
+        endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        return await gate.answer(key, {"webhookEndpoint": EndpointBody.of(accepted(endpoint or UNKNOWN_ENDPOINT))})
 
     @post(
         "/v1/webhook-endpoints",
@@ -115,8 +115,8 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     )
     async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
-        made = await editor.create(key.organization_id, await read_body(request, CreateEndpoint))
-        return await gate.answer(key, _with_secret(accepted(made)), status=201)
+        created = await editor.create(key.organization_id, await read_body(request, CreateEndpoint))
+        return await gate.answer(key, _with_secret(accepted(created)), status=201)
 
     @patch(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -195,6 +195,6 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     ]
 
 
-def _with_secret(made: NewSecret) -> dict[str, Any]:
-    secret = made.secret if made.endpoint.is_signed else None
-    return {"webhookEndpoint": EndpointBody.of(made.endpoint), "secret": secret}
+def _with_secret(created: NewSecret) -> dict[str, Any]:
+    secret = created.secret if created.endpoint.is_signed else None
+    return {"webhookEndpoint": EndpointBody.of(created.endpoint), "secret": secret}

@@ -91,10 +91,12 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "integrationId", "status")
         query = accepted(read_log_query(parameters))
-        asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
+        page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
 
         async def listed() -> dict[str, Any]:
-            entries, pagination = accepted(await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES))
+            entries, pagination = accepted(
+                await journal.page(key.organization_id, query, page_request, max_bytes=MAX_BYTES)
+            )
             # Off the event loop: a hundred deliveries may hold two hundred thousand commits.
             logs = await asyncio.to_thread(
                 lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries]

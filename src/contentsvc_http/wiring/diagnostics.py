@@ -142,7 +142,7 @@ def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:
         text = key_beside(settings.database_file, may_make=False)
         source, open_to_others = f"the file {path}", bool(path.stat().st_mode & _OTHERS)
     sealer = FernetSealer(text)
-    unreadable = sum(not _opens(sealer, each) for each in sealed)
+    unreadable = sum(not _opens(sealer, secret) for secret in sealed)
     return Keys(source=source, tried=len(sealed), unreadable=unreadable, open_to_others=open_to_others)
 
 

@@ -32,12 +32,12 @@ async def every(
         while True:
             pacer.begin()
             try:
-                found = bool(await turn())
+                has_worked = bool(await turn())
             except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
                 log_fault(exc)
                 await asyncio.sleep(after_fault_s)
             else:
-                await (asyncio.sleep(every_s()) if callable(every_s) else pacer.wait(found=found))
+                await (asyncio.sleep(every_s()) if callable(every_s) else pacer.wait(found=has_worked))
 
     task = asyncio.create_task(turns(), name=name)
     try:

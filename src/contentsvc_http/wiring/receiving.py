@@ -68,11 +68,11 @@ class Reception:
     async def why_not_ready(self) -> str | None:
         """Return the reason why deliveries cannot be settled now, or ``None``."""
         try:
-            found = await revision(self.stores.database)
+            schema_revision = await revision(self.stores.database)
         except ContentServiceError as exc:
             return str(exc)
-        if is_older(found):
-            return f"the schema is at revision {found}, and this version needs {HEAD}"
+        if is_older(schema_revision):
+            return f"the schema is at revision {schema_revision}, and this version needs {HEAD}"
         # A newer one is an upgrade under way: nodes of both versions serve until the last one is replaced.
         return None
 

@@ -1,8 +1,7 @@
 """Checkpoints of SQLite's write-ahead log, in a thread beside the writer.
 
-SQLite's own checkpoints delay a commit. Here another thread copies most of the log while the writer continues; after a
-commit that is already answered, the writer copies the few new pages. Only then can the log restart from its beginning,
-which keeps it bounded.
+SQLite's own checkpoints delay a commit. Here another thread copies most of the log; after a commit that is already
+answered, the writer copies the few new pages, so that the log can restart from its beginning and stays bounded.
 
 SQLite before 3.51.3 can lose committed data if a checkpoint begins on a completely copied log while a commit restarts
 that log (https://www.sqlite.org/wal.html#walresetbug). So only one checkpoint runs at a time, it begins only after a
@@ -23,8 +22,8 @@ _GROWN: Final = 16 * 1024 * 1024
 #: The writer itself copies up to this many rows. After this many turns of the other thread, it copies all that is left.
 _FEW_ROWS: Final = 300
 _TURNS: Final = 4
-#: The size in bytes above which the writer truncates the log. Constant readers can prevent a restart of the log; the
-#: truncation waits for them, for this many milliseconds.
+#: The size in bytes above which the writer truncates the log, which constant readers can keep from restarting; and the
+#: milliseconds for which the truncation waits for them.
 LARGE: Final = 64 * 1024 * 1024
 _READERS_MS: Final = 100
 

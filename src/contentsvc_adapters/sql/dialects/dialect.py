@@ -67,10 +67,7 @@ class Dialect(Protocol):
         ...
 
     def alone(self, connection: Connection) -> None:
-        """Acquire the lock for migrations without a time limit; hold it until the transaction ends.
-
-        The following statements of the transaction have no time limit either.
-        """
+        """Acquire the lock for migrations until the transaction ends; none of its statements has a time limit."""
         ...
 
     def hold(self, connection: Connection, name: str) -> None:

@@ -52,8 +52,7 @@ _LOST: Final = {
     "57P05",  # idle_session_timeout
     "25P03",  # idle_in_transaction_session_timeout
     "25P04",  # transaction_timeout
-    # A migration has changed a statement that this connection has prepared (feature_not_supported). A new connection
-    # prepares the statement again.
+    # A migration has changed a prepared statement (feature_not_supported); a new connection prepares it again.
     "0A000",
 }
 _UNSTORABLE: Final = {
@@ -64,7 +63,7 @@ _RAW: Final = asyncpg.PostgresError | asyncpg.InterfaceError | asyncpg.InternalC
 
 
 class _Unreachable(Exception):
-    """No connection could be opened. No transaction had begun, and an immediate retry would fail again."""
+    """No connection could be opened: no transaction had begun, and an immediate retry would fail again."""
 
 
 @final
@@ -78,11 +77,10 @@ class Postgresql:
 
     #: Older nodes may be running, so the operator decides when to migrate.
     upgrades_itself: ClassVar[bool] = False
-    #: In seconds. Longer than the limits of the session, whose errors say more, and shorter than a code host waits for
-    #: an answer. This limit ends a transaction if the server has stopped responding and enforces no limits.
+    #: In seconds. Longer than the session's limits, whose errors say more, and shorter than a code host waits for an
+    #: answer. It ends a transaction if the server has stopped responding.
     patience_s: ClassVar[float | None] = 6.0
-    #: The process prepares one batch while the server writes the other. With more lanes, batches wait for the same
-    #: disk.
+    #: The process prepares one batch while the server writes the other. More lanes would wait for the same disk.
     lanes: ClassVar[int] = 2
 
     @classmethod
@@ -159,7 +157,6 @@ class Postgresql:
         return question.with_for_update(skip_locked=True)
 
     def alone(self, connection: Connection) -> None:
-        """Acquire an advisory lock, which the end of the transaction releases."""
         # pg_settings has no row for a setting that an older server lacks.
         connection.execute(
             text("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY (:limits)"),
@@ -175,7 +172,6 @@ class Postgresql:
         )
 
     def fault(self, exc: Exception) -> DatabaseFault | None:
-        """Return the kind of an error by the server's SQLSTATE."""
         if isinstance(exc, _Unreachable):
             return DatabaseFault.AWAY
         return _fault_of(_cause(exc)) if isinstance(exc, OSError | DBAPIError | _RAW) else None
@@ -201,7 +197,6 @@ def _fault_of(cause: BaseException) -> DatabaseFault:
     # Checked first: the driver's DataError is a subclass of InterfaceError.
     if isinstance(cause, asyncpg.exceptions.DataError):
         return DatabaseFault.VALUE
-    # Socket errors and timeouts, which the driver does not wrap.
     if isinstance(cause, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
         return DatabaseFault.LOST
     state = str(getattr(cause, "sqlstate", "") or "")

@@ -13,10 +13,7 @@ _Result = TypeVar("_Result")
 
 @final
 class ReaderConnection(aiosqlite.Connection):
-    """A connection whose calls run directly when its own thread makes them.
-
-    aiosqlite has a hop to its thread for each call, and SQLAlchemy makes three calls for each statement.
-    """
+    """A connection whose calls run directly when its own thread makes them, without aiosqlite's hop for each call."""
 
     def __init__(self, connector: "Callable[[], Any]") -> None:
         super().__init__(connector, iter_chunk_size=64)
@@ -34,7 +31,6 @@ class ReaderConnection(aiosqlite.Connection):
 
 
 def _finished(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-    """Run a coroutine that never waits, and return its result."""
     try:
         coroutine.send(None)
     except StopIteration as end:

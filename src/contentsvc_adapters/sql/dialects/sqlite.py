@@ -96,15 +96,14 @@ class Sqlite:
         return Connections(writing=writer, reading=Readers(reader), settling=Bare(writer))
 
     async def _connect(self, pragmas: tuple[str, ...]) -> object:
-        # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives
-        # and complains of a closed event loop, where an operator needs one sentence.
+        # Opened before aiosqlite starts a thread: if it cannot open the file, its thread survives and complains of a
+        # closed event loop.
         opened = await asyncio.to_thread(self._open, pragmas)
         return await ReaderConnection(lambda: opened)
 
     def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
-            # The driver begins no transactions: _begin does, with the required mode.
             isolation_level=None,
             timeout=self.busy_timeout_ms / 1000,
             # The connection is opened in one thread and then used in one other thread only.
@@ -155,10 +154,10 @@ class Sqlite:
         return question
 
     def alone(self, connection: Connection) -> None:
-        """Do nothing: SQLite has one writer."""
+        pass
 
     def hold(self, connection: Connection, name: str) -> None:
-        """Do nothing: SQLite has one writer."""
+        pass
 
     def fault(self, exc: Exception) -> DatabaseFault | None:
         # Lanes use the driver directly; all other code uses SQLAlchemy.
@@ -169,7 +168,6 @@ class Sqlite:
             case sqlite3.ProgrammingError():
                 return DatabaseFault.STATEMENT
             case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_ERROR:
-                # Includes a missing table or column: no retry makes the statement valid.
                 return DatabaseFault.STATEMENT
             case sqlite3.Error():
                 return DatabaseFault.LOCKED if _is_locked(cause) else DatabaseFault.AWAY

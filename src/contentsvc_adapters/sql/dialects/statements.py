@@ -1,7 +1,4 @@
-"""Connections for single statements, without SQLAlchemy.
-
-SQLAlchemy's work around a short statement costs more than the statement.
-"""
+"""Connections for single statements, without SQLAlchemy, whose work around a short statement costs more."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,10 +30,7 @@ class Statements:
         most: int,
         is_lost: Callable[[Exception], bool],
     ) -> None:
-        """Create the pool of at most ``most`` connections, which are opened when needed and kept open.
-
-        ``is_lost`` removes tenants' data from a driver's error, and returns whether the connection is lost.
-        """
+        """``is_lost`` removes tenants' data from a driver's error, and returns whether the connection is lost."""
         self._connect = connect
         self._is_lost = is_lost
         self._free = asyncio.Semaphore(most)

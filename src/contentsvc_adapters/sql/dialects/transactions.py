@@ -39,11 +39,9 @@ class Connections:
 
 
 def asynchronous_engine(url: URL, connect: Callable[[], Awaitable[object]], **options: object) -> Engine:
-    """Create an engine over an asynchronous driver, as ``create_async_engine`` does, for :class:`Pooled` alone.
+    """Create an engine over an asynchronous driver for :class:`Pooled`; ``connect`` opens a connection of the driver.
 
-    The package of that function imports SQLAlchemy's ORM, which takes a third of a short command's start.
-
-    ``connect`` opens a connection of the driver; ``options`` are those of :func:`sqlalchemy.create_engine`.
+    ``create_async_engine`` imports SQLAlchemy's ORM, which takes a third of a short command's start.
     """
 
     def creator() -> object:
@@ -57,8 +55,6 @@ def asynchronous_engine(url: URL, connect: Callable[[], Awaitable[object]], **op
 
 @final
 class Pooled:
-    """A pool of asynchronous connections."""
-
     def __init__(self, engine: Engine) -> None:
         self.sync_engine = engine
 

@@ -21,17 +21,16 @@ _Result = TypeVar("_Result")
 
 @final
 class WriterThread:
-    """Runs transactions one after the other, in the order of the calls; each costs one hop to the thread and one back.
+    """Runs transactions in the order of the calls; each costs one hop to the thread and one back.
 
     A transaction runs to its end even if its caller is cancelled. Only another process can hold the write lock.
     """
 
     def __init__(self, engine: Engine, checkpointer: Checkpointer, *, is_lockout: Callable[[Exception], bool]) -> None:
-        """Create the writer; the thread opens the connection for the first transaction."""
         self.sync_engine: Final = engine
         self._checkpointer = checkpointer
         self._is_lockout = is_lockout
-        #: The number of transactions that gave up because another process held the lock.
+        #: Transactions that gave up because another process held the lock.
         self._lockouts = 0
         self._jobs: Final[SimpleQueue[Callable[[], bool]]] = SimpleQueue()
         self._thread: Thread | None = None
@@ -46,7 +45,6 @@ class WriterThread:
         return await self._ask(partial(self._transaction, work), patient=alone)
 
     async def dispose(self) -> None:
-        """Run the queued transactions, then close the connection and end the thread."""
         if self._thread is not None:
             await self._ask(self._close, patient=True)
 
@@ -71,7 +69,6 @@ class WriterThread:
         lockouts = None if patient else self._lockouts
 
         def job() -> bool:
-            """Do the work; return whether the thread continues."""
             self._rows = 0
             try:
                 if lockouts is not None and lockouts != self._lockouts:
@@ -152,7 +149,7 @@ class Bare:
         return self._writer.run_bare(work, translate)
 
     async def dispose(self) -> None:
-        """Do nothing: the thread belongs to the writer."""
+        pass
 
 
 def _tell(answer: "asyncio.Future[_Result]", result: _Result) -> None:

@@ -16,7 +16,6 @@ _TABLE: Final = "alembic_version"
 
 
 async def revision(database: Database) -> str | None:
-    """Return the revision of a database's schema; ``None``: there is no schema yet."""
     return await database.read(_revision)
 
 
@@ -29,10 +28,8 @@ def is_older(found: str | None) -> bool:
 async def upgrade(database: Database) -> bool:
     """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
-    A missing SQLite file is created. One of several processes migrates, and the others wait without a time limit.
-
-    Raises:
-        SchemaMismatch: A newer version has written the database.
+    A missing SQLite file is created. One of several processes migrates; the others wait without a time limit. A newer
+    version's schema raises :class:`SchemaMismatch`.
     """
     return await database.write_alone(_upgrade)
 

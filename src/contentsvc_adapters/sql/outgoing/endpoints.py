@@ -125,8 +125,6 @@ class SqlWebhookEndpoints:
         def run(connection: Connection) -> bool:
             nonlocal done
             if _locked(connection, mine) is None:
-                # ``done`` is true if the transaction runs again after an unknown outcome and was committed the first
-                # time.
                 return done
             cut_off = [
                 {"owner": organization_id, "at": row.logged_at, "entry": row.log_id}

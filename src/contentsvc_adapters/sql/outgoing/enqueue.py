@@ -1,5 +1,3 @@
-"""Writing messages to the outbox, in the transaction of the event that they report."""
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -76,7 +74,6 @@ def fail_runs(connection: Connection, dialect: Dialect, failing: Update, reason:
 
 
 def wants(row: AnyRow, kind: EventType) -> bool:
-    """Check whether the endpoint of a row subscribes to a type; the row has ``event_types`` and ``format``."""
     # Compares the stored text: a list of unknown types only is parsed as empty, but does not mean all types.
     chosen = None if row.event_types == "[]" else message_rows.event_types_of(row.event_types)
     return is_subscribed(EndpointFormat(row.format), chosen, kind)

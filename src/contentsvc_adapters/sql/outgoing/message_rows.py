@@ -11,7 +11,6 @@ from contentsvc_core.timestamps import from_ms, to_ms
 
 
 def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    """Return the row of an endpoint, without its secrets."""
     until = endpoint.previous_secret_until
     return {
         "id": endpoint.id,

@@ -94,19 +94,17 @@ class SqlOutbox:
                         )
                         for row in connection.execute(self._due[is_failing], {**parameters, "most": left})
                     ]
-            # The statement knows which organizations are full, but not how much of its share each other one has left.
-            # The first message of each such organization is in the result, so the cut always leaves some.
+            # The statement does not know how much of its share each organization has left, but returns a message of
+            # each.
             return within_shares(messages, per_organization=per_organization, sending=sending)
 
         return await self._database.read(read)
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
-        """Move the due time to the lease's end; the conditional update decides which messages are taken."""
         return await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until)) if ids else ()
 
     def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[LeasedMessage]:
         on = select(webhook_endpoints.c.id).where(webhook_endpoints.c.enabled)
-        # Messages that another process is taking at this moment are skipped, not waited for.
         free = self._database.dialect.locking(
             select(webhook_messages.c.id).where(
                 webhook_messages.c.id.in_(ids),

@@ -17,8 +17,7 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
-# The once-keys of deleted posts, and the further keys of posts about several releases: their releases are not reported
-# again.
+# The once-keys of deleted posts, and further keys of posts about several releases: these are not reported again.
 told_once: Final = Table(
     "told_once",
     metadata,
@@ -41,12 +40,11 @@ posts: Final = Table(
     Column("markdown", Text, nullable=False),
     Column("content_type", KEY, nullable=False),
     Column("source_metadata", Text),
-    # A copy of the value in the metadata, for queries.
     Column("brand_identity_id", KEY),
     Column("status", KEY, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # The time of the first publication, if any, and the tag of the release that the post announces.
+    # The time of the first publication, and the tag of the release that the post announces.
     Column("published_at", BigInteger),
     Column("release_tag", Text),
     # The time of its events. A trigger fills the column for nodes of a version that does not know it.
@@ -55,14 +53,14 @@ posts: Final = Table(
     Column("push_id", KEY),
     # The published post of the release that contains that push. `containment` keeps it current.
     Column("contained_in", KEY),
-    # The readable address of the post in public changelogs, and the terms of filters: lines of `kind:name`, with a line
-    # feed at both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
+    # The readable address in public changelogs, and the terms of filters: lines of `kind:name`, with a line feed at
+    # both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
     Column("path", KEY),
     Column("facets", KEY),
-    # The fields of editors. The labels are separated by spaces; NULL: none are chosen.
+    # The labels are separated by spaces; NULL: none are chosen.
     Column("summary", Text),
     Column("labels", Text),
-    # The time at which the draft is published; NULL: the draft is not scheduled.
+    # NULL: the draft is not scheduled.
     Column("publish_at", BigInteger),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),
@@ -76,7 +74,6 @@ posts: Final = Table(
 _LISTED: Final = (posts.c.status == "published") & posts.c.contained_in.is_(None)
 partial_index(
     "ix_posts_listed",
-    # With the facets: posts that do not match a filter are not read.
     *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id, posts.c.facets),
     where=_LISTED,
 )
@@ -123,7 +120,6 @@ post_versions: Final = Table(
     PrimaryKeyConstraint("post_id", "number"),
 )
 
-# The pushes that the posts of releases were written from, by the custom ids of their context records.
 released_pushes: Final = Table(
     "released_pushes",
     metadata,
@@ -134,7 +130,6 @@ released_pushes: Final = Table(
     sqlite_with_rowid=False,
 )
 
-# The current and earlier paths of posts: old links redirect.
 post_paths: Final = Table(
     "post_paths",
     metadata,
@@ -160,15 +155,13 @@ public_changelogs: Final = Table(
     Column("is_public", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # Counts the changes of this row, and of posts that are or were public. Triggers of the migrations count the posts,
-    # so changes by nodes of other versions count as well.
+    # Counts the changes of this row, and of posts that are or were public; triggers of the migrations count the posts.
     Column("revision", BigInteger, nullable=False, server_default="0"),
     # JSON lists; NULL: an empty one.
     Column("repositories", Text),
     Column("scopes", Text),
     Column("accent", Text),
     Column("header_links", Text),
-    # The metadata of the pictures, without their bytes.
     Column("images", Text),
     Column("show_details", Boolean, nullable=False, server_default=false()),
 )

@@ -15,8 +15,7 @@ claims: Final = Table(
     sqlite_with_rowid=False,
 )
 
-# The event of a delivery, stored once; log entry, context record and runs refer to it. Requests by clients and
-# schedules are events, too: they started their runs.
+# The event of a delivery, stored once: log entry, context record and runs refer to it. So are requests that start runs.
 events: Final = Table(
     "events",
     metadata,
@@ -34,7 +33,6 @@ events: Final = Table(
     Column("summary", Text),
 )
 
-# Its primary key is the order of lists, newest first.
 log_entries: Final = Table(
     "log_entries",
     metadata,
@@ -54,7 +52,7 @@ log_entries: Final = Table(
     Column("event_id", KEY, ForeignKey("events.id")),
     Column("payload", Text),
     Column("reason", Text),
-    # The facts of a refused delivery as JSON, at most 1 KiB. NULL: accepted, not stored, or of an older version.
+    # The facts of a refused delivery as JSON, at most 1 KiB.
     Column("received", Text),
     PrimaryKeyConstraint("organization_id", "created_at", "id"),
     sqlite_with_rowid=False,
@@ -71,7 +69,7 @@ context_records: Final = Table(
     Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
     Column("created_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("organization_id", "custom_id"),
-    # Named explicitly: the convention's name is longer than PostgreSQL allows.
+    # The convention's name is longer than PostgreSQL allows.
     Index("ix_context_records_repository", "organization_id", "provider", "repository_id", "created_at", "id"),
     Index(None, "organization_id", "created_at", "id"),
     sqlite_with_rowid=False,

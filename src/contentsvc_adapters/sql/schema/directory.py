@@ -27,7 +27,6 @@ organizations: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     # A JSON object of the fields that are set; the same in triggers and schedules.
     Column("house_style", Text),
-    # The IANA name of a time zone.
     Column("time_zone", Text, nullable=False, server_default="UTC"),
 )
 
@@ -39,7 +38,7 @@ integrations: Final = Table(
     Column("provider", KEY, nullable=False),
     Column("enabled", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # The code host's id of the hook that the service created there, and the sealed token used for that.
+    # The code host's id of the hook, and the sealed token.
     Column("hook_id", Text),
     Column("sealed_token", Text),
 )
@@ -54,11 +53,9 @@ repositories: Final = Table(
     # The position in its integration's list.
     Column("position", Integer, nullable=False),
     Column("full_name", Text, nullable=False),
-    # The name in lower case.
     Column("name_key", KEY, nullable=False),
     Column("branch", Text),
-    # An organization connects a repository once. The unique keys enforce this; a query before the insert would be a
-    # race.
+    # An organization connects a repository once: a query before the insert would be a race.
     PrimaryKeyConstraint("organization_id", "provider", "repository_id"),
     UniqueConstraint("organization_id", "provider", "name_key"),
 )
@@ -125,7 +122,6 @@ brand_identities: Final = Table(
     Column("id", KEY, primary_key=True),
     organization(),
     Column("name", Text, nullable=False),
-    # The case-folded name.
     Column("name_key", KEY, nullable=False),
     Column("is_default", Boolean, nullable=False),
     Column("website_url", Text, nullable=False),
@@ -140,7 +136,6 @@ brand_identities: Final = Table(
     Column("updated_at", BigInteger, nullable=False),
     UniqueConstraint("organization_id", "name_key"),
 )
-# At most one default per organization.
 partial_index(
     "ix_brand_identities_default",
     brand_identities.c.organization_id,
@@ -178,7 +173,6 @@ api_keys: Final = Table(
     # A JSON list, without `admin`: nodes of a version before that scope could not read the row.
     Column("scopes", Text, nullable=False),
     Column("may_issue", Boolean, nullable=False, server_default=false()),
-    # The prefix of the issuer.
     Column("issued_by", KEY, index=True),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),

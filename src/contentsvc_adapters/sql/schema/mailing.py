@@ -9,7 +9,6 @@ subscribers: Final = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     organization(),
-    # Deleting a changelog deletes its subscribers.
     Column("changelog_id", KEY, ForeignKey("public_changelogs.id", ondelete="CASCADE"), nullable=False),
     Column("address", KEY, nullable=False),
     Column("status", KEY, nullable=False),
@@ -34,7 +33,7 @@ announced_posts: Final = Table(
     Column("post_id", KEY, primary_key=True),
     organization(),
     Column("created_at", BigInteger, nullable=False),
-    # The batch of mails with the post; NULL: none yet.
+    # NULL: no batch has the post.
     Column("batch_id", KEY, index=True),
     Index(None, "organization_id", "created_at", "post_id"),
 )

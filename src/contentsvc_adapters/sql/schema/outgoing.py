@@ -18,7 +18,6 @@ webhook_endpoints: Final = Table(
     Column("enabled", Boolean, nullable=False),
     Column("disabled_reason", Text),
     Column("sealed_secret", Text, nullable=False),
-    # The previous secret, while it still signs.
     Column("sealed_previous", Text),
     Column("previous_until", BigInteger),
     # The number of failed attempts in a row.
@@ -26,7 +25,6 @@ webhook_endpoints: Final = Table(
     Column("created_at", BigInteger, nullable=False),
 )
 
-# The last failure period of an integration.
 integration_alerts: Final = Table(
     "integration_alerts",
     metadata,
@@ -36,8 +34,8 @@ integration_alerts: Final = Table(
     Column("recovered_at", BigInteger),
 )
 
-# No foreign key to the endpoint: writing a message must not wait for, or fail because of, a concurrent deletion of the
-# endpoint. A message without an endpoint is never sent, and swept later.
+# No foreign key to the endpoint: a concurrent deletion must not delay or fail the writing of a message. A message
+# without an endpoint is never sent, and swept later.
 webhook_messages: Final = Table(
     "webhook_messages",
     metadata,

@@ -68,7 +68,7 @@ run_drafts: Final = Table(
     Column("markdown", Text, nullable=False),
 )
 
-# Jobs that clients follow. The state of a job is the state of its run.
+# The state of a job is the state of its run.
 jobs: Final = Table(
     "jobs",
     metadata,
@@ -81,7 +81,6 @@ jobs: Final = Table(
 job_events: Final = Table(
     "job_events",
     metadata,
-    # Events are read in the order of writing.
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("id", KEY, nullable=False, unique=True),
     Column("job_id", KEY, ForeignKey("jobs.id"), nullable=False, index=True),

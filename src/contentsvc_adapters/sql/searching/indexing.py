@@ -1,10 +1,10 @@
 """Indexing documents for search, apart from the write path of deliveries.
 
-The words of a waiting document are computed without a lock. One transaction then deletes its row in ``search_pending``
-if its version is unchanged, and writes the words of the deleted rows only: of two concurrent runs the later one wins.
+Words are computed without a lock. One transaction then deletes the document's row in ``search_pending`` if its version
+is unchanged, and writes the words of the deleted rows only: of two concurrent runs the later one wins.
 
-Before words are computed, the row notes this attempt. A document whose attempt ended its process is indexed alone from
-then on, and given up after :data:`TRIES` attempts until it changes.
+Before that, the row notes the attempt. A document whose attempt ended its process is indexed alone from then on, and
+given up after :data:`TRIES` attempts until it changes.
 """
 
 import asyncio
@@ -30,15 +30,12 @@ _BATCH: Final = 100
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 #: The number of unfinished attempts after which a document is given up.
 TRIES: Final = 3
-#: In milliseconds. A younger attempt may still finish, here or on another node, so no further attempt is counted. A
-#: batch takes a second of processor time, a single document less.
+#: In milliseconds. A younger attempt may still finish, on any node. A batch takes a second of processor time.
 _LEASE_MS: Final = 10_000
 _KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
 _DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
 
-#: The number of attempts to index the current version of a document.
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
-#: The condition that a document was not given up.
 WAITS: Final = _BEGUN <= TRIES
 
 _Key: TypeAlias = tuple[str, str, str]
@@ -58,8 +55,6 @@ class GivenUp:
 @final
 @frozen(kw_only=True)
 class _IndexingTask:
-    """A document as it was read for indexing."""
-
     key: _Key
     version: int
     #: ``None``: the document was deleted.
@@ -76,7 +71,6 @@ class SearchIndexer:
         self.on_given_up: Callable[[GivenUp], None] = _nothing
 
     async def look(self, *, limit: int, organization_id: str | None = None) -> int:
-        """Index at most ``limit`` documents of one organization, or of any; return their number."""
         done = 0
         while done < limit:
             pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
@@ -98,10 +92,7 @@ class SearchIndexer:
     async def _pending(
         self, limit: int, organization_id: str | None
     ) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
-        """Read the next waiting documents: several new ones, or a single suspect.
-
-        A suspect has two unfinished attempts, or one whose lease has expired.
-        """
+        """Read the next waiting documents: several new ones, or one suspect (two attempts, or an expired lease)."""
         has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
         suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
         query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)

@@ -1,7 +1,6 @@
 """The full-text index: FTS5 in SQLite, ``tsvector`` in PostgreSQL.
 
-The core supplies the words. A word consists of letters and digits, and both databases treat non-ASCII characters as
-letters. So no database splits, folds or drops a word.
+The core supplies the words: letters, digits and non-ASCII characters, which neither database splits, folds or drops.
 """
 
 from collections.abc import Sequence
@@ -16,8 +15,7 @@ from contentsvc_adapters.sql.schema import search_documents
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
 
-#: The prefix of the word that names organization and kind of a document: a private-use character, which no text
-#: contains.
+#: The prefix of the word that names organization and kind: a private-use character, which no text contains.
 _OURS: Final = "\ue000"
 
 Indexed: TypeAlias = tuple[int, Sequence[str]]
@@ -28,13 +26,10 @@ class WordIndex(Protocol):
 
     def drop(self, connection: Connection, documents: Sequence[int]) -> None: ...
 
-    def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
-        """Return the condition that a document of ``scope`` matches all terms."""
-        ...
+    def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]: ...
 
 
 def scope_word(organization_id: str, kind: DocumentKind) -> str:
-    """Return the word that all documents of one kind of one organization share, and no others."""
     return _OURS + blake2b(f"{kind.value} {organization_id}".encode(), digest_size=12).hexdigest()
 
 
@@ -44,10 +39,7 @@ def word_index(database: Database) -> WordIndex:
 
 @final
 class _Fts5:
-    """SQLite's index.
-
-    Its tokenizer ``ascii`` forms words of ASCII letters and digits and of all non-ASCII characters.
-    """
+    """SQLite's index. Its tokenizer ``ascii`` forms words of ASCII letters, digits and all non-ASCII characters."""
 
     _DROP: Final = text("DELETE FROM search_words WHERE rowid = :id")
     _KEEP: Final = text("INSERT INTO search_words (rowid, words) VALUES (:id, :words)")

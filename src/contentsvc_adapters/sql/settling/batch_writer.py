@@ -9,11 +9,9 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 @final
 class BatchItem(Value, frozen=True, kw_only=True):
-    """One settlement in a batch."""
-
     settlement: Settlement
-    #: Another settlement with the same key was written, or found its claim held, after this one was submitted. This one
-    #: is a duplicate, and only its ``duplicate_log`` is written.
+    #: Another settlement of the same key was decided after this one was submitted: only its ``duplicate_log`` is
+    #: written.
     is_duplicate: bool = False
 
 
@@ -27,8 +25,7 @@ class BatchWriter(Protocol):
         or together with others, writes nothing twice and returns the first answers.
 
         Raises:
-            StoreUnavailable: Nothing was written, or the outcome is unknown. The lane has retried as long as that may
-                help.
+            StoreUnavailable: Nothing was written, or the outcome is unknown; the lane has retried.
             Exception: Any other: nothing was written, because of one item. A batch of one raises
                 :class:`~contentsvc_core.errors.Unstorable` if the value is at fault.
         """

@@ -7,8 +7,7 @@ from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_adapters.sql.settling.sqlite import SqliteBatchWriter
 
-#: The maximum number of settlements in a batch. With larger ones, PostgreSQL idles while this process prepares the
-#: next.
+#: The maximum number of settlements in a batch: PostgreSQL idles while this process prepares a larger one.
 _POSTGRESQL_BATCH: Final = 32
 _SQLITE_BATCH: Final = 128
 

@@ -27,8 +27,6 @@ Told: TypeAlias = Callable[[Settled | Exception], object]
 @final
 @define(eq=False)
 class _Entry:
-    """One settlement, from its acceptance until its write has ended."""
-
     settlement: Settlement
     #: ``None``: it was called already.
     told: Told | None
@@ -54,8 +52,8 @@ class _Limits:
 class SettlementQueue:
     """Writes settlements in batches, and calls each callback once its batch is durable.
 
-    There is no timer: when a lane is free, a batch is made of the waiting entries. While each turn of the event loop
-    adds entries, the batch is gathered for a few more turns.
+    There is no timer: when a lane is free, a batch is made of the waiting entries, gathered for a few more turns of the
+    event loop while each turn adds entries.
 
     Of the settlements that check one claim, only one that takes it is in a lane at a time; the others wait for its
     result. Two entries with the same log entry are one settlement, delivered twice. So no lane waits for another, and
@@ -74,10 +72,9 @@ class SettlementQueue:
         max_items: int = 2048,
         max_size: int = 32 * _MIB,
     ) -> None:
-        """Create the queue over the lanes of one database, each of which writes one batch at a time.
+        """``size_of`` returns the size of a settlement, in the unit of the other sizes.
 
-        ``size_of`` returns the size of a settlement, in the unit of the other sizes. A settlement larger than
-        ``max_size`` is accepted if it is alone.
+        A settlement larger than ``max_size`` is accepted if it is alone.
         """
         self._idle: Final = deque(lanes)
         self._size_of = size_of
@@ -85,7 +82,6 @@ class SettlementQueue:
         self._waiting: Final[deque[_Entry]] = deque()
         #: Entries that wait for an entry in a lane, by the names that the latter locks: its key and its log entry.
         self._followers: Final[dict[Hashable, list[_Entry] | None]] = {}
-        #: All entries whose write has not ended.
         self._entries: Final[set[_Entry]] = set()
         self._size = 0
         self._gathering = False
@@ -93,7 +89,6 @@ class SettlementQueue:
         self._batches: Final[set[asyncio.Future[Sequence[Settled]]]] = set()
         self._closed = False
         self._drained: asyncio.Event | None = None
-        #: Receives the size of each batch, for metrics.
         self.on_batch: Callable[[int], object] = _nobody
         #: Called with each stale settlement, before its own callback.
         self.on_stale: Callable[[Settlement], object] = _nobody
@@ -118,12 +113,7 @@ class SettlementQueue:
         self._wake()
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Write a settlement, and return once it is durable.
-
-        Raises:
-            StoreUnavailable: The queue is full or closed, and nothing was written; or the database does not answer.
-            Unstorable: The database refuses the value; nothing was written.
-        """
+        """Write a settlement, and return once it is durable; the contract is that of the port."""
         answer: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
 
         def told(settled: Settled | Exception) -> None:
@@ -192,11 +182,9 @@ class SettlementQueue:
         self.on_batch(len(batch))
         # In the next turn: entries of this turn were submitted before the batch is in the lane.
         asyncio.get_running_loop().call_soon(self._write, self._idle.popleft(), [batch], None)
-        # Another lane may be free, and more entries may wait than one batch holds.
         self._wake()
 
     def _waits_for_conflict(self, entry: _Entry) -> bool:
-        """Park an entry that has to wait for an entry in a lane; return whether it was parked."""
         for name in _looked_at(entry):
             if name in self._followers:
                 followers = self._followers[name]
@@ -275,7 +263,6 @@ class SettlementQueue:
                 self._waiting.append(entry)
 
     def _requeue_waiters(self, leader: _Entry, answer: Settled | None) -> None:
-        """Requeue the entries that waited for ``leader``, ahead of new ones; ``answer`` is ``None`` if it failed."""
         settlement = leader.settlement
         copies = self._followers.pop(settlement.log.id, None) or []
         followers = (self._followers.pop(settlement.key, None) if _takes(leader) else None) or []

@@ -10,15 +10,13 @@ from contentsvc_core.workflows.causes import Delivered
 
 Row: TypeAlias = dict[str, Any]
 
-#: The approximate size of a settlement's rows in characters, without the sender's texts; and of each commit and each
-#: run.
+#: The approximate size in characters of a settlement's rows without the sender's texts, and of each commit and run.
 _ROWS: Final = 1024
 _COMMIT: Final = 128
 _RUN: Final = 256
 
 
 def claim_key(settlement: Settlement) -> bytes | None:
-    """Return the key of the claim that a settlement takes or checks; ``None``: it uses no claim."""
     return None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
 
 
@@ -26,7 +24,7 @@ def event_row(settlement: Settlement) -> Row | None:
     """Return the row of the event that the other rows refer to; ``None``: there is no event.
 
     Raises:
-            Unstorable: The parts of the settlement belong to different events or deliveries.
+        Unstorable: The parts of the settlement belong to different events or deliveries.
     """
     log = settlement.log
     causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
@@ -56,7 +54,6 @@ def duplicate_row(settlement: Settlement) -> Row:
 
 
 def context_row(settlement: Settlement) -> Row | None:
-    """Return the context record, which replaces the event of an older one; ``None``: there is no context record."""
     if settlement.context is None:
         return None
     return rows.context_row(settlement.context, event_id=settlement.log.id)

@@ -20,7 +20,7 @@ from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
 _DIALECT: Final = sqlite.dialect()
-#: With the write lock: a transaction that reads first fails at its first write if another one has written in between.
+#: With the write lock: a transaction that reads first fails at its first write if another one has written meanwhile.
 _BEGIN: Final = "BEGIN IMMEDIATE"
 
 
@@ -31,8 +31,6 @@ class _KeyTaken(Exception):
 @final
 @frozen(kw_only=True)
 class _Insertion:
-    """Adds rows to a table."""
-
     sql: str
     #: Returns a row's values in the order of the statement's parameters.
     in_order: Callable[[settlement_rows.Row], tuple[Any, ...]]
@@ -109,12 +107,11 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
     for item, key in zip(batch, claim_keys, strict=True):
         settlement = item.settlement
         version = versions.get(settlement.organization_id)
-        # An item that was written before shows at the key of its log entry. A stale one is not written, so it is
-        # checked.
+        # An item that was written before shows at the key of its log entry; an item of another version is checked.
         title = _title(settlement, cursor) if known or version != settlement.version else None
         if title is not None and version is not None:
-            # The settlement was sent again after an unknown outcome. Its stored log entry shows the first answer, even
-            # if the configuration or the claim has changed since.
+            # Sent again after an unknown outcome. The stored log entry shows the first answer, whatever has changed
+            # since.
             answers.append(Settled.AS_DECIDED if title == settlement.log.title else Settled.ALREADY_CLAIMED)
         elif version != settlement.version:
             answers.append(Settled.STALE)
@@ -131,8 +128,6 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
 @final
 @define
 class _Left:
-    """The rows of a batch, by table."""
-
     claims: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
     events: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
     contexts: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])

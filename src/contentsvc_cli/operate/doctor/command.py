@@ -32,14 +32,14 @@ def doctor(host: str, port: int, *, as_json: bool) -> None:
     The exit code is 1 if there is a fault; warnings do not count.
     """
     with waiting("looking") as shown:
-        found = asyncio.run(examine(examine_settings(), BindAddress(host=host, port=port), shown.say))
-    states = Counter(finding.state for finding in found)
+        findings = asyncio.run(examine(examine_settings(), BindAddress(host=host, port=port), shown.say))
+    states = Counter(finding.state for finding in findings)
     faults, warnings = states[FindingState.FAULT], states[FindingState.WARNING]
     if as_json:
-        checks = [_body(finding) for finding in found]
+        checks = [_body(finding) for finding in findings]
         show({"ok": not faults, "faults": faults, "warnings": warnings, "checks": checks}, as_json=True)
     else:
-        _show(found)
+        _show(findings)
         click.echo(f"\n{_counted(faults, 'fault')}, {_counted(warnings, 'warning')}.")
     if faults:
         sys.exit(1)
@@ -54,18 +54,18 @@ def _body(finding: Finding) -> dict[str, str | None]:
     }
 
 
-def _show(found: Sequence[Finding]) -> None:
+def _show(findings: Sequence[Finding]) -> None:
     terminal = console()
-    state = max(len(finding.state.value) for finding in found)
-    check = max(len(finding.check) for finding in found)
-    for finding in found:
+    state = max(len(finding.state.value) for finding in findings)
+    check = max(len(finding.check) for finding in findings)
+    for finding in findings:
         word = finding.state.value
         table = Table(show_header=False, box=None, pad_edge=False)
         table.add_column(no_wrap=True, min_width=state)
         table.add_column(no_wrap=True, min_width=check)
         table.add_column(overflow="fold")
-        said = Text(finding.found, style="dim" if finding.state is FindingState.SKIPPED else "")
-        table.add_row(Text(word, style=look("state", word)), Text(finding.check), said)
+        text = Text(finding.found, style="dim" if finding.state is FindingState.SKIPPED else "")
+        table.add_row(Text(word, style=look("state", word)), Text(finding.check), text)
         terminal.print(table)
         if finding.advice is not None:
             # One line even on a narrow terminal, so that commands in it can be copied.

@@ -47,13 +47,13 @@ async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findin
     server = await database.server()
     ms = (time.perf_counter() - began) * 1000
     where = f"the file {settings.database_file}" if settings.is_sqlite else make_url(settings.database_url).database
-    said = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
+    sentence = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
     if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
-        return [warning(name, said, "use PostgreSQL 15 or newer; older versions are not tested")], None
+        return [warning(name, sentence, "use PostgreSQL 15 or newer; older versions are not tested")], None
     if server.kind == "PostgreSQL" and server.numbers < _ENDS_WHAT_STANDS:
         # Not a warning: the version is supported, and permanent warnings would be ignored.
-        said = f"{said}; version 17 and newer release the locks of a stalled process"
-    return [ok(name, said)], None
+        sentence = f"{sentence}; version 17 and newer release the locks of a stalled process"
+    return [ok(name, sentence)], None
 
 
 def _missing(settings: Settings) -> Finding:
@@ -92,18 +92,20 @@ def _durable(server: Server) -> str:
 async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findings, str | None]:
     """Check the schema revision; also return why the database cannot be read, or ``None``."""
     name = "schema"
-    found = await database.revision()
-    if found == HEAD:
+    current = await database.revision()
+    if current == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
-    if is_older(found):
-        said = f"there is no schema yet; this version needs {HEAD}" if found is None else f"revision {found} of {HEAD}"
+    if is_older(current):
+        sentence = (
+            f"there is no schema yet; this version needs {HEAD}" if current is None else f"revision {current} of {HEAD}"
+        )
         why = "the schema is older than this version"
         if settings.is_sqlite:
             advice = "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"
-            return [warning(name, said, advice)], why
-        return [fault(name, said, "make a backup, then run 'contentsvc migrate' once")], why
+            return [warning(name, sentence, advice)], why
+        return [fault(name, sentence, "make a backup, then run 'contentsvc migrate' once")], why
     advice = "install the version that upgraded it, or a newer one, or restore the backup"
-    return [fault(name, f"revision {found}, which this version does not know (it knows {HEAD})", advice)], None
+    return [fault(name, f"revision {current}, which this version does not know (it knows {HEAD})", advice)], None
 
 
 async def file(settings: Settings) -> Findings:
@@ -118,34 +120,34 @@ async def file(settings: Settings) -> Findings:
 async def _closed_to_others(settings: Settings) -> Findings:
     database = settings.database_file.absolute()
     databases = (database, database.with_name("engine.db"))
-    found = {each: await in_thread(partial(files_open_to_others, each)) for each in databases}
-    names = [file.name for files in found.values() for file in files]
+    open_files = {path: await in_thread(partial(files_open_to_others, path)) for path in databases}
+    names = [file.name for files in open_files.values() for file in files]
     if not names:
         return []
     # With the logs, which are temporary.
-    commands = [f"{shlex.quote(str(each))}*" for each, files in found.items() if files]
-    said = f"other users of this machine can read {', '.join(names)}"
-    return [warning("access", said, f"chmod 600 {' '.join(commands)}")]
+    commands = [f"{shlex.quote(str(path))}*" for path, files in open_files.items() if files]
+    sentence = f"other users of this machine can read {', '.join(names)}"
+    return [warning("access", sentence, f"chmod 600 {' '.join(commands)}")]
 
 
 def _usable(state: FileState) -> Finding:
     name = "file"
     if state.fault is not None:
         return fault(name, f"the file is not writable: {state.fault}", _why_not_writable(state.fault))
-    said = f"writable, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
+    sentence = f"writable, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
     if state.journal_mode != "wal":
         advice = "the first 'contentsvc serve' changes it to wal; if it does not, use a local disk"
-        return warning(name, said, advice)
+        return warning(name, sentence, advice)
     if state.log_size > _LARGE_LOG:
         advice = "a program has been reading for long: end it; the server then checkpoints the log"
-        return warning(name, said, advice)
-    return ok(name, said)
+        return warning(name, sentence, advice)
+    return ok(name, sentence)
 
 
-def _why_not_writable(said: str) -> str:
-    if "locked" in said:
+def _why_not_writable(sentence: str) -> str:
+    if "locked" in sentence:
         return "another program has locked it: end that program or its transaction"
-    if "not a database" in said or "malformed" in said:
+    if "not a database" in sentence or "malformed" in sentence:
         return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
     return f"give the user with id {os.geteuid()} write access to the file and folder, or run this as the server's user"
 
@@ -158,11 +160,11 @@ async def disk(settings: Settings) -> Findings:
         free, total = await in_thread(lambda: space_for(settings))
     except OSError as exc:
         return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
-    said = f"{decimal(free)} of {decimal(total)} are free"
+    sentence = f"{decimal(free)} of {decimal(total)} are free"
     advice = "free some disk space: when the disk is full, deliveries are answered with 503"
     if free < _NO_SPACE:
-        return [fault(name, said, advice)]
-    return [warning(name, said, advice)] if free < _LITTLE_SPACE else [ok(name, said)]
+        return [fault(name, sentence, advice)]
+    return [warning(name, sentence, advice)] if free < _LITTLE_SPACE else [ok(name, sentence)]
 
 
 async def key(database: DatabaseInspector) -> Findings:
@@ -171,9 +173,9 @@ async def key(database: DatabaseInspector) -> Findings:
     if keys.source is None:
         return [ok(name, "there is no key yet; it is created when it is needed")]
     if keys.unreadable:
-        said = f"{keys.source} does not decrypt {keys.unreadable} of {keys.tried} stored secrets"
+        sentence = f"{keys.source} does not decrypt {keys.unreadable} of {keys.tried} stored secrets"
         advice = "set CONTENTSVC_SECRET_KEY to the new key and the previous one: NEW,OLD"
-        return [fault(name, said, advice)]
+        return [fault(name, sentence, advice)]
     if keys.open_to_others:
         advice = f"chmod 600 {keys.source.removeprefix('the file ')}"
         return [warning(name, f"{_fits(keys)}, but other users of this machine can read it", advice)]

@@ -69,20 +69,20 @@ class ArrivedDeliveries:
 async def deliveries(database: DatabaseInspector, now: datetime | None = None) -> Findings:
     """Check for each integration that deliveries arrive, are accepted, and start something."""
     now = now or datetime.now(UTC)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     left = _LOOKED_AT
     for organization in await database.stores.directory.organizations():
         integrations = await database.stores.directory.integrations(organization.id)
         if integrations and left:
-            found += await _of_organization(database, organization, integrations[:left], now)
+            findings += await _of_organization(database, organization, integrations[:left], now)
         left -= min(left, len(integrations))
-    if not found:
+    if not findings:
         return [skipped(_NAME, "nothing is connected")]
-    found.sort(key=lambda each: _GRAVITY.index(each.state))
-    if len(found) > _SHOWN:
-        rest = len(found) - _SHOWN
-        found[_SHOWN:] = [ok(_NAME, f"{rest} more integrations are not shown")]
-    return found
+    findings.sort(key=lambda finding: _GRAVITY.index(finding.state))
+    if len(findings) > _SHOWN:
+        rest = len(findings) - _SHOWN
+        findings[_SHOWN:] = [ok(_NAME, f"{rest} more integrations are not shown")]
+    return findings
 
 
 async def _of_organization(
@@ -93,8 +93,8 @@ async def _of_organization(
     counts = await database.stores.read_model.log_counts(organization.id, since=since, span=_HOUR)
     triggers = await database.stores.directory.triggers(organization.id)
     schedules = await database.stores.schedules.schedules(organization.id)
-    reported = {id_ for each in schedules if each.enabled for id_ in each.repository_ids}
-    found: list[Finding] = []
+    reported = {id_ for schedule in schedules if schedule.enabled for id_ in schedule.repository_ids}
+    findings: list[Finding] = []
     for integration in integrations:
         mine = [count for count in counts if count.integration_id == integration.id]
         one = _One(database, organization, integration, now)
@@ -102,10 +102,13 @@ async def _of_organization(
             repository.id
             for repository in integration.repositories
             if repository.id in reported
-            or any(each.enabled and each.watches(source_type(integration.provider), repository.id) for each in triggers)
+            or any(
+                trigger.enabled and trigger.watches(source_type(integration.provider), repository.id)
+                for trigger in triggers
+            )
         }
-        found.append(await one.finding(newest.get(integration.id), mine, starts=bool(starts)))
-    return found
+        findings.append(await one.finding(newest.get(integration.id), mine, starts=bool(starts)))
+    return findings
 
 
 @final
@@ -135,10 +138,10 @@ class _One:
             return warning(_NAME, f"{self._name}: connected {age}, never delivered", _NEVER.format(**self._names))
         hour = ArrivedDeliveries.of(counts, stretch_at(self._now, _HOUR) - _HOUR)
         day = ArrivedDeliveries.of(counts, datetime.min.replace(tzinfo=UTC))
-        said = f"{self._name}: last delivery {self._ago(last.created_at)}, {_ended(last)}"
+        sentence = f"{self._name}: last delivery {self._ago(last.created_at)}, {_ended(last)}"
         if day.refused:
             began = f"{stretch_at(self._now, _HOUR) - _HOUR:%H:%M}"
-            said += (
+            sentence += (
                 f"; refused since {began} UTC: {hour.refused} of {hour.number}, in 24 h: {day.refused} of {day.number}"
             )
         failing = last.status is LogStatus.FAILED
@@ -147,19 +150,19 @@ class _One:
             refused = await self._refused_entries(counts)
             health = await self._health(refused or [last])
             if health.diagnosis is not None:
-                return self._refused(said, health, is_fault=is_fault or health.is_failing)
+                return self._refused(sentence, health, is_fault=is_fault or health.is_failing)
         if self._integration.enabled and not starts and not failing:
-            said += "; deliveries arrive, but no trigger or schedule uses them"
-            return warning(_NAME, said, _NO_TRIGGER.format(**self._names))
-        return ok(_NAME, said)
+            sentence += "; deliveries arrive, but no trigger or schedule uses them"
+            return warning(_NAME, sentence, _NO_TRIGGER.format(**self._names))
+        return ok(_NAME, sentence)
 
-    def _refused(self, said: str, health: Health, *, is_fault: bool) -> Finding:
-        found = health.diagnosis
-        assert found is not None  # the caller has checked it
-        said += f"; {health.summary}. {found.sentence}"
-        command = command_of(found, self._integration.id)
-        advice = found.advice if command is None else f"{found.advice} Run: {command}"
-        return fault(_NAME, said, advice) if is_fault else warning(_NAME, said, advice)
+    def _refused(self, sentence: str, health: Health, *, is_fault: bool) -> Finding:
+        diagnosis = health.diagnosis
+        assert diagnosis is not None  # the caller has checked it
+        sentence += f"; {health.summary}. {diagnosis.sentence}"
+        command = command_of(diagnosis, self._integration.id)
+        advice = diagnosis.advice if command is None else f"{diagnosis.advice} Run: {command}"
+        return fault(_NAME, sentence, advice) if is_fault else warning(_NAME, sentence, advice)
 
     async def _health(self, refused: Sequence[ListedEntry]) -> Health:
         """Judge the newest deliveries; without a refused one among them, the refused ones of the last bad hour."""

@@ -38,22 +38,22 @@ class _Gate:
     why_not: str | None
 
 
-async def examine(examined: Examined, place: network.BindAddress, told: Callable[[str], None]) -> list[Finding]:
+async def examine(examined: Examined, place: network.BindAddress, report: Callable[[str], None]) -> list[Finding]:
     """Run all checks; return the findings in display order."""
     async with open_as_it_is(examined.settings, patience_s=_CLOSE_S) as opened:
-        return await _Examination(examined, place, opened, told).run()
+        return await _Examination(examined, place, opened, report).run()
 
 
 @final
 class _Examination:
     def __init__(
-        self, examined: Examined, place: network.BindAddress, opened: DatabaseInspector, told: Callable[[str], None]
+        self, examined: Examined, place: network.BindAddress, opened: DatabaseInspector, report: Callable[[str], None]
     ) -> None:
         self._examined = examined
         self._settings = examined.settings
         self._place = place
         self._database = opened
-        self._told = told
+        self._told = report
         self._under_way: list[str] = []
 
     async def run(self) -> list[Finding]:
@@ -80,7 +80,7 @@ class _Examination:
                 group.create_task(_of(server, lambda look: look.findings)),
                 group.create_task(self._dashboard(server)),
                 group.create_task(self._base_url()),
-                group.create_task(_of(hosts, lambda found: [look.finding for look in found])),
+                group.create_task(_of(hosts, lambda looks: [look.finding for look in looks])),
                 group.create_task(self._mail()),
             ]
         return [
@@ -185,12 +185,12 @@ class _Examination:
         if (await readable).why_not is None:
             # The database check reports its own faults.
             await within("code host", connected)
-        asked = network.hosts_to_ask(self._settings, self._examined.given, providers)
-        if not asked:
-            said = "no API to check: none is set, and no repository is connected at a known one"
-            return [network.HostLook(finding=skipped("code host", said))]
+        hosts = network.hosts_to_ask(self._settings, self._examined.given, providers)
+        if not hosts:
+            sentence = "no API to check: none is set, and no repository is connected at a known one"
+            return [network.HostLook(finding=skipped("code host", sentence))]
         return [
-            look for looks in await asyncio.gather(*(self._host(*each) for each in asked.items())) for look in looks
+            look for looks in await asyncio.gather(*(self._host(*host) for host in hosts.items())) for look in looks
         ]
 
     async def _host(self, provider: str, api_url: str) -> list[network.HostLook]:
@@ -208,13 +208,13 @@ class _Examination:
             return [await clock.steadiness()]
 
         async def beside_database() -> Findings:
-            found = await clock.beside_database(self._database)
-            return [] if found is None else [found]
+            finding = await clock.beside_database(self._database)
+            return [] if finding is None else [finding]
 
-        found = list(await self._look("clock", steady))
+        findings = list(await self._look("clock", steady))
         if (await reached).why_not is None:
-            found += await self._look("clock", beside_database)
-        return [*found, *clock.beside_hosts(await hosts)]
+            findings += await self._look("clock", beside_database)
+        return [*findings, *clock.beside_hosts(await hosts)]
 
 
 async def _of(task: "asyncio.Task[_T]", give: "Callable[[_T], Findings]") -> Findings:

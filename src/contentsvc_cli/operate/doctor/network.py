@@ -66,13 +66,13 @@ async def server(place: BindAddress) -> ServerLook:
         if not isinstance(live, Asked) or live.json != {"status": "live"}:
             advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
             return ServerLook(findings=[warning(name, f"another program answers on {at}", advice)])
-    found = [_versions(at, status)]
+    findings = [_versions(at, status)]
     ready = await ask(f"{place.url}/health/ready")
     if not isinstance(ready, Asked) or ready.status != _OK:
         body = ready.json if isinstance(ready, Asked) else None
-        said = str((body or {}).get("error", "Not ready"))
-        found.append(fault(name, said, "see the server's log and the findings above"))
-    return ServerLook(findings=found, answers=status.version is not None)
+        sentence = str((body or {}).get("error", "Not ready"))
+        findings.append(fault(name, sentence, "see the server's log and the findings above"))
+    return ServerLook(findings=findings, answers=status.version is not None)
 
 
 def _versions(at: str, status: Asked) -> Finding:
@@ -109,8 +109,8 @@ async def dashboard(place: BindAddress, look: ServerLook) -> Finding:
     page = await ask(url)
     if isinstance(page, Asked) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
         return ok(name, url)
-    said = f"answers {page.status}" if isinstance(page, Asked) else page.reason
-    return warning(name, f"{url}: {said}", "see the server's log")
+    sentence = f"answers {page.status}" if isinstance(page, Asked) else page.reason
+    return warning(name, f"{url}: {sentence}", "see the server's log")
 
 
 async def base_url(settings: Settings) -> Finding:
@@ -155,22 +155,22 @@ async def code_host(provider: str, api_url: str) -> HostLook:
     return HostLook(finding=finding, ahead_s=ahead_s, name=host)
 
 
-def hosts_to_ask(settings: Settings, given: Collection[str], providers: Collection[str]) -> dict[str, str]:
+def hosts_to_ask(settings: Settings, variables: Collection[str], providers: Collection[str]) -> dict[str, str]:
     """Return the APIs to check: those in settings, and those of connected repositories."""
     return {
         provider: url
         for provider, url in settings.api_urls.items()
-        if url and (api_variable(provider) in given or provider in providers)
+        if url and (api_variable(provider) in variables or provider in providers)
     }
 
 
 def _ahead_s(answered: Asked) -> float | None:
     try:
         # The header has whole seconds: add half a second, the average error.
-        said = parsedate_to_datetime(answered.headers.get("Date", "")).timestamp() + 0.5
+        date_s = parsedate_to_datetime(answered.headers.get("Date", "")).timestamp() + 0.5
     except ValueError:
         return None
-    return said - answered.at
+    return date_s - answered.at
 
 
 def _is_loopback(host: str) -> bool:

@@ -14,18 +14,20 @@ _NAME: Final = "settings"
 
 def settings_found(examined: Examined) -> list[Finding]:
     shown = examined.settings.masked()
-    found = [
-        fault(_NAME, said if said.startswith(name) else f"{name}: {said}", f"correct {name}, or unset it")
-        for name, said in sorted(examined.faults.items())
+    findings = [
+        fault(_NAME, text if text.startswith(name) else f"{name}: {text}", f"correct {name}, or unset it")
+        for name, text in sorted(examined.faults.items())
     ]
     for name in examined.unknown:
         if name not in _OF_COMMANDS and not name.startswith(_OF_TESTS):
             near = difflib.get_close_matches(name, shown, n=1)
             advice = f"did you mean {near[0]}?" if near else "'contentsvc settings' lists all settings"
-            found.append(warning(_NAME, f"{name} is set, but is not a setting", advice))
+            findings.append(warning(_NAME, f"{name} is set, but is not a setting", advice))
     used = [f"{name}={shown[name]}" for name in examined.given]
     if used:
-        said = f"{len(used)} of {len(shown)} are set: {', '.join(used)}"
+        sentence = f"{len(used)} of {len(shown)} are set: {', '.join(used)}"
     else:
-        said = "all others have their defaults" if found else f"none is set: all {len(shown)} have their defaults"
-    return [*found, ok(_NAME, said)]
+        sentence = (
+            "all others have their defaults" if findings else f"none is set: all {len(shown)} have their defaults"
+        )
+    return [*findings, ok(_NAME, sentence)]

@@ -30,13 +30,13 @@ async def engine(settings: Settings) -> Findings:
 async def runs(database: DatabaseInspector) -> Findings:
     name = "runs"
     left = await database.backlog(from_ms(time.time_ns() // _MS // _MS))
-    said = f"{left.pending} pending, {left.running} running"
+    sentence = f"{left.pending} pending, {left.running} running"
     if left.oldest_due_s:
-        said += f"; the oldest has been due for {duration(left.oldest_due_s)}"
+        sentence += f"; the oldest has been due for {duration(left.oldest_due_s)}"
     if left.oldest_due_s > _LONG_S:
         advice = "check the executors below, and the log of 'serve'"
-        return [warning(name, said, advice)]
-    return [ok(name, said)]
+        return [warning(name, sentence, advice)]
+    return [ok(name, sentence)]
 
 
 async def search(database: DatabaseInspector) -> Findings:
@@ -44,9 +44,9 @@ async def search(database: DatabaseInspector) -> Findings:
     documents = await database.given_up()
     if not documents:
         return [ok(name, "all documents are indexed")]
-    said = f"{documents} documents are not indexed: indexing failed three times"
+    sentence = f"{documents} documents are not indexed: indexing failed three times"
     advice = "see 'search document given up' in the log of 'serve'; a document is indexed again when it changes"
-    return [warning(name, said, advice)]
+    return [warning(name, sentence, advice)]
 
 
 async def executors(settings: Settings, database: DatabaseInspector) -> Findings:
@@ -66,11 +66,11 @@ async def executors(settings: Settings, database: DatabaseInspector) -> Findings
     alive = len(first) - len(silent) - len(gone)
     if not silent:
         return [ok(name, f"{alive} alive")]
-    said = f"{alive} alive; {len(silent)} without a heartbeat for {WATCHED_S:g} s"
+    sentence = f"{alive} alive; {len(silent)} without a heartbeat for {WATCHED_S:g} s"
     if alive:
-        return [warning(name, said, "if a node was just killed, wait 15 s: the others take over its runs")]
+        return [warning(name, sentence, "if a node was just killed, wait 15 s: the others take over its runs")]
     advice = "start 'contentsvc serve'" if settings.is_sqlite else "start a node: it takes over their runs"
-    return [warning(name, f"{said}: runs are not performed", advice)]
+    return [warning(name, f"{sentence}: runs are not performed", advice)]
 
 
 def duration(seconds: float) -> str:

@@ -10,5 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["ChangelogOptions", "write_changelog"]
 
-# On demand: most modules of this package are imported without the writer.
 __getattr__ = names_on_demand(__name__, {"writer": "write_changelog"})

@@ -9,7 +9,7 @@ from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_li
 
 _READ: Final = 4_000
 _SENTENCE_LIMIT: Final = 220
-#: A first sentence that is shorter is followed by the next one.
+#: In characters. A first sentence that is shorter is followed by the next one.
 _SHORT: Final = 40
 #: An explanation that has fewer words of its own says what the subject says.
 _NEW_WORDS: Final = 4
@@ -25,7 +25,6 @@ _ASIDE: Final = re.compile(
 _FENCED: Final = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _ITEM: Final = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")
 _NEXT_ITEM: Final = re.compile(r"\n[ \t]*[-*+][ \t]+")
-#: Abbreviations end no sentence.
 _SENTENCE_END: Final = re.compile(
     r"(?<=[.!?])(?i:(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.))"
     r"[ \t]+(?=[A-Z`\"“])"
@@ -80,7 +79,6 @@ def _sentences(paragraph: str) -> str:
     if item := _ITEM.match(paragraph):
         paragraph = _NEXT_ITEM.split(paragraph[item.end() :])[0]
     elif _NEXT_ITEM.search(paragraph):
-        # The text before a list introduces the list, and says little alone.
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
     sentences = ""
     for part in _SENTENCE_END.split(masked_line(paragraph, _READ)):
@@ -105,19 +103,18 @@ def _is_printable(part: str) -> bool:
 
 
 def _adds(sentences: str, said: str) -> bool:
-    # A plural or another form of a word that was said is no new one.
+    # A plural or another form of a word is no new one.
     prefixes = {word[:5] for word in _WORD.findall(said.casefold())}
     return len({word for word in _WORD.findall(sentences.casefold()) if word[:5] not in prefixes}) >= _NEW_WORDS
 
 
-#: The last characters of a message, which are searched for trailers. Code hosts cut far below.
+#: In characters. Code hosts cut far below.
 _FOOTERS_READ: Final = 16_384
 _BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
 BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
 _FOOTER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
-#: Breaking changes in a body, at the beginning of a line: ``BREAKING CHANGE: x``, ``**Breaking**: x``,
-#: ``[breaking] x``, ``## Breaking changes``, ``Breaking changes:``. Code hosts put the messages of a branch into the
-#: body of its merge.
+#: Breaking changes in a body: ``BREAKING CHANGE: x``, ``**Breaking**: x``, ``[breaking] x``, ``## Breaking changes``,
+#: ``Breaking changes:``. Code hosts put the messages of a branch into the body of its merge.
 _NOTE: Final = re.compile(
     r"^[ \t>]{0,12}(?:[-*][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
     r"|[\u26a0\ufe0f\U0001f4a5]){0,6}[ \t]{0,4}"
@@ -133,14 +130,12 @@ _NO_NOTE: Final = re.compile(
 )
 _YES: Final = re.compile(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-#: A ticked box of a code host's form.
 _TICKED: Final = re.compile(
     r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
     r"|introduces) )?(?:a )?breaking\b(?: changes?\b)?"
     r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
     re.MULTILINE | re.IGNORECASE,
 )
-#: A sentence that announces a breaking change.
 _SAID: Final = re.compile(
     r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
     r"|constitutes?) (?:technically |also )?"
@@ -160,9 +155,8 @@ _NOTES_READ: Final = 10
 class Footer(Struct, frozen=True, kw_only=True, gc=False):
     """One trailer of a message."""
 
-    #: As written; tokens are compared without regard to case, except the breaking one.
+    #: As written; only the breaking token is compared with case.
     token: str
-    #: May span several lines.
     value: str
 
 

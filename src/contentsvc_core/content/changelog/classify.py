@@ -26,7 +26,6 @@ _WORD: Final = re.compile(r"[\w'\u2019+-]+")
 _DIGIT: Final = re.compile(r"\d")
 _BETWEEN_SCOPES: Final = re.compile(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
-#: Files that releases touch besides the code.
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
 _MAKE_SURE: Final = re.compile(r"(?:make|be) sure\b", re.IGNORECASE)
@@ -62,8 +61,6 @@ _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 @final
 class _Evidence:
-    """The evidence about a change; its words are split once."""
-
     __slots__ = ("_begins", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
 
     def __init__(self, message: CommitMessage, touched: Touched) -> None:
@@ -72,7 +69,6 @@ class _Evidence:
         self.text = message.description
         self.scope = (message.scope or "").casefold()
         self.touched = touched
-        #: The section that the author names: the type's, then the sign's.
         self.typed = words.TYPES.get(kind)
         if not (self.typed or kind or message.sign in words.VAGUE_SIGNS):
             self.typed = words.GITMOJI.get(message.sign)
@@ -84,22 +80,19 @@ class _Evidence:
             self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))
 
     def says(self, table: Table, of: str | None = None) -> bool:
-        """Return whether the words match a table; ``of``: other words than the whole subject."""
+        """``of``: other words than the whole subject."""
         return not table.known.isdisjoint(self._begins) and table.search(self.text if of is None else of, self._begins)
 
     @property
     def noted(self) -> bool:
-        """Whether the author wrote news for readers, beside code."""
         return self.touched.noted and self.touched.source
 
     @property
     def is_dependency(self) -> bool:
-        """Whether the words only move a dependency to another version."""
         return self.says(patterns.DEPENDENCY, of=self.text.strip().rstrip("."))
 
     @property
     def unnoticed(self) -> bool:
-        """Whether the words are about things that no user notices."""
         return any(map(self.says, (grave.UNNOTICED, patterns.INTERNAL, patterns.DOCUMENTATION))) or self.names_private
 
     @property
@@ -180,7 +173,6 @@ def _release(seen: _Evidence) -> Kind | None:
     ):
         empty = names or seen.scope not in words.SCOPES or not seen.is_dependency
         return Kind(Section.INTERNAL, sure=True, empty=empty)
-    # Texts of machines, and subjects that say nothing.
     if seen.says(patterns.ROBOT, of=line):
         return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION, of=line) else Section.INTERNAL]
     if (seen.says(patterns.EMPTY, of=line) or set(line) == {"."}) and not (
@@ -252,10 +244,8 @@ def _typed(seen: _Evidence) -> Kind | None:
     if section is None or section is Section.CHANGED or seen.kind in words.VAGUE_TYPES:
         return None
     if section is Section.INTERNAL and seen.noted:
-        # The author wrote news about the change.
         return None
     if section is Section.DEPRECATED and seen.verb is Section.REMOVED:
-        # The deprecated thing is removed.
         return _WORDED[Section.BREAKING]
     deprecates = section is Section.ADDED and seen.verb is Section.DEPRECATED
     return _SURE[Section.DEPRECATED if deprecates else section]

@@ -16,7 +16,6 @@ from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.events.normalized import Commit, Push
 
-#: The subjects of merges by code hosts and robots, with the places of title and number.
 _MERGES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -29,7 +28,6 @@ _MERGES: Final = tuple(
         r"Merge [\w.-]+/[\w./-]+ into \S+",
     )
 )
-#: The beginnings of these subjects. Other commits need no look.
 _MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
 _GITLAB_NUMBER: Final = re.compile(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
 _MERGE: Final = re.compile(
@@ -44,7 +42,6 @@ def merge_of(message: CommitMessage) -> tuple[str, str] | None:
     """Return title and number of the pull request that a merge commit brings; ``None`` for any other commit."""
     if not message.subject.startswith(_MERGE_BEGINNINGS):
         return None
-    # The number of some merges was at the end, and was cut.
     cut = message.numbers and "#" not in message.subject and "PR " not in message.subject
     subject = f"{message.subject} (#{message.numbers[-1]})" if cut else message.subject
     match = next(filter(None, (pattern.fullmatch(subject) for pattern in _MERGES)), None)
@@ -128,8 +125,8 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None =
 def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
     """Group the commits of one push by pull request; return the groups, and the merges that bring none.
 
-    The wire form has no parents. A merge brings the commits before it that no merge has brought, as far as their files
-    are among its own. Where no files are known, a merge that ends a push brings the whole push, and others nothing.
+    The wire form has no parents: a merge brings the commits before it that no merge has brought, as far as their files
+    are among its own. Without known files, a merge that ends a push brings the whole push, and others nothing.
     """
     merges = [merge_of(read.message) for read in new]
     alone = len(merges) - merges.count(None) == 1 and merges[-1] is not None
@@ -151,12 +148,10 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
         waiting = [place for place in waiting if place not in brought]
         branch = [each for place in sorted(brought) for each in groups[place] or ()]
         if not branch and (not title or (waiting and not _files(read.commit))):
-            # The commits of this merge are unknown, and stay entries of their own.
             bare.append(titled)
             continue
         for place in brought:
             groups[place] = None
-        # A merge without a title follows its first commit.
         groups.append([titled, *branch] if title else [*branch[:1], titled, *branch[1:]])
     return [group for group in groups if group is not None], bare
 

@@ -16,7 +16,6 @@ _PLATFORM: Final = (
 )
 _VERSION: Final = r"(?:>=? ?|<=? ?|== ?|v)?\d[\w.]*\+?"
 _NOT: Final = r"(?<!non-)(?<!non )(?<!not )(?<!not a )(?<!no )(?<!without )(?<!any )"
-#: Breaking: something that worked will not work any more.
 BREAKING: Final = Table(r"""
     ^deprecates? (?:support for )?<PLATFORM> v?\d | ^breaking(?! (?:news|up|down|out))\b
     (?:\[|\()breaking\b[^\])]*[\])]
@@ -98,7 +97,6 @@ GONE: Final = Table(r"""
     \Arename[sd]? (?:public |the )?(?:[\w.]+ )?(?:option|flag|setting|command|package|endpoint)s?\b
     \Arename[sd]? (?:the )?`?--[\w-]+
 """)
-#: Security, whatever else the subject says.
 SECURITY: Final = Table(r"""
     \bCVE-\d{4}-\d+ | \bGHSA(?:-[0-9a-z]{4}){3} | \[security\]
     \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos))
@@ -111,7 +109,6 @@ SECURITY: Final = Table(r"""
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \btmp race | \black of escaping
 """)
-#: A removed public thing: an option, a method, a type, a flag.
 REMOVED: Final = re.compile(
     r"(?i:remove|removes|removed|removing|drop|drops|dropped|delete|deletes|deleted|purge) (?:(?:the|all|old|public) )*"
     r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
@@ -121,7 +118,6 @@ REMOVED: Final = re.compile(
     r"|middleware|macro|mixin"
     r"|directive|helper|rule|preset|config)(?:s|es)?\b)"
 )
-#: Texts for people, not for programs.
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
 #: Breaking only in a release whose number promises breaking changes.
 BREAKING_IN_MAJOR: Final = Table(r"""
@@ -140,7 +136,6 @@ BREAKING_IN_MAJOR: Final = Table(r"""
     \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
     `?\brecommended`? (?:config|preset|rule|set) | \A(?:remove|drop|delete)(?:s|d|ped)?\b
 """)
-#: The same for releases of stable projects only.
 BREAKING_IN_STABLE: Final = Table(r"""
     \bby default\b | \bdefaults? to\b
     \bnow (?:raise|throw|return|require|reject|default|expect|take|inherit|use|only|error)s?\b

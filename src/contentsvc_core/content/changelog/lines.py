@@ -21,7 +21,6 @@ _NOTES_SHOWN: Final = 10
 _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
 
-#: Imperatives of subjects with a regular past tense, and the others with theirs.
 _REGULAR: Final = """
     add adjust allow avoid centralize clarify consolidate convert correct create deprecate detect disable disallow
     downgrade eliminate enable enforce enhance ensure expand expose extend fix harden implement improve include
@@ -41,7 +40,6 @@ _DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
 _FIRST: Final = re.compile(r"([A-Za-z]+)( +)(?=(\S+))")
-#: Words that follow a noun.
 _AFTER_NOUN: Final = re.compile(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
@@ -58,7 +56,6 @@ _SAYS: Final = {
     Section.REVERTED: re.compile(r"revert|restor|reinstat", re.IGNORECASE),
     Section.DOCUMENTATION: re.compile(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
-#: Longer phrases and their replacements in titles.
 _SHORTER: Final = (
     (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
     (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),

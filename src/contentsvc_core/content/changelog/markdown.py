@@ -11,9 +11,8 @@ HIDDEN_ADDRESS: Final = "(email-hidden)"
 
 _LOCAL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?]"
 _LABEL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?.!#$%&*+^{|}~]"
-# Possessive, and without overlapping beginnings: each character is read a fixed number of times.
-# A backtick or a slash before the sign begins no address: `@app.route` is a decorator, `/@ada.b` a page.
-# The last label has letters only: `checkout@v4.1` and `lodash@4.17.21` are versions.
+# Possessive, and without overlapping beginnings: each character is read a fixed number of times. `@app.route` is a
+# decorator, `/@ada.b` a page. The last label has letters only: `checkout@v4.1` and `lodash@4.17.21` are versions.
 _ADDRESS: Final = re.compile(
     rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++\.)+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
     re.IGNORECASE,
@@ -30,7 +29,7 @@ def mask_addresses(text: str) -> str:
 
 def masked_line(text: str, limit: int) -> str:
     """Return ``text`` as one line of at most ``limit`` characters, without control characters and e-mail addresses."""
-    # Addresses are masked before the cut: the pattern does not find a cut address.
+    # Masked before the cut: the pattern does not find a cut address.
     room = 4 * limit
     line = one_line(text, room)
     if len(text) > 8 * room or line.endswith("…"):
@@ -73,8 +72,7 @@ def sentence(text: str) -> str:
 
 
 # CommonMark 0.31, section 2.4: a backslash makes any ASCII punctuation literal. An underscore inside a word is left
-# (6.2: it can open and close nothing there), so that `add_many` stays readable. The colon and the dot break the
-# addresses that GFM would turn into links.
+# (6.2), so that `add_many` stays readable. The colon and the dot break the addresses that GFM would turn into links.
 _SPECIAL: Final = re.compile(
     r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
@@ -84,7 +82,6 @@ _CODE_SPAN: Final = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
 
 _URL: Final = re.compile(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
-#: An address that needs no quoting, like nearly all.
 _INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
 _URL_LIMIT: Final = 1_000
 _BARE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -128,7 +125,7 @@ def safe_url(url: str) -> str | None:
     return f"{match[1].lower()}://{match[2]}{rest}"
 
 
-#: The code host's limit for the name of a ref, in characters.
+#: In characters: the limit for the name of a ref.
 _TAG_LINKED: Final = 255
 
 

@@ -21,11 +21,9 @@ class Packages:
     """The packages of a repository, as its tags name them."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        #: Sorted, so that equal packages are equal.
         self.names = tuple(sorted(set(names)))
         spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
         counted = Counter(spelling for spelling, _ in spellings)
-        # A name of two packages names neither.
         self._names = {spelling: name for spelling, name in spellings if counted[spelling] == 1}
         self._folders = [f"{name}/" for name in self.names if "/" in name and not name.startswith("@")]
         self._folders.sort(key=len, reverse=True)
@@ -43,7 +41,6 @@ class Packages:
         if len(owners) == 1:
             return owners
         scoped = frozenset(filter(None, map(self._of_scope, commits)))
-        # The author's scope chooses among several packages.
         return scoped & owners or owners or scoped
 
     def is_named(self, scope: str, package: str) -> bool:

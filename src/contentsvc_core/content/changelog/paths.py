@@ -30,7 +30,7 @@ class PathClass(Enum):
     MANIFEST = "manifest"
     SOURCE = "source"
 
-    # A member is one object: the hash of objects is several times as fast as the one of enumerations.
+    # The hash of objects is several times as fast as the one of enumerations; a member is one object.
     __hash__ = object.__hash__
 
 
@@ -106,7 +106,6 @@ PATHS: Final = {
     """),
 }  # fmt: skip
 _UPKEEP_ORDER: Final = (Section.INTERNAL, Section.DEPENDENCIES, Section.DOCUMENTATION)
-#: The section of a change that touches only files of a class.
 _UPKEEP: Final = {
     **dict.fromkeys((PathClass.TEST, PathClass.TOOL, PathClass.EXAMPLE), Section.INTERNAL),
     **dict.fromkeys((PathClass.DOCUMENTATION, PathClass.CHANGELOG), Section.DOCUMENTATION),
@@ -127,11 +126,9 @@ class Touched(Struct, frozen=True, kw_only=True, gc=False):
     classes: frozenset[PathClass] = frozenset()
     #: The section of a change without code; ``None``: code is touched, or no path is known.
     upkeep: Section | None = None
-    #: Whether code that users run is touched.
     source: bool = False
     #: The section of a news fragment; ``None``: unknown.
     announced: Section | None = None
-    #: Whether the author wrote news for readers beside the change.
     noted: bool = False
     #: The issues and pull requests that news fragments are named after.
     numbers: tuple[str, ...] = ()

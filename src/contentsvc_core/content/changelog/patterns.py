@@ -69,7 +69,6 @@ NOVELTY: Final = words_of(r"""
     support for | compatib(?:le|ility) with | first version of
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
 """)
-#: Texts inside the code that are documentation.
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
 #: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
@@ -122,7 +121,6 @@ VERSION: Final = re.compile(
     r"(?:[-+.]?(?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?",
     re.IGNORECASE,
 )
-#: Other commits that only make a release.
 RELEASE: Final = lines_of(r"""
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
@@ -167,7 +165,6 @@ EMPTY: Final = lines_of(r"""
     (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs
         |scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
 """)
-#: Subjects of translators' platforms and other machines.
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.*

@@ -16,7 +16,6 @@ _BOTS: Final = frozenset({
     "gitea-actions", "github-actions", "gitlab-bot", "greenkeeper", "imgbot", "mergify", "pre-commit-ci", "pyup-bot",
     "renovate", "semantic-release", "snyk", "weblate", "web-flow", "crowdin", "depfu", "whitesource", "transifex",
     "pull", "autofix-ci", "styleci", "scrutinizer", "deepsource-autofix", "stainless-app", "release-please",
-    # Programs that write code.
     "claude", "copilot", "github copilot", "codex", "cursor", "cursor agent", "cursoragent", "devin", "devin ai",
     "devin-ai-integration", "gemini", "gemini-code-assist", "google-labs-jules", "chatgpt", "openai codex", "aider",
     "amp", "windsurf", "opencode", "openhands", "sweep", "sweep ai", "coderabbitai", "sourcery-ai", "jules", "warp",
@@ -55,11 +54,10 @@ def contributors(
     """Return each person's name as Markdown, in the order of first appearance.
 
     An account is one person, and so is an address. A known account replaces the name. ``bots`` are further accounts and
-    names, casefolded. ``newcomer`` marks ``newcomers``, the accounts whose first contribution is among the changes.
+    names, casefolded. ``newcomer`` marks ``newcomers``: accounts whose first contribution is among the changes.
     """
     shown: list[str] = []
     places: dict[tuple[str, str], int] = {}
-    # Repeated authors change nothing: most changes are by few people.
     for author in dict.fromkeys(people):
         if _is_bot(author, bots):
             continue

@@ -10,11 +10,11 @@ from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
 
 SUBJECT_LIMIT: Final = 400
-#: The beginning and end of a message that are read, in characters: large messages cost no more.
+#: The characters that are read of a message's beginning and end: large messages cost no more.
 _READ: Final = 16_384
 
-# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
-# must be a known type. Chinese and Japanese have a wide colon.
+# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word, and a known type without a space behind the
+# colon. Chinese and Japanese have a wide colon.
 _HEADER: Final = re.compile(
     r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?(?P<colon>: +|[:\uff1a](?![ :/\\]))"
     r"(?P<description>\S.*)"
@@ -25,7 +25,6 @@ _NUMBER: Final = re.compile(
     r"(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
     re.IGNORECASE,
 )
-#: The last digit of such a reference is among so many last characters of the line.
 _DIGIT_AT_END: Final = re.compile(r"[0-9][)\]]?[.,]?\Z")
 _DIGIT_FROM_END: Final = 3
 #: At most so many characters are between the first bracket of a reference and its sign: ``(resolved bpo-``.
@@ -47,7 +46,6 @@ _ISSUE: Final = re.compile(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\
 _ITEM_OF_LOG: Final = re.compile(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)")
 #: ``name - text``: a scope if a known verb follows.
 _DASHED: Final = re.compile(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
-#: Breaking marks of several words.
 _BREAKING_MARK: Final = re.compile(
     r"\[!!!\] *(?=\S)|"
     r"(?:[*_]{2}|[\[(])?(?:breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
@@ -61,13 +59,11 @@ _BRANCH: Final = re.compile(
     re.IGNORECASE,
 )
 _SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
-#: Prefixes of a subject with the groups ``type``, ``file`` and ``number``.
 _MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
 _NO_PREFIX: Final = re.compile(r"[A-Za-z][^:\uff1a#/-]*")
 _TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = re.compile(r"#([0-9]{1,10})")
-# Orders to machines.
 _SKIP_MARK: Final = re.compile(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -96,8 +92,7 @@ _PATH: Final = re.compile(
     r"(?P<mark>!)?: +(?P<rest>\S.*)"
 )
 
-#: Usual subjects: an optional type and scope, words without signs of a prefix, an optional number. The other patterns
-#: would read the same.
+#: Usual subjects, which the other patterns would read the same: an optional type, scope and number.
 _USUAL: Final = re.compile(
     r"(?:(?P<type>[a-z][a-z-]{0,39})(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*)\))?(?P<mark>!)?: )?"
     r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]+/))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
@@ -119,13 +114,10 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
     subject: str
     #: In lower case one of :data:`~contentsvc_core.content.changelog.words.TYPES`; ``""``: none.
     kind: str = ""
-    #: The part of the code that the subject names first, ``None`` for none.
     scope: str | None = None
-    #: The sign of gitmoji at the beginning, ``""`` for none.
     sign: str = ""
     #: The subject without sign, type, scope and references.
     description: str
-    #: Whether the author marks it as breaking.
     breaking: bool = False
     #: The breaking footers, each as one line.
     breaking_notes: tuple[str, ...] = ()
@@ -186,7 +178,7 @@ def parse(message: str) -> CommitMessage:
 def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     """Return a line without the references at its end, and their numbers: ``text (#1) (#2)`` has ``1`` and ``2``."""
     numbers: list[str] = []
-    # Most lines do not end with a reference. In other lines, the match begins near the sign.
+    # Most lines do not end with a reference.
     while _DIGIT_AT_END.search(line, max(0, len(line) - _DIGIT_FROM_END)):
         sign_at = max(map(line.rfind, "#!-"))
         start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
@@ -217,7 +209,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     if line.endswith((")", "]")) or " r=" in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers
-    # A code host that cuts a long title puts its rest at the beginning of the body.
+    # A code host puts the rest of a long title at the beginning of the body.
     if line.endswith("…") and body.lstrip().startswith("…"):
         rest = body.lstrip()[1:].partition("\n")[0]
         line, more = without_numbers(masked_line(line[:-1] + rest, SUBJECT_LIMIT))
@@ -245,14 +237,12 @@ def _prefixes(subject: str) -> "_Head":
 
 @final
 class _Head(Struct, kw_only=True):
-    """The parts of a subject so far, and its rest."""
-
     rest: str
     sign: str = ""
     kind: str | None = None
     scope: str | None = None
     breaking: bool = False
-    #: Whether the scope was read as a path: a second one may follow.
+    #: A second scope may follow a path.
     path: bool = False
     numbers: list[str] = []
 
@@ -327,9 +317,7 @@ def _read_part(head: _Head) -> bool:
     return True
 
 
-#: The readers of prefixes, in their order.
 _READERS: Final = (_read_sign, _read_mark, _read_tag, _read_header, _read_part)
-#: The largest number of prefixes.
 _PREFIXES: Final = 6
 
 

@@ -36,9 +36,8 @@ _PACKAGE_LIMIT: Final = 4_000
 _NUMBER: Final = re.compile(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d{1,10})\b")
 _COMMIT: Final = re.compile(r"\b[0-9a-fA-F]{7,40}\b")
 _HASH: Final = 7
-#: The lines that are compared with changes.
 _LINES_READ: Final = 200
-#: Words with a meaning: short words are in every line.
+#: Short words are in every line.
 _WORD: Final = re.compile(r"[^\W_]{3,40}")
 #: A line of notes is about a change if it has this share of the change's words: authors reword.
 _MOST_WORDS: Final = 0.6
@@ -112,7 +111,6 @@ _LEAD_LIMIT: Final = 500
 _ENTRY_LIMIT: Final = 400
 #: More entries are not read: no post has room for them.
 _ENTRIES_READ: Final = 200
-#: The paragraphs above the entries that may be the lead.
 _PARAGRAPHS_READ: Final = 5
 
 #: The section of entries by their heading; the first match counts. ``None``: the entries are no changes.
@@ -132,7 +130,6 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
 )
 _HEADING: Final = re.compile(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
 _ITEM: Final = re.compile(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?(.*)")
-#: The least indentation of an entry below another one.
 _NESTED: Final = 2
 
 _IMAGE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
@@ -194,7 +191,6 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
     paragraphs: list[str] = []
     groups: list[tuple[Section, list[str]]] = [(Section.OTHER, [])]
     is_reported, left = True, _ENTRIES_READ
-    # The list whose last text the next line continues.
     open_: list[str] | None = None
     for line, code, _ in _lines(text):
         if code or not line.strip() or line.lstrip().startswith((">", "|", "<")):

@@ -23,7 +23,6 @@ from contentsvc_core.events.normalized import MAX_COMMITS, RELEASE_ACTIONS, Comm
 _ORDER: Final = {section: place for place, section in enumerate(Section)}
 _NAME_LIMIT: Final = 255
 _PROJECT_LIMIT: Final = 40
-#: A change of more packages does not name them.
 _NAMED: Final = 3
 
 
@@ -239,7 +238,6 @@ def _stages(
 def _by_package(
     released: Sequence[PackageRelease], packages: Packages, changes: Iterable[Change], *, busy: bool
 ) -> list[Stage]:
-    """Return the stages of packages, those with content first, then the stage of common changes."""
     names = {package.tag.package for package in released}
     sorted_: dict[str | None, list[Change]] = {name: [] for name in (*names, None)}
     for change in changes:
@@ -279,7 +277,6 @@ def in_order(changes: Iterable[Change]) -> list[Change]:
 
 def _commits_page(brief: Brief, base: str | None) -> str | None:
     compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
-    # Without a release, the history of the branch has all commits.
     return compared or (base and f"{base}/commits")
 
 

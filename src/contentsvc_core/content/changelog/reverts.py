@@ -30,7 +30,6 @@ class Undoing(Struct, frozen=True, kw_only=True):
     message: CommitMessage
     #: Whether the words name the undone change. Otherwise they may describe the new one.
     quoted: bool
-    #: The undone subject, without type, scope and numbers.
     description: str
     scope: str | None
     #: Whether the change comes back: a revert of a revert.
@@ -62,10 +61,10 @@ def undoing(message: CommitMessage) -> Undoing | None:
 
 
 def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
-    """Return the places of the entries that are not undone, oldest first.
+    """Return the places of the entries that are not undone, oldest first; ``entries`` are hashes and messages.
 
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
-    outside the window. ``entries`` are hashes and messages.
+    outside the window.
     """
     targets = _targets(entries)
     gone: set[int] = set()

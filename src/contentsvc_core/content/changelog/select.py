@@ -24,8 +24,7 @@ from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 
-#: A habit of news fragments: at least so many entries with news, and this share of the entries that could be listed.
-#: Then entries without news are only counted.
+#: A habit of news fragments: from so many entries and this share on, entries without news are only counted.
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
@@ -45,7 +44,6 @@ _ACTION: Final = re.compile(
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
-#: The groups of :data:`DEPENDENCY` that name a package.
 _NAMES: Final = ("name", "among", "named", "listed", "tool")
 _NAME: Final = re.compile(r"[\w@./+-]{1,100}")
 
@@ -87,7 +85,6 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     kind: str
     #: Whether the change is listed. Otherwise it is counted.
     shown: bool = True
-    #: The update, if the change only updates a dependency.
     bump: Bump | None = None
     #: The account whose first pull request in this repository it is; may be empty.
     newcomer: str = ""
@@ -262,7 +259,6 @@ _MINOR: Final = re.compile(
     r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b",
     re.IGNORECASE,
 )
-#: Trailers, which do not count as an explanation.
 _TRAILER: Final = re.compile(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000

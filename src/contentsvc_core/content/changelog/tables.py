@@ -81,10 +81,7 @@ def beginnings(text: str) -> frozenset[str]:
 
 
 def beginnings_of(pattern: str) -> frozenset[str]:
-    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: unknown.
-
-    A pattern that begins with anything may look ahead to a word: ``(?=.*\bword\b)``.
-    """
+    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: unknown."""
     words = [_WORD.match(start) for start in _starts(_ITEM.finditer(pattern))[0]]
     # The whole word, or as many characters as are compared.
     comparable = [word[1] for word in words if word and (len(word[1]) >= _COMPARED or word[2] not in {"", _UNKNOWN})]
@@ -98,7 +95,6 @@ def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
     for match in items:
         sign, repeated = match["item"], match["repeated"] or ""
         if not starts and (depth or sign not in {"|", ")"}):
-            # All beginnings of this alternative are read.
             depth += (match["group"] is not None) - (sign == ")")
             continue
         if sign in {"|", ")"}:
@@ -114,7 +110,6 @@ def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
         else:
             read = {_comparable(sign)}
         if repeated:
-            # A repeated item may follow itself.
             more = read if repeated == "?" else {f"{start}{_UNKNOWN}" for start in read}
             read = more | {""} if repeated in {"?", "*"} or repeated.startswith(("{0", "{,")) else more
         starts = {f"{start}{item}" for start in starts for item in read}

@@ -23,9 +23,8 @@ _LEADS: Final = 3
 _FIRST_LIMIT: Final = 80
 _LEAD_LIMIT: Final = 55
 _CANDIDATES: Final = 8
-#: The projects, releases and packages that are named; of more, the number or the range.
 _NAMED: Final = 3
-#: Limits of a title in characters: all named tags, and the least room for a change.
+#: Limits in characters: all named tags, and the least room for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
 #: Of more releases the last ones are listed.
@@ -50,7 +49,6 @@ def title_of(items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, 
         return changes_title(released, names, phrases)
     if said and len(names) + len(said) + 2 <= TITLE_LIMIT:
         return plain_title(f"{names}: ", plain(said), "", phrases)
-    # No release contains news: the title names the place of the news.
     elsewhere = [item for item in others if not item.part.releases]
     place = projects_named(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released
     return changes_title([item.change for item in elsewhere or others], f"{names}; {place}", phrases)
@@ -62,7 +60,6 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     news = [change for change in changes if is_news(change)]
     leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
-        # Changes of "Other" are counted, and never in a title.
         said = phrases.count(len(news), phrases.kinds[Section.OTHER])
     elif named and (leads := _leads(leading, TITLE_LIMIT - len(start), phrases)):
         said = ", ".join(leads)
@@ -82,7 +79,6 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[st
         # One label counts for the following changes of its section.
         text = lead(change, phrases, marked=change.section is not last)
         size = len(text) + 2 * bool(leads)
-        # Later changes must be about as important as the first one.
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         weighty = not is_minor(change) or is_minor(leading[0])
         if size <= room and len(text) <= limit and (not leads or weighty):

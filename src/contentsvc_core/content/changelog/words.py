@@ -34,7 +34,6 @@ VAGUE_TYPES: Final = frozenset(
     {"build", "chore", "chores", "maint", "maintenance", "minor", "misc", "mnt", "polish", "task", "update"}
 )
 
-#: The signs of gitmoji.dev and some more, without variation selectors.
 GITMOJI: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "💥 ⚠",
     Section.SECURITY: "🔒 🔐 🛡",
@@ -50,7 +49,7 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
         📦 ♻ 👷 💚 ✅ 🎨 🚨 🚚 🔨 🧪 🤡 🙈 📸 ⚰ 🧱 🧑 🚧 🔀 📄 👥 🥚 🌿 🔥 🏗 🧹 🤖 🚀 👌 🔁 🍻 💩 🍎 🐧 🏁 🧐 🎲 🎓
     """,
 })  # fmt: skip
-#: Signs with different meanings in practice: words and paths decide.
+#: Signs with different meanings in practice.
 VAGUE_SIGNS: Final = frozenset("♻🌐🌱🎨🏷📝📦🔥🔧🔨🚀🚚🚨")
 #: The names of signs as code hosts spell them.
 SHORTCODES: Final[Mapping[str, str]] = _table({
@@ -71,7 +70,6 @@ SHORTCODES: Final[Mapping[str, str]] = _table({
 #: The sign of a commit that only makes a release.
 RELEASE_SIGN: Final = "🔖"
 
-#: Scopes of changes that users do not notice, whatever their type.
 SCOPES: Final[Mapping[str, Section]] = _table({
     Section.DOCUMENTATION: """docs doc documentation readme changelog website site faq guide tutorial docstring
         docstrings license contributing authors wiki typo typos comment comments copyright manpage blog""",
@@ -86,11 +84,9 @@ SCOPES: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 #: Scopes of commits that only make a release.
 RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
-#: Scopes of security.
 SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
 
-#: First words of subjects in German, French, Italian, Portuguese, Russian and Spanish. No nouns of German, which keep
-#: their capital.
+#: First words of subjects in other languages. No nouns of German, which keep their capital.
 _VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter
         ajout ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
@@ -107,8 +103,7 @@ _VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
         correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
-#: Words of languages that write no spaces between words: Chinese, Japanese; and Korean. The first row that is found
-#: counts.
+#: Words of languages without spaces between words, and of Korean. The first row that is found counts.
 WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.DEPENDENCIES: "依赖|依賴|依存関係|의존성",
     Section.DOCUMENTATION: "文档|文檔|ドキュメント|문서|错别字",
@@ -156,7 +151,6 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
-#: First words of internal work.
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
     deduplicate delint durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops
@@ -164,7 +158,6 @@ INTERNAL_VERBS: Final = frozenset(_table({None: """
     reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies
     simplify sweep tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
-#: First words of documentation work.
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip

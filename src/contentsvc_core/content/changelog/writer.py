@@ -35,9 +35,9 @@ from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
 __all__ = ["MARKDOWN_LIMIT", "write_changelog"]
 
-#: The characters of a page that notes leave to the other blocks.
+#: In characters: what notes leave of a page to the other blocks.
 _NOTES_ROOM: Final = 5_000
-#: In characters: the notes of one release among several, a heading, the closing lines that count left out changes.
+#: In characters: the notes of one release among several, a heading, the closing lines.
 _NOTES_LIMIT: Final = 4_000
 _HEADING_LIMIT: Final = 80
 _COUNTS_ROOM: Final = 100
@@ -45,7 +45,6 @@ _COUNTS_ROOM: Final = 100
 _EMOJI: Final = dict(zip(Section, "💥🔒✨🔄⏳🔥🐛⚡⏪📝🔹📦🔨", strict=True))
 #: From so many entries of one section and scope on, the scope is a line above them.
 _OF_ONE_SCOPE: Final = 5
-#: The packages that are named with their versions.
 _BUMPS_NAMED: Final = 5
 
 
@@ -169,12 +168,10 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left
 
 @final
 class _Block(Struct, frozen=True):
-    """A heading or a paragraph, and the lines of the list below it."""
-
     text: str
     #: Read as far as the page has room.
     lines: Iterable[str] = ()
-    #: The number of changes among the lines: a line each, or none.
+    #: A line each, or none.
     changes: int = 0
     #: Whether a full page shows the text too: it counts what the page leaves out.
     kept: bool = False
@@ -218,7 +215,6 @@ def blocks_of(part: Part, voice: Voice, options: ChangelogOptions, *, several: b
 def _sections(
     changes: Iterable[Change], base: str | None, mark: str, voice: Voice, options: ChangelogOptions
 ) -> Iterator[_Block]:
-    """Yield the listed changes by section; they are sorted by section."""
     visible = [change for change in changes if change.shown]
     for section, of_section in groupby(visible, key=lambda change: change.section):
         listed = list(of_section)
@@ -304,11 +300,9 @@ def _compared(package: PackageRelease, base: str | None) -> list[str]:
 
 
 def _folded(changes: Iterable[Change], page: str | None, voice: Voice) -> Iterator[_Block]:
-    """Yield the paragraph that counts the changes that are not listed, if there are any."""
     phrases = voice.phrases
     hidden = [change for change in changes if not change.shown]
     moved = chained(change.bump for change in hidden if change.bump)
-    # Updates that cancel out are not counted.
     lasting = {bump.name.casefold() for bump in moved} | {""}
     hidden = [change for change in hidden if not change.bump or change.bump.name.casefold() in lasting]
     if not hidden:

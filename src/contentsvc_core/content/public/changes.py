@@ -17,8 +17,7 @@ from contentsvc_core.text import has_controls, one_line
 TITLE_LIMIT: Final = 100
 DESCRIPTION_LIMIT: Final = 300
 URL_LIMIT: Final = 2_000
-#: The most repositories, and the most scopes and packages, that a changelog names: each is part of one question to the
-#: database.
+#: Repositories, and scopes and packages, of a changelog: each is part of one question to the database.
 MAX_CHOSEN: Final = 20
 SCOPE_LIMIT: Final = 60
 #: The most links in a header: with the pages of the changelog they take one line of a laptop.
@@ -136,7 +135,6 @@ def _switch(value: bool) -> bool:  # noqa: FBT001  # one of the readers below
 
 
 _OPTIONAL: Final = frozenset({"product_url", "accent"})
-#: By an attribute that may be changed: the type of its value, and its reader.
 _FIELDS: Final[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
     "slug": (str, _slug),
     "title": (str, lambda text: _line("title", text, 1, TITLE_LIMIT)),

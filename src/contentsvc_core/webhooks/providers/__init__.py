@@ -8,9 +8,7 @@ from contentsvc_core.webhooks.providers.github import GITHUB
 from contentsvc_core.webhooks.providers.gitlab import GITLAB
 from contentsvc_core.webhooks.providers.provider import Provider
 
-#: Every provider that can receive, the specification's first.
 PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB, GITLAB, BITBUCKET)
-#: The provider of the specification.
 DEFAULT_PROVIDER: Final = PROVIDERS[0]
 #: The provider that clients of the hosted product know (decision 0038).
 HOSTED_PROVIDER: Final = next(provider for provider in PROVIDERS if provider.is_hosted)

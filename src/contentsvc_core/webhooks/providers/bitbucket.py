@@ -23,7 +23,7 @@ from contentsvc_core.webhooks.signature import HmacSha256
 _TAG: Final = "refs/tags/"
 #: A push that creates more versions imports a history: none of them is a release.
 _MOST_VERSIONS: Final = 20
-#: The most refs and commits of one delivery. Bitbucket lists five commits of a ref.
+#: Bitbucket lists five commits of a ref.
 _MOST_CHANGES: Final = 1000
 _MOST_COMMITS: Final = 100
 #: ``Ada Lovelace <ada@example.com>``.
@@ -68,7 +68,6 @@ class _Ref(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     name: str
     target: _Target
     links: _Links = _Links()
-    # Of an annotated tag alone.
     message: str | None = None
     date: str | None = None
 
@@ -104,7 +103,7 @@ def repository_number(uuid: str) -> int | None:
     except ValueError:
         return None
     if value.int <= MAX_REPOSITORY_ID:
-        # Not Bitbucket's, which have a version (RFC 9562): a delivery that :func:`_write` wrote.
+        # Bitbucket's UUIDs have a version (RFC 9562); this is a delivery that :func:`_write` wrote.
         return value.int or None
     digest = blake2b(value.bytes, digest_size=8).digest()
     return (int.from_bytes(digest) >> (64 - _NUMBER_BITS)) or 1
@@ -237,8 +236,7 @@ BITBUCKET: Final = Provider(
     name="Bitbucket Cloud",
     scheme=HmacSha256(header="X-Hub-Signature"),
     event_header="X-Event-Key",
-    # X-Attempt-Number counts the attempts of one request, those by the button "Resend" included
-    # (docs/decisions/0059-providers.md).
+    # X-Attempt-Number counts the button "Resend" as well (docs/decisions/0059-providers.md).
     delivery_header="X-Request-UUID",
     readers={"repo:push": _read_push},
     write=_write,

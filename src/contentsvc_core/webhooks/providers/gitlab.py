@@ -25,9 +25,7 @@ from contentsvc_core.webhooks.signature import SharedToken
 
 #: The hash of no commit: ``before`` of a push that creates a branch, ``after`` of a push that deletes one.
 _NONE: Final = re.compile(r"0{40}(?:0{24})?")
-#: How GitLab writes times of releases; pushes have ISO 8601.
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) UTC", re.ASCII)
-#: The actions of a release that GitLab reports.
 _CREATED: Final = "create"
 
 
@@ -156,8 +154,7 @@ GITLAB: Final = Provider(
     name="GitLab",
     scheme=SharedToken(header="X-Gitlab-Token"),
     event_header="X-Gitlab-Event",
-    # X-Gitlab-Webhook-UUID is new with each attempt, and one push to two branches has one X-Gitlab-Event-UUID
-    # (docs/decisions/0059-providers.md).
+    # X-Gitlab-Webhook-UUID is new with each attempt, X-Gitlab-Event-UUID is shared (docs/decisions/0059-providers.md).
     delivery_header="Idempotency-Key",
     readers={"Push Hook": _read_push, "Tag Push Hook": _read_push, "Release Hook": _read_release},
     write=_write,

@@ -10,9 +10,7 @@ from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.providers.native import Reading
 from contentsvc_core.webhooks.signature import Scheme
 
-#: Reads a body, or raises ``Malformed``.
 Reader: TypeAlias = Callable[[bytes], Reading]
-#: Returns the value of the event header and the body that the code host would send.
 Writer: TypeAlias = Callable[[Reading], tuple[str, dict[str, object]]]
 
 
@@ -22,10 +20,9 @@ class Setup:
     """What a person does to create the webhook at the code host by hand."""
 
     where: str
-    #: The names of the form's fields there.
     url_field: str = "Payload URL"
     secret_field: str = "Secret"  # noqa: S105  # the name of a form's field
-    #: The content type to choose there; ``None``: the code host offers no choice.
+    #: ``None``: the code host offers no choice.
     content_type: str | None = "application/json"
     events: tuple[str, ...] = field(converter=tuple)
     said: str = "pushes and releases"
@@ -38,7 +35,6 @@ class Provider:
 
     slug: str
     name: str
-    #: How a delivery proves its sender.
     scheme: Scheme
     #: The header that names the event kind.
     event_header: str
@@ -48,16 +44,14 @@ class Provider:
     readers: Mapping[str, Reader]
     #: Writes an event as the code host would send it: for histories, samples and tests.
     write: Writer
-    #: How the webhook is created by hand.
     setup: Setup
-    #: The id of the operation that connects a repository, in the OpenAPI document.
+    #: In the OpenAPI document.
     operation_id: str
     #: The address of the public code host's API; empty: no such host exists.
     api_url: str = ""
     #: The form of an API's address at a server of one's own, for advice; empty: there is no such server.
     own_api_url: str = ""
-    #: The code hosts that deliver in this dialect, as ``contentsvc init`` offers them, and for those without a public
-    #: server the form of their API's address.
+    #: As ``contentsvc init`` offers them; for those without a public server, the form of their API's address.
     hosts: Mapping[str, str]
     #: Whether clients of the hosted product know this provider (decision 0038).
     is_hosted: bool = False

@@ -2,8 +2,7 @@
 # ruff: noqa: S608
 """Counts of log entries and posts by stretches of time, for finding pages.
 
-Nothing can write log entries or posts during this migration: it counts the existing rows, and the triggers count later
-ones.
+Nothing else can write during this migration: it counts the existing rows, and the triggers count later ones.
 """
 
 from collections.abc import Sequence

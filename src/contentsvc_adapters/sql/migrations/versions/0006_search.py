@@ -2,8 +2,7 @@
 # ruff: noqa: S608
 """Search: the index, and the documents that wait for indexing.
 
-Nothing can write context records or posts during this migration: it lists the existing rows, and the triggers list
-later ones. Workers index the words later.
+Nothing else can write during this migration: it lists the existing rows, and the triggers list later ones.
 """
 
 from collections.abc import Sequence

@@ -77,8 +77,7 @@ def upgrade() -> None:
 
 def _key_on_postgresql() -> None:
     """Change the table in place: nodes of the previous version write the first changelog of an organization."""
-    # In the order of those nodes, which publish a post and then count it in the changelog; another order could
-    # deadlock.
+    # In the order of those nodes, which publish a post and then count it in the changelog: else a deadlock is possible.
     op.execute(f"LOCK TABLE posts, {_TABLE}, changelog_slugs IN ACCESS EXCLUSIVE MODE")
     op.add_column(_TABLE, sa.Column("id", _KEY, nullable=True))
     op.add_column(_TABLE, sa.Column("owner_id", _KEY, nullable=True))
