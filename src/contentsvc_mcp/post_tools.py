@@ -173,8 +173,10 @@ async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> Tool
     before = read_before(arguments.before)
 
     async def found() -> ToolAnswer:
-        hits = await app.stores.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
-        bodies = await asyncio.to_thread(lambda: [post_hit_body(post_body(post), asked.terms) for post in hits.found])
+        hits = await app.stores.search.posts(key.organization_id, post_search, limit=arguments.limit, before=before)
+        bodies = await asyncio.to_thread(
+            lambda: [post_hit_body(post_body(post), post_search.terms) for post in hits.found]
+        )
         return ToolAnswer(
             facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"posts": bodies},

@@ -215,13 +215,13 @@ def search_posts(
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         hits = await app.stores.search.posts(owner, post_search, limit=limit)
         warn(hits)
-        return [post_hit_body(post_body(found), asked.terms) for found in hits.found]
+        return [post_hit_body(post_body(found), post_search.terms) for found in hits.found]
 
     def remote(api: "Api") -> list[dict[str, Any]]:
         filters = {"status": status, "contentType": content_type, "since": since}
         found = api.list("/v1/posts", "posts", limit + 1, query=" ".join(words), **filters)
         warn(Hits(found=(), has_more=len(found) > limit, behind=0))
-        return [post_hit_body(each, asked.terms) for each in found[:limit]]
+        return [post_hit_body(each, post_search.terms) for each in found[:limit]]
 
     columns = ("createdAt", "id", "contentType", "status", "title")
     show_hits(organization, rows, columns, as_json=as_json, remote=remote)

@@ -166,10 +166,10 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
 def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        integration = await integration_of(dashboard, found, integration_id)
-        if (refused := await counting.refusal(found, *_ROTATING)) is not None:
-            return await _page(dashboard, pages, found, integration, error=refused, status=429)
+        session, form = await change(dashboard, request)
+        integration = await integration_of(dashboard, session, integration_id)
+        if (refused := await counting.refusal(session, *_ROTATING)) is not None:
+            return await _page(dashboard, pages, session, integration, error=refused, status=429)
         overlap = form.text("overlap")
         if overlap not in _OVERLAPS:
             error = "Choose how long the old secret goes on to verify."

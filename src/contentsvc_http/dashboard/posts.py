@@ -50,10 +50,10 @@ def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(f"{ROOT}/posts", name="dashboard_posts")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        found = await visit(dashboard, request)
-        brands = await dashboard.app.stores.brands.identities(found.organization_id)
-        chosen = {name: found.query.get(name, "") for name in (*_FILTERS, "orderBy")}
-        query = _query(chosen, brands, found.organization.time_zone)
+        session = await visit(dashboard, request)
+        brands = await dashboard.app.stores.brands.identities(session.organization_id)
+        chosen = {name: session.query.get(name, "") for name in (*_FILTERS, "orderBy")}
+        query = _query(chosen, brands, session.organization.time_zone)
         page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
             page_request = PageRequest.read(limit=str(_PER_PAGE), page=session.query.get("page"))

@@ -54,7 +54,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "content_types": CONTENT,
             "most": QUERY_LIMIT,
         }
-        records = read_context_search(asked, found.organization.time_zone)
+        records = read_context_search(parameters, session.organization.time_zone)
         if isinstance(records, Refusal):
             context["error"] = records.message()
             return pages.page(session, "search.html", context, title="Search", section=_SECTION, status=400)

@@ -86,7 +86,7 @@ async def _posts(
     A confirmation names the ids that its page has shown: other posts may match the filter by then.
     """
     if form.is_on("all"):
-        query = read_post_query(chosen, found.organization.time_zone)
+        query = read_post_query(chosen, session.organization.time_zone)
         if isinstance(query, PostQuery):
             return await dashboard.app.post_editor.chosen(session.organization_id, query)
         raise Refused(400, {"error": sentence(query.message())})
