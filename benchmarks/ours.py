@@ -146,19 +146,19 @@ def _template(bench: "Bench", database: Database) -> tuple[str, Hook]:
         bench.note(f"making the {database.value} database")
         in_file = database is Database.SQLITE
         where = str(bench.new_folder("template") / _FILE) if in_file else bench.postgres.database()
-        template = _MADE[bench.folder, database] = (where, _made(environment(where, database)))
+        template = _MADE[bench.folder, database] = (where, _made_hook(environment(where, database)))
     return template
 
 
-def _made(environment: dict[str, str]) -> Hook:
+def _made_hook(environment: dict[str, str]) -> Hook:
     words = [sys.executable, "-m", "benchmarks.installing", ORGANIZATION, REPOSITORY, str(REPOSITORY_ID)]
-    made = _run(words, environment)
+    answer = _run(words, environment)
     return Hook(
-        organization=made["organizationId"],
-        integration=made["integrationId"],
+        organization=answer["organizationId"],
+        integration=answer["integrationId"],
         repository=REPOSITORY,
         repository_id=REPOSITORY_ID,
-        secret=made["webhookSecret"],
+        secret=answer["webhookSecret"],
     )
 
 

@@ -116,21 +116,21 @@ def markdown(results: Results) -> str:
 
 def _ladder(results: Results) -> str:
     """Return the cost of each layer compared to the one before it, from the throughput row at full load."""
-    found: dict[str, float] = {}
+    rungs: dict[str, float] = {}
     for one in _LADDER:
         result = results.of(f"{one}/floor@64")
         if result is not None:
-            found |= {name: side["cpu_us"] for name, side in result.finding.details.get("sides", {}).items()}
-    if any(name not in found for name in ("floor", "null")):
+            rungs |= {name: side["cpu_us"] for name, side in result.finding.details.get("sides", {}).items()}
+    if any(name not in rungs for name in ("floor", "null")):
         return ""
     lines = [
-        ["HTTP and HMAC: the floor", figure(found["floor"]), ""],
-        ["our receiver, storing nothing", figure(found["null"]), f"+ {figure(found['null'] - found['floor'])}"],
+        ["HTTP and HMAC: the floor", figure(rungs["floor"]), ""],
+        ["our receiver, storing nothing", figure(rungs["null"]), f"+ {figure(rungs['null'] - rungs['floor'])}"],
     ]
     lines += [
-        [f"our receiver, storing in {called}", figure(found[one]), f"+ {figure(found[one] - found['null'])}"]
+        [f"our receiver, storing in {called}", figure(rungs[one]), f"+ {figure(rungs[one] - rungs['null'])}"]
         for one, called in _LADDER.items()
-        if one in found
+        if one in rungs
     ]
     return _table(("64 connections", "CPU µs", "added"), lines)
 
@@ -140,7 +140,7 @@ def _when(result: Result) -> str:
 
 
 def _sides(results: Results) -> list[list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    sides: dict[tuple[str, str], list[str]] = {}
     for result in results.results:
         pair = result.finding.details.get("pair")
         if pair is None:
@@ -148,8 +148,8 @@ def _sides(results: Results) -> list[list[str]]:
         where = f"{result.row}, {pair[2]} connections"
         for name, side in result.finding.details.get("sides", {}).items():
             figures = [side[key] for key in ("per_second", "cpu_us", "p50_ms", "p99_ms", "deliveries")]
-            found[where, name] = [where, name, *map(figure, figures)]
-    return list(found.values())
+            sides[where, name] = [where, name, *map(figure, figures)]
+    return list(sides.values())
 
 
 def _table(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

@@ -96,14 +96,14 @@ def save(results: Results, path: Path) -> None:
     document = {
         "format": _FORMAT,
         "machine": dict(results.machine),
-        "results": [_told(result) for result in results.results],
+        "results": [_document(result) for result in results.results],
     }
     beside = path.with_suffix(".new")
     beside.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
     beside.replace(path)
 
 
-def _told(result: Result) -> dict[str, Any]:
+def _document(result: Result) -> dict[str, Any]:
     finding, interval = result.finding, result.interval
     return {
         "key": finding.key,

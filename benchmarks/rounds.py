@@ -111,11 +111,11 @@ class Field:
         """
         self._bench.note(f"starting {name}")
         try:
-            made = start(self._bench, side(), preload=preload, furnish=furnish)
+            server = start(self._bench, side(), preload=preload, furnish=furnish)
         except (PeerMissing, NotStarted) as exc:
             self._missing[name] = str(exc)
         else:
-            self._running[name] = made
+            self._running[name] = server
 
     def running(self, name: str) -> Running:
         """Return a running side."""
@@ -150,8 +150,8 @@ class Field:
         """
 
         def load(name: str) -> Load:
-            made = loads(self._running[name], bodies[name])
-            return changes[name](made) if changes and name in changes else made
+            measured = loads(self._running[name], bodies[name])
+            return changes[name](measured) if changes and name in changes else measured
 
         present = [name for name in self._running if names is None or name in names]
         bodies = {name: pushes(self._running[name].hook) for name in present}

@@ -157,12 +157,12 @@ def count(side: Side, database: str) -> dict[str, int]:
             return {kind: int(opened.execute(query).fetchone()[0]) for kind, query in side.counts.items()}
     with psycopg.connect(database) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for kind, query in side.counts.items():
             row = connection.execute(query.encode()).fetchone()
             assert row is not None
-            found[kind] = int(row[0])
-        return found
+            counts[kind] = int(row[0])
+        return counts
 
 
 @final

@@ -40,10 +40,10 @@ def measure(bench: "Bench") -> list[Finding]:
         bench.note(f"limiter: round {number + 1} of {bench.plan.rounds}")
         order = bench.random.sample(sorted(sides), len(sides))
         rounds.append({name: _timed(bench, sides[name]) for name in order})
-    mine = [_typical(made["ours"], _STATES) for made in rounds]
+    mine = [_typical(turn["ours"], _STATES) for turn in rounds]
     findings: list[Finding] = []
     for kind in ("told", "hit"):
-        theirs = [_typical(made["theirs"], [f"{kind} {state}" for state in _STATES]) for made in rounds]
+        theirs = [_typical(turn["theirs"], [f"{kind} {state}" for state in _STATES]) for turn in rounds]
         ratios = [other / own for own, other in zip(mine, theirs, strict=True)]
         details = {"ours_us": round(median(mine) * 1e6, 2), "theirs_us": round(median(theirs) * 1e6, 2)}
         findings.append(_finding(kind, ratios, details=details))

@@ -45,18 +45,18 @@ def _finding(bench: "Bench", name: str) -> Finding:
     samples: list[float] = []
     took: dict[int, list[float]] = {1: [], page: []}
     try:
-        asked = _Asked(running)
+        client = _Client(running)
         # Both once, so that neither is the first.
         for number in took:
-            asked.page(number)
+            client.page(number)
         for round_ in range(bench.plan.rounds):
             bench.note(f"{name}: pages, round {round_ + 1}")
             times = dict.fromkeys(took, 0.0)
             with pinned(bench.cores.loader):
                 for number in bench.random.sample(sorted(took), len(took)):
-                    times[number] = median(asked.page(number) for _ in range(_ASKED_A_ROUND))
-            for number, each in times.items():
-                took[number].append(each)
+                    times[number] = median(client.page(number) for _ in range(_ASKED_A_ROUND))
+            for number, seconds in times.items():
+                took[number].append(seconds)
             samples.append(times[page] / times[1])
     finally:
         discard(bench, running)
@@ -65,11 +65,11 @@ def _finding(bench: "Bench", name: str) -> Finding:
         what=f"{_TITLES[name]}: page {page:,} ÷ page 1 of {posts:,} posts, over HTTP, one filter",
         samples=samples,
         goal=at_most(2),
-        details={"ms": {str(number): round(median(each) * 1000, 3) for number, each in took.items()}},
+        details={"ms": {str(number): round(median(seconds) * 1000, 3) for number, seconds in took.items()}},
     )
 
 
-class _Asked:
+class _Client:
     """A client with a key."""
 
     def __init__(self, running: Running) -> None:

@@ -39,14 +39,14 @@ def _findings(bench: "Bench", name: str) -> list[Finding]:
     samples: dict[str, list[float]] = {kind: [] for kind in _PATHS}
     took: dict[tuple[str, str], list[float]] = {(kind, slug): [] for kind in _PATHS for slug in _MADE}
     try:
-        asked = _Asked(running)
+        reader = _Reader(running)
         for kind, slug in took:
-            asked.read(kind, slug)
+            reader.read(kind, slug)
         for round_ in range(bench.plan.rounds):
             bench.note(f"{name}: public changelogs, round {round_ + 1}")
             with pinned(bench.cores.loader):
                 for kind, slug in bench.random.sample(sorted(took), len(took)):
-                    took[kind, slug].append(median(asked.read(kind, slug) for _ in range(_ASKED_A_ROUND)))
+                    took[kind, slug].append(median(reader.read(kind, slug) for _ in range(_ASKED_A_ROUND)))
             for kind, ratios in samples.items():
                 ratios.append(took[kind, "many"][-1] / took[kind, "few"][-1])
     finally:
@@ -64,7 +64,7 @@ def _findings(bench: "Bench", name: str) -> list[Finding]:
     ]
 
 
-class _Asked:
+class _Reader:
     """A reader."""
 
     def __init__(self, running: Running) -> None:
@@ -91,8 +91,8 @@ class _Asked:
 def _furnish(database: Database, prepared: Prepared) -> None:
     now_ms = int(time.time() * 1000)
     for slug, count in _MADE.items():
-        made = ours.command(prepared, "organization", "create", slug, "--slug", slug)
-        hook = evolve(prepared.hook, organization=made["id"])
+        organization = ours.command(prepared, "organization", "create", slug, "--slug", slug)
+        hook = evolve(prepared.hook, organization=organization["id"])
         fill.posts(prepared.database, database, hook, count=count, now_ms=now_ms)
         ours.command(prepared, "changelog", "publish", "--organization", slug)
     fill.analyze(prepared.database, database)

@@ -88,20 +88,20 @@ def _burst(bench: "Bench", running: Running) -> tuple[float, str | None]:
     )
     began = time.perf_counter()
     answers = client.send(load, bench.cores.loader)
-    wanted = answers.ok
+    expected = answers.ok
     while True:
-        found = count(running.side, running.prepared.database)
+        counts = count(running.side, running.prepared.database)
         took = time.perf_counter() - began
-        ended = found["ended"] - before["ended"]
-        if ended >= wanted or took > _PATIENCE_S:
+        ended = counts["ended"] - before["ended"]
+        if ended >= expected or took > _PATIENCE_S:
             break
         time.sleep(_LOOK_S)
-    posts = found["posts"] - before["posts"]
+    posts = counts["posts"] - before["posts"]
     faults = [f"{answers.other} answers were not 200"] if answers.other else []
     if answers.failed or answers.unanswered:
         faults.append(f"{answers.failed} connections failed, {answers.unanswered} deliveries were never answered")
-    if posts != wanted:
-        faults.append(f"{wanted} deliveries were accepted, and {posts} posts are there after {took:.0f} s")
+    if posts != expected:
+        faults.append(f"{expected} deliveries were accepted, and {posts} posts are there after {took:.0f} s")
     return posts / took, "; ".join(faults) or None
 
 

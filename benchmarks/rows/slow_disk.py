@@ -32,13 +32,13 @@ def build(folder: Path) -> Path:
     if compiler is None:
         message = "a C compiler is needed: Debian's package 'gcc' with 'libc6-dev'"
         raise RuntimeError(message)
-    made = folder / "slow_fsync.so"
-    command = [compiler, "-shared", "-fPIC", "-O2", "-o", str(made), str(_SOURCE), "-ldl"]
+    library = folder / "slow_fsync.so"
+    command = [compiler, "-shared", "-fPIC", "-O2", "-o", str(library), str(_SOURCE), "-ldl"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # a constant command
     if done.returncode:
         message = f"the library that delays fsync cannot be compiled: {done.stderr}"
         raise RuntimeError(message)
-    return made
+    return library
 
 
 def measure(bench: "Bench") -> list[Finding]:

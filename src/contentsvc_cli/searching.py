@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
     from contentsvc_core.search.questions import Hits
 
-_Found = TypeVar("_Found")
+_Hit = TypeVar("_Hit")
 
 _AGO: Final = re.compile(r"([1-9][0-9]{0,4})([mhdw])", re.ASCII)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -53,7 +53,7 @@ def newer_than(since: str, rows: Sequence[dict[str, Any]]) -> Sequence[dict[str,
     return rows if at is None else [row for row in rows if row["createdAt"] >= iso_ms(at)]
 
 
-def warn(hits: "Hits[_Found]") -> None:
+def warn(hits: "Hits[_Hit]") -> None:
     if hits.behind:
         click.echo(f"{hits.behind} new items are not searchable yet", err=True)
     if hits.has_more:

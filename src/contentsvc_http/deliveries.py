@@ -82,7 +82,7 @@ class Deliveries:
     async def receive(self, delivery: Delivery) -> Outcome:
         ended: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
-        def told(end: Outcome | Exception) -> None:
+        def on_end(end: Outcome | Exception) -> None:
             if ended.done():
                 return
             if isinstance(end, Exception):
@@ -90,7 +90,7 @@ class Deliveries:
             else:
                 ended.set_result(end)
 
-        self.go(self.passage(delivery, told))
+        self.go(self.passage(delivery, on_end))
         return await ended
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:

@@ -108,12 +108,12 @@ class _Json(JsonRenderPlugin):
     def __init__(self, documented: _Documented) -> None:
         super().__init__(path="/openapi.json")
         self._documented = documented
-        self._made: bytes | None = None
+        self._rendered: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
-        if self._made is None:
-            self._made = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
-        return self._made
+        if self._rendered is None:
+            self._rendered = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+        return self._rendered
 
 
 @final
@@ -129,13 +129,14 @@ class _Page(SwaggerRenderPlugin):
             path="/",
         )
         self._documented = documented
-        self._made: bytes | None = None
+        self._rendered: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
-        if self._made is None:
-            self._made = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
-            self.policy = _POLICY.format(scripts=_hashes("script", self._made), styles=_hashes("style", self._made))
-        return self._made
+        if self._rendered is None:
+            self._rendered = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            scripts, styles = (_hashes(tag, self._rendered) for tag in ("script", "style"))
+            self.policy = _POLICY.format(scripts=scripts, styles=styles)
+        return self._rendered
 
 
 def _hashes(tag: str, page: bytes) -> str:

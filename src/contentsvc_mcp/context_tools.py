@@ -112,7 +112,7 @@ async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> To
     )
     before = read_before(arguments.before)
 
-    async def found() -> ToolAnswer:
+    async def read_hits() -> ToolAnswer:
         mine = key.organization_id
         hits = await app.stores.search.records(
             mine, context_search, limit=arguments.limit, max_bytes=_MAX_BYTES, before=before
@@ -126,7 +126,7 @@ async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> To
             untrusted={"context": bodies},
         )
 
-    return await app.shares.heavy(key.organization_id, found)
+    return await app.shares.heavy(key.organization_id, read_hits)
 
 
 async def _read(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:

@@ -111,7 +111,7 @@ class EventBody(TypedDict):
 
 
 @final
-class ToldBody(TypedDict):
+class JobTextsBody(TypedDict):
     """Texts about a job. They are untrusted because they contain titles of posts."""
 
     error: Annotated[str | None, Meta(description="Why there is no post, if status is failed or skipped.")]
@@ -129,7 +129,7 @@ class JobState(TypedDict):
     lookbackWindow: str
     postId: Annotated[str | None, Meta(description="Id of the draft, once status is completed.")]
     createdAt: str
-    untrusted: ToldBody
+    untrusted: JobTextsBody
 
 
 async def _sources(app: Application, key: ApiKey, arguments: ListSources) -> ToolAnswer:

@@ -172,7 +172,7 @@ async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> Tool
     )
     before = read_before(arguments.before)
 
-    async def found() -> ToolAnswer:
+    async def read_hits() -> ToolAnswer:
         hits = await app.stores.search.posts(key.organization_id, post_search, limit=arguments.limit, before=before)
         bodies = await asyncio.to_thread(
             lambda: [post_hit_body(post_body(post), post_search.terms) for post in hits.found]
@@ -182,7 +182,7 @@ async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> Tool
             untrusted={"posts": bodies},
         )
 
-    return await app.shares.heavy(key.organization_id, found)
+    return await app.shares.heavy(key.organization_id, read_hits)
 
 
 async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnswer:

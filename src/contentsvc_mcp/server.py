@@ -62,8 +62,8 @@ def described(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=_told(schema_of(tool.takes)),
-        output_schema=_told(schema_of(tool.gives)),
+        input_schema=_without_titles(schema_of(tool.takes)),
+        output_schema=_without_titles(schema_of(tool.gives)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.scope is Scope.READ,
             destructive_hint=tool.is_destructive,
@@ -73,7 +73,7 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-def _told(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _without_titles(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in schema.items() if name not in {"title", "description"}}
 
 

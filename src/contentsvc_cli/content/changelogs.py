@@ -122,10 +122,10 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _body(app, accepted(await app.changelog_editor.create(owner, _given(options))))
+        return _body(app, accepted(await app.changelog_editor.create(owner, _fields_of(options))))
 
     def remote(api: "Api") -> dict[str, Any]:
-        return api.send("POST", _PATH, _request(_given(options)))["changelog"]
+        return api.send("POST", _PATH, _request(_fields_of(options)))["changelog"]
 
     show(with_app(work, remote=remote), as_json=as_json)
     hint(f"contentsvc changelog publish --changelog {options['slug']}", as_json=as_json)
@@ -139,7 +139,7 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
 @JSON
 def set_changelog(organization: str, which: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
-    fields = _given(options)
+    fields = _fields_of(options)
     if not fields:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
@@ -203,7 +203,7 @@ def _question_on_server(api: "Api", which: str | None) -> tuple[str, str]:
     if standing["isPublic"]:
         return "", ""
     exposure = api.get(f"{_PATH}/{part(standing['id'])}/exposure")
-    return _asked(
+    return _confirmation(
         standing["url"],
         exposure["posts"],
         [(row["repository"], row["posts"]) for row in exposure["repositories"]],
@@ -217,7 +217,7 @@ async def _question(app: Application, organization: str, which: str | None) -> t
     if standing.is_public:
         return "", ""
     exposure, newest = await app.changelog_editor.preview(owner, standing)
-    return _asked(
+    return _confirmation(
         ChangelogLinks(base_url=app.base_url, slug=standing.slug).home,
         exposure.posts,
         exposure.repositories,
@@ -226,7 +226,7 @@ async def _question(app: Application, organization: str, which: str | None) -> t
     )
 
 
-def _asked(
+def _confirmation(
     home: str,
     posts: int,
     repositories: Sequence[tuple[str, int]],
@@ -299,7 +299,7 @@ def _request(fields: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+def _fields_of(options: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
     if "content_types" in fields:
         fields["content_types"] = tuple(ContentType(kind) for kind in fields["content_types"])

@@ -81,7 +81,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
         log_format="json",
     )
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
-    outcome = _Told()
+    outcome = _DemoOutcome()
     # A terminated demo must not leave its server running.
     signal.signal(signal.SIGTERM, _give_up)
     server = start(settings, folder, port, keep=keep)
@@ -128,7 +128,7 @@ def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
     return environment
 
 
-def _print_links(console: Console, outcome: "_Told") -> None:
+def _print_links(console: Console, outcome: "_DemoOutcome") -> None:
     width = max(map(len, outcome.links), default=0)
     for name, url in outcome.links.items():
         # One line each, even on a narrow terminal, so that they can be clicked or copied.
@@ -158,7 +158,7 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
 
 @final
 @define
-class _Told:
+class _DemoOutcome:
     #: The number of deliveries by answer.
     answers: dict[str, int] = field(factory=dict[str, int])
     #: The number of workflow runs by result.
@@ -171,7 +171,9 @@ class _Told:
     links: dict[str, str] = field(factory=dict[str, str])
 
 
-async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, outcome: _Told) -> list[str]:
+async def _tell(
+    settings: Settings, folder: Path, history: DemoHistory, console: Console, outcome: _DemoOutcome
+) -> list[str]:
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
     async with open_app(settings) as app:

@@ -56,7 +56,7 @@ class Preview:
 def stretches(repository: Checkout, range_: str | None, *, releases: int, days: int) -> list[PreviewRange]:
     """Return the parts of a range, newest first.
 
-    ``asked`` is ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes
+    ``range_`` is ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes
     and the last ``releases``; in a repository without releases, the last ``days``.
     """
     if range_ is None:

@@ -17,7 +17,7 @@ _PATIENCE_S: Final = 1.0
 class Waiting:
     def __init__(self, text: str) -> None:
         self._lock: Final = threading.Lock()
-        self._said: Final[dict[str, Any]] = {"description": text, "counted": ""}
+        self._fields: Final[dict[str, Any]] = {"description": text, "counted": ""}
         self._shown: tuple[Progress, TaskID] | None = None
         self._ended = False
 
@@ -47,7 +47,7 @@ class Waiting:
         with self._lock:
             if not self._ended:
                 task = progress.add_task("", total=None)
-                progress.update(task, **self._said)
+                progress.update(task, **self._fields)
                 progress.start()
                 self._shown = progress, task
 
@@ -59,7 +59,7 @@ class Waiting:
 
     def _update(self, **fields: Any) -> None:  # noqa: ANN401  # the display's own fields
         with self._lock:
-            self._said.update(fields)
+            self._fields.update(fields)
             if self._shown is not None:
                 progress, task = self._shown
                 progress.update(task, **fields)

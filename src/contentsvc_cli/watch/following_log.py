@@ -28,7 +28,7 @@ class LogFollower:
         self._page = page
         #: Cursor of the newest entry, matching or not. Only late entries can appear before it.
         self._newest: Cursor | None = None
-        self._told: dict[str, tuple[Cursor, LogStatus]] = {}
+        self._shown: dict[str, tuple[Cursor, LogStatus]] = {}
         self._looks = 0
 
     async def start(self, earlier: int) -> Sequence[ListedEntry]:
@@ -47,18 +47,18 @@ class LogFollower:
         self._looks += 1
         far = self._looks % _LONG_EVERY == 0
         entries = await self._since(self._newest, _LONG if far else _SHORTLY)
-        fresh = [entry for entry in entries if self._told.get(entry.id, (None, None))[1] is not entry.status]
+        fresh = [entry for entry in entries if self._shown.get(entry.id, (None, None))[1] is not entry.status]
         for entry in fresh:
             self._note(entry)
         # After a failure, the next poll begins at the same cursor.
         self._newest = newest
         if far and newest is not None:
             kept = newest.created_at - 2 * _LONG
-            self._told = {id_: shown for id_, shown in self._told.items() if shown[0].created_at >= kept}
+            self._shown = {id_: shown for id_, shown in self._shown.items() if shown[0].created_at >= kept}
         return fresh
 
     def _note(self, entry: ListedEntry) -> None:
-        self._told[entry.id] = (Cursor.of(entry), entry.status)
+        self._shown[entry.id] = (Cursor.of(entry), entry.status)
 
     async def _find_newest(self) -> Cursor | None:
         newest = await self._read_model.log(self._organization_id, LogSearch(), limit=1)

@@ -122,15 +122,15 @@ def _day(context: Context, at: datetime) -> Markup:
 
 
 def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:
-    content = _told(post, changelog)
+    content = _shown_content(post, changelog)
     return Markup(nested(folded(content) if fold else content, under=under))  # noqa: S704  # see above
 
 
 def _brief(post: Post, changelog: PublicChangelog, limit: int = 200) -> str:
-    return summary_of(post, _told(post, changelog), limit)
+    return summary_of(post, _shown_content(post, changelog), limit)
 
 
-def _told(post: Post, changelog: PublicChangelog) -> str:
+def _shown_content(post: Post, changelog: PublicChangelog) -> str:
     return post.content if changelog.show_details else trimmed(post.content)
 
 

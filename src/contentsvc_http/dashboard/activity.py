@@ -33,12 +33,12 @@ async def activity_of(dashboard: Dashboard, organization_id: str, runs: Sequence
 
 
 def _activity(run: ListedRun, post: str | None, starters: Starters) -> Activity:
-    sentence, subject = _told(run.cause)
+    sentence, subject = _words_of(run.cause)
     output = output_of(run.cause, starters)
     return Activity(run=run, sentence=sentence, subject=subject, output=output, post=post)
 
 
-def _told(cause: ListedCause) -> tuple[str, str]:
+def _words_of(cause: ListedCause) -> tuple[str, str]:
     match cause:
         case ListedDelivery():
             return f"{cause.repository} {_happened(cause.event)}", _subject(cause.event)

@@ -153,7 +153,7 @@ class _Editor:
         return self._pages.page(session, "brand.html", context, title=title, section=_SECTION, status=status)
 
     async def save(self, session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
-        fields, editor = _given(form), self._dashboard.app.brand_editor
+        fields, editor = _fields_of(form), self._dashboard.app.brand_editor
         if fields is None:
             return await self.page(session, brand, form, faults={"toneProfile": "Choose a tone."})
         if brand is None:
@@ -215,7 +215,7 @@ def _standing(brand: BrandIdentity) -> dict[str, str]:
     }
 
 
-def _given(form: Form) -> dict[str, Any] | None:
+def _fields_of(form: Form) -> dict[str, Any] | None:
     tones = {tone.value: tone for tone in ToneProfile}
     tone = tones.get(form.text("toneProfile"))
     if tone is None:

@@ -123,7 +123,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         standing = await which(session)
-        done = await dashboard.app.changelog_editor.change(session.organization, _given(form), standing)
+        done = await dashboard.app.changelog_editor.change(session.organization, _fields_of(form), standing)
         if isinstance(done, Refusal):
             return await page(session, standing, form, done)
         return go(_at(standing), told="saved")
@@ -267,7 +267,7 @@ def _typed(form: Form) -> dict[str, Any]:
     return texts | {name: form.texts(name) for name in _LISTS} | {"showDetails": form.is_on("showDetails")}
 
 
-def _given(form: Form) -> dict[str, Any]:
+def _fields_of(form: Form) -> dict[str, Any]:
     lines = [line.strip().rpartition(" ") for line in form.text("headerLinks").splitlines() if line.strip()]
     return {
         "slug": form.text("slug"),

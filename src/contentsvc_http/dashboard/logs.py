@@ -28,7 +28,7 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         filters, fault = read_log_filters(session.query)
         if session.is_partial and filters.after is not None:
             return await _newer(dashboard, pages, session, filters)
-        context = await _found(dashboard, session, filters, fault)
+        context = await _entries_of(dashboard, session, filters, fault)
         status = 200 if fault is None else 400
         if session.is_partial:
             return _addressed(
@@ -41,7 +41,7 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [logs, *replay_routes(dashboard, pages), *log_entry_routes(dashboard, pages)]
 
 
-async def _found(
+async def _entries_of(
     dashboard: Dashboard, session: DashboardSession, filters: LogFilters, fault: str | None
 ) -> dict[str, Any]:
     mine = session.organization_id
@@ -85,7 +85,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
     number = len(entries)
     notice = f"{f'more than {_PAGE}' if number > _PAGE else number} new {'delivery' if number == 1 else 'deliveries'}"
     if filters.after == BEGINNING or number > _PAGE or filters.rows + number > _MOST_ROWS:
-        context = await _found(dashboard, session, filters, None)
+        context = await _entries_of(dashboard, session, filters, None)
         anew = pages.part(session, "logs_part.html", {**context, "told_new": notice})
         # The script's target is a row, which new rows replace; here it must be the whole list.
         anew.headers.update({"HX-Retarget": "#found", "HX-Reswap": "innerHTML"})

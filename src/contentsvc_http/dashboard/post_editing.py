@@ -178,7 +178,7 @@ class _Editor:
             author=session.signed_in.key.prefix,
         )
         if isinstance(done, Post):
-            return go(f"/posts/{done.id}", told=_told(done, publishes=publishes))
+            return go(f"/posts/{done.id}", told=_notice_of(done, publishes=publishes))
         if done.kind is RefusalKind.INVALID:
             return await self.page(session, standing, text, faults=_REFUSALS.faults(done), status=422)
         standing = await self.post(session, post_id)
@@ -202,7 +202,7 @@ class _Editor:
         )
         if isinstance(created, Refusal):
             return await self.page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
-        return go(f"/posts/{created.id}", told=_told(created, publishes=publishes, otherwise="created"))
+        return go(f"/posts/{created.id}", told=_notice_of(created, publishes=publishes, otherwise="created"))
 
     async def _gone(self, session: DashboardSession, text: _Text) -> Response[Any]:
         return await self.page(session, None, text, error=_GONE, status=404)
@@ -274,7 +274,7 @@ def _instant(text: str, zone: ZoneInfo) -> str | None:
         return text or None
 
 
-def _told(post: Post, *, publishes: bool, otherwise: str = "saved") -> str:
+def _notice_of(post: Post, *, publishes: bool, otherwise: str = "saved") -> str:
     if publishes:
         return "published"
     return otherwise if post.publish_at is None else "scheduled"

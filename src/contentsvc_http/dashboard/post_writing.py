@@ -58,7 +58,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
-        command = _wanted(form, sources)
+        command = _generation_of(form, sources)
         if isinstance(command, dict):
             return await page(session, form, faults=command, status=422)
         if (refused := await counting.refusal(session, *_WRITING)) is not None:
@@ -95,7 +95,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     return [write, ask, follow]
 
 
-def _wanted(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[str, str]:
+def _generation_of(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[str, str]:
     """Read the form; a dictionary has the faults, by field."""
     faults: dict[str, str] = {}
     if form.text("contentType") not in {kind.value for kind in ContentType}:

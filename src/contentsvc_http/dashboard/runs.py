@@ -104,7 +104,7 @@ class _RunPages:
         return self._pages.page(session, "runs.html", shown, title="Runs", section=_SECTION)
 
     async def shown(self, session: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
-        context = await self._told(run)
+        context = await self._context_of(run)
         if not session.is_partial:
             context |= {"arrived": False, "error": error, **await self._event(run)}
             status = 200 if error is None else _CONFLICT
@@ -134,7 +134,7 @@ class _RunPages:
         published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
         return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
 
-    async def _told(self, run: ListedRun) -> dict[str, Any]:
+    async def _context_of(self, run: ListedRun) -> dict[str, Any]:
         known = await _known(self._dashboard, run)
         steps = timeline(known)
         now = self._dashboard.app.clock.now()

@@ -60,7 +60,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             return pages.page(session, "search.html", context, title="Search", section=_SECTION, status=400)
         if context["is_asked"]:
             await counting.admit(session, SEARCHING)
-            context |= await _found(dashboard, session, records)
+            context |= await _hits_of(dashboard, session, records)
         return pages.page(session, "search.html", context, title="Search", section=_SECTION)
 
     @get(f"{ROOT}/context/{{custom_id:path}}", name="dashboard_context")
@@ -83,7 +83,7 @@ async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[Cont
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
 
 
-async def _found(dashboard: Dashboard, session: DashboardSession, records: ContextSearch) -> dict[str, Any]:
+async def _hits_of(dashboard: Dashboard, session: DashboardSession, records: ContextSearch) -> dict[str, Any]:
     mine = session.organization_id
     return await dashboard.app.shares.heavy(mine, lambda: _shown(dashboard.app.stores.search, mine, records))
 

@@ -69,9 +69,9 @@ async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
     return TriggerPreview(
         looked_at=len(processed),
         matched=len(matched),
-        newest=_told(matched[:_SHOWN], has, left_out),
+        newest=_matches_of(matched[:_SHOWN], has, left_out),
         left_out=len(missed),
-        newest_left_out=_told(missed[:_SHOWN_LEFT_OUT], has, left_out),
+        newest_left_out=_matches_of(missed[:_SHOWN_LEFT_OUT], has, left_out),
     )
 
 
@@ -112,7 +112,7 @@ async def _whole(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> di
     return events
 
 
-def _told(
+def _matches_of(
     deliveries: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, left_out: Mapping[str, str]
 ) -> list[Match]:
     return [

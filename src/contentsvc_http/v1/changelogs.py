@@ -152,7 +152,7 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
-    def told(changelog: PublicChangelog) -> dict[str, Any]:
+    def body_of(changelog: PublicChangelog) -> dict[str, Any]:
         return changelog_body(changelog) | {"url": ChangelogLinks(base_url=base_url, slug=changelog.slug).home}
 
     async def owner(key: ApiKey) -> Organization:
@@ -179,7 +179,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
     async def list_changelogs(request: Request[Any, Any, Any]) -> Response[ChangelogListBody]:
         key = await gate.caller(request, Scope.READ)
         changelogs = await editor.all_of(await owner(key))
-        return await gate.answer(key, {"changelogs": [told(changelog) for changelog in changelogs]})
+        return await gate.answer(key, {"changelogs": [body_of(changelog) for changelog in changelogs]})
 
     @post(
         "/v1/changelogs",
@@ -194,8 +194,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        created = await editor.create(await owner(key), _given(await read_body(request, NewChangelog)))
-        return await gate.answer(key, {"changelog": told(_accepted(created))}, status=201)
+        created = await editor.create(await owner(key), _fields_of(await read_body(request, NewChangelog)))
+        return await gate.answer(key, {"changelog": body_of(_accepted(created))}, status=201)
 
     @get(
         "/v1/changelogs/{changelog_id:str}",
@@ -208,7 +208,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
     async def get_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.READ)
         _, changelog = await named(key, changelog_id)
-        return await gate.answer(key, {"changelog": told(changelog)})
+        return await gate.answer(key, {"changelog": body_of(changelog)})
 
     @get(
         "/v1/changelogs/{changelog_id:str}/exposure",
@@ -246,12 +246,12 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def change_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        fields = _given(await read_body(request, ChangelogFields))
+        fields = _fields_of(await read_body(request, ChangelogFields))
         if not fields:
             raise Refused(400, {"error": "Invalid request: there is nothing to change"})
         organization, standing = await named(key, changelog_id)
         changed = await editor.change(organization, fields, standing)
-        return await gate.answer(key, {"changelog": told(_accepted(changed))})
+        return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     @delete(
         "/v1/changelogs/{changelog_id:str}",
@@ -284,7 +284,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         key = await gate.caller(request, Scope.WRITE)
         _, standing = await named(key, changelog_id)
         changed = await editor.set_image(standing, _read_kind(kind), await request.body())
-        return await gate.answer(key, {"changelog": told(_accepted(changed))})
+        return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     @delete(
         "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
@@ -301,7 +301,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         key = await gate.caller(request, Scope.WRITE)
         _, standing = await named(key, changelog_id)
         changed = await editor.set_image(standing, _read_kind(kind), None)
-        return await gate.answer(key, {"changelog": told(_accepted(changed))})
+        return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     return [
         list_changelogs,
@@ -332,7 +332,7 @@ def _read_kind(text: str) -> ImageKind:
         raise Refused(404, _UNKNOWN) from exc
 
 
-def _given(fields: _Fields) -> dict[str, Any]:
+def _fields_of(fields: _Fields) -> dict[str, Any]:
     values = {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not UNSET}
     for name in ("content_types", "repositories", "scopes"):
         if name in values:

@@ -76,7 +76,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         limit = accepted(read_limit(parameters.get("limit", "")))
         before = read_before(parameters.get("before", ""))
 
-        async def found() -> dict[str, Any]:
+        async def read_hits() -> dict[str, Any]:
             hits = await search.records(
                 key.organization_id, context_search, limit=limit, max_bytes=MAX_BYTES, before=before
             )
@@ -87,7 +87,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
             following = written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
 
-        return await gate.answer(key, await shares.heavy(key.organization_id, found))
+        return await gate.answer(key, await shares.heavy(key.organization_id, read_hits))
 
     @get(
         "/v1/context/{custom_id:path}",
@@ -103,14 +103,14 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         key = await gate.caller(request, Scope.READ)
         record_id = custom_id.removeprefix("/")
 
-        async def found() -> dict[str, Any]:
+        async def read_stored() -> dict[str, Any]:
             record = await contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
             if record is None:
                 raise Refused(404, {"error": "Context record not found"})
             body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(context_body(record))))
             return {"context": body}
 
-        return await gate.answer(key, await shares.heavy(key.organization_id, found))
+        return await gate.answer(key, await shares.heavy(key.organization_id, read_stored))
 
     return [search_context, get_context]
 

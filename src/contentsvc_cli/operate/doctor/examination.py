@@ -53,7 +53,7 @@ class _Examination:
         self._settings = examined.settings
         self._place = place
         self._database = opened
-        self._told = report
+        self._report = report
         self._under_way: list[str] = []
 
     async def run(self) -> list[Finding]:
@@ -92,12 +92,12 @@ class _Examination:
 
     async def _look(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
         self._under_way.append(name)
-        self._told(f"checking {', '.join(self._under_way)}")
+        self._report(f"checking {', '.join(self._under_way)}")
         try:
             return await within(name, check, limit_s=limit_s, advice=_ADVICE.get(name, _OTHERWISE))
         finally:
             self._under_way.remove(name)
-            self._told(f"checking {', '.join(self._under_way) or 'the rest'}")
+            self._report(f"checking {', '.join(self._under_way) or 'the rest'}")
 
     def _unusable(self, setting: str) -> str | None:
         named = variable(setting)
