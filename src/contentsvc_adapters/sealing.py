@@ -30,7 +30,7 @@ class FernetSealer:
         """Create the sealer.
 
         Args:
-            keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
+                keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
                 Base64), or a secret of at least 32 characters, from which a key is derived.
         """
         texts = [text.strip() for text in keys.replace("\n", ",").split(",") if text.strip()]
@@ -59,9 +59,9 @@ def opened(sealer: SecretSealer, sealed: Iterable[str]) -> list[str]:
 
 
 def key_beside(database: Path, *, may_make: bool) -> str:
-    """Return the key beside a SQLite file; raise :class:`UnusableKey` if the key's file cannot be used.
+    """Return the key that belongs to a SQLite file; raise :class:`UnusableKey` if the key's file cannot be used.
 
-    ``may_make``: create a missing key. Do not, if secrets were sealed already.
+    ``may_make``: whether to create a missing key. Do not, if secrets were sealed already.
     """
     path = database.with_name(f"{database.name}.key")
     try:
@@ -93,6 +93,7 @@ def _read(path: Path) -> str | None:
 
 def _make(path: Path) -> str:
     """Create the file atomically: of two processes that start at once, one creates it and both read it."""
+    # Created with mode 0600, under a unique name.
     descriptor, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

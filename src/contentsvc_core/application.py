@@ -45,9 +45,9 @@ def nothing() -> None:
 @final
 @frozen(kw_only=True, slots=False, eq=False)
 class Application:
-    """The use cases of a service. Each is imported and created when it is first used, so that commands start fast.
+    """The use cases of a service. Each is created, and its module imported, when it is first used.
 
-    A server calls :meth:`load`.
+    So a command that issues a key does not wait for the modules of other use cases. A server calls :meth:`load`.
     """
 
     stores: "Stores"

@@ -96,7 +96,7 @@ class Hook:
 class HookAccess:
     """The stored data for calls to an integration's hook."""
 
-    #: ``None``: no hook was created, or its id is unknown.
+    #: The code host's id of the hook; ``None``: no hook was created, or its id is unknown.
     hook_id: str | None
     #: The token that the hook was created with; ``None``: the hook was entered by hand.
     token: str | None = field(repr=False)
@@ -129,7 +129,7 @@ class HostDeliveries:
     """The delivery attempts of a stretch of time."""
 
     attempts: tuple[HostDelivery, ...] = field(converter=tuple)
-    #: False: the oldest attempts are missing.
+    #: False: the list was cut, and the oldest attempts are missing.
     complete: bool
 
 
@@ -151,9 +151,9 @@ class HostCommits:
 
     #: Oldest first.
     found: tuple[Commit, ...] = field(converter=tuple, factory=tuple)
-    #: True: the oldest ones, beyond the limit, are absent.
+    #: True: there are more than the limit, and the oldest ones are absent.
     is_cut: bool = False
-    #: ``None``: the reading did not fail.
+    #: Why the reading failed, so that nothing was found; ``None``: it did not.
     refusal: HostRefusal | None = None
 
 
@@ -164,7 +164,7 @@ class HostPullRequests:
 
     #: Numbers that are unknown, name an issue, or belong to another repository are absent.
     found: tuple[PullRequest, ...] = field(converter=tuple, factory=tuple)
-    #: ``None``: all were read.
+    #: Why the reading stopped early; ``None``: all were read.
     refusal: HostRefusal | None = None
 
 

@@ -21,7 +21,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, ...] = ()) -> type[Any]:
     """Return the command that changes fields: each field is optional, and ``UNSET`` leaves the value unchanged.
 
-    ``clears`` are the fields that may be ``None``.
+    ``command`` creates the resource, or is its form on the wire; ``clears`` are the fields that may be ``None``.
     """
     fields = structs.fields(command)
     return msgspec.defstruct(

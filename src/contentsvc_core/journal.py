@@ -21,9 +21,9 @@ from contentsvc_core.workflows.context import how_many_fit
 
 UNKNOWN_LOG: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook log not found")
 _MINUTE: Final = timedelta(minutes=1)
-#: The most rows of a repository in a minute that have facts: they explain a fault.
+#: The most rows of a repository in a minute that have facts: they explain a fault, and a flood needs no more.
 DESCRIBED: Final = 8
-#: Facts take the place of so many rows: facts have at most 1 KiB, and a row at least 256 bytes.
+#: The number of rows whose place the facts take: facts have at most 1 KiB, and a row at least 256 bytes.
 FACTS_COST: Final = 4
 _PAYLOAD: Final = frozenset({"detail", "left_out"})
 
@@ -208,7 +208,7 @@ class FailureBudget:
     limit: int
     #: Rows of the minute that have the facts of their deliveries.
     described: int = 0
-    #: ``None``: there was no failure.
+    #: The beginning of the minute; ``None``: there was no failure.
     since: datetime | None = None
     written: int = 0
     #: Failures that were not logged, and that no row has counted yet.

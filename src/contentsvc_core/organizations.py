@@ -74,7 +74,7 @@ class ChangeOrganization(Command, frozen=True, kw_only=True):
 class Repository:
     """A repository that is connected through an integration."""
 
-    #: The code host's id; a renamed repository keeps it.
+    #: The code host's id; a renamed repository keeps its id.
     id: int
     #: ``owner/name`` when it was connected.
     full_name: str
@@ -101,7 +101,7 @@ class Disabled:
     """A trigger or a schedule that was disabled because a resource that it names was removed."""
 
     id: str
-    #: May be empty.
+    #: For people; may be empty.
     name: str
 
 
@@ -122,7 +122,7 @@ def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
 class Removed:
     """The triggers and schedules that were disabled with the removal of an integration or a brand identity."""
 
-    #: In ascending order of their ids.
+    #: The triggers that were enabled until then, in ascending order of their ids.
     disabled_events: tuple[Disabled, ...] = field(converter=_disabled)
     disabled_schedules: tuple[Disabled, ...] = field(converter=_disabled)
 

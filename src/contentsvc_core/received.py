@@ -21,7 +21,7 @@ class SignatureHeader(Enum):
 class Match(Enum):
     """The explanation of a signature that matches the received body with no valid secret."""
 
-    #: A secret that a rotation has replaced.
+    #: The received body, with a secret that a rotation has replaced.
     PREVIOUS_SECRET = "previousSecret"  # noqa: S105  # the name of a match
     #: The JSON inside a form, with a valid secret.
     DECODED_FORM = "decodedForm"
@@ -37,7 +37,7 @@ class Received(Value, frozen=True, kw_only=True, omit_defaults=True):
     headers: tuple[tuple[str, str], ...] = ()
     #: The size of the received body in bytes; ``None``: the delivery was refused before its body was complete.
     size: int | None = None
-    #: The address behind trusted proxies; ``None``: unknown.
+    #: The address of the sender behind trusted proxies; ``None``: unknown.
     source: str | None = None
     signature: SignatureHeader = SignatureHeader.ABSENT
     signature_length: int = 0

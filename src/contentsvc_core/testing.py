@@ -78,9 +78,9 @@ def signed(
     delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Delivery:
-    """Return a delivery as the code host would send it; ``body`` is raw, or a value that is sent as JSON.
+    """Return a delivery as the code host would send it.
 
-    ``headers`` are added, for example a second one of the same name.
+    ``body`` is raw, or a value that is sent as JSON. ``headers`` are added, for example a second one of the same name.
     """
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
     provider = at.speaks

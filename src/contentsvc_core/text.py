@@ -5,16 +5,16 @@ from typing import Final
 from unicodedata import combining, normalize
 
 _REPLACEMENT: Final = "\ufffd"
-#: U+0000 is refused by one of the databases, lone surrogates by both.
+#: U+0000 is refused by one of the databases, lone surrogates by both: replaced once, so that the stores cannot differ.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-#: They would break a log line or a title; bidirectional controls would reorder one (Unicode Technical Report 36,
-#: section 3.5).
+#: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
+#: Technical Report 36, section 3.5).
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 #: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
 _SPACES: Final = re.compile(r"\s+")
-#: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard Annex
-#: 15, section 13, Stream-Safe Text Format).
+#: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
+#: Annex 15, section 13, Stream-Safe Text Format).
 MARKS_LIMIT: Final = 30
 #: Characters that are not marks themselves, but decompose into marks.
 _INTO_MARKS: Final = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")
@@ -71,7 +71,7 @@ def one_line(text: str, limit: int) -> str:
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text
-    # Cut before the patterns run: a line of 25 MB costs little. Eight times the limit leaves room for spaces.
+    # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves room for spaces.
     text = text[: 8 * limit]
     if (printable := text.replace("\n", " ")).isprintable():
         line = " ".join(printable.split())

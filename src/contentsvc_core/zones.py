@@ -43,7 +43,7 @@ def instant_at(zone: ZoneInfo, local: datetime) -> datetime:
     at = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if local_time(zone, at) == local:
         return at
-    # In a gap, fold=1 is the offset after the transition, and so the earlier instant.
+    # The clocks skip this time. In a gap, fold=1 is the offset after the transition, and so the earlier instant.
     before, after = (each.replace(microsecond=0) for each in (local.replace(tzinfo=zone, fold=1).astimezone(UTC), at))
     while after - before > _SECOND:
         middle = before + (after - before) // _SECOND // 2 * _SECOND

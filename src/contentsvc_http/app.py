@@ -56,7 +56,7 @@ class Front:
 @final
 @frozen(kw_only=True)
 class Services:
-    #: ``None``: the role ``worker``, which serves its operator only.
+    #: ``None``: the process has the role ``worker`` and serves its operator only.
     front: Front | None
     #: Returns the reason why the process is not ready, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]

@@ -25,9 +25,9 @@ class Bounds:
     slow_s: float = 27.0
     #: The time limit for a head and its body together. Routes that read a body have shorter limits (body_budget.py).
     slow_body_s: float = 28.0
-    #: In seconds and bytes: the rest of a body is read and dropped after the last answer, since a connection that is
-    #: closed while bytes arrive is reset, which destroys the answer. The size is slightly more than the largest body.
-    #: It also limits the rest of a body on a connection that continues.
+    #: The time in seconds and the number of bytes for which the rest of a body is read and dropped after the last
+    #: answer. A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is
+    #: slightly more than the largest body. It also limits the rest of a body on a connection that continues.
     linger_s: float = 2.0
     linger: int = 32 * 1024 * 1024
 
@@ -56,7 +56,7 @@ class End:
     cause: Cause | None = None
     status: bytes = b""
     error: str = ""
-    #: The connection reads on for a moment, so that the sender can read the answer.
+    #: Whether the connection reads on for a moment, so that the sender can read the answer.
     lingers: bool = True
     more: tuple[bytes, ...] = ()
 
@@ -85,9 +85,9 @@ _SLOW: Final = b"408 Request Timeout"
 SLOW_HEAD: Final = End(Cause.SLOW, _SLOW, "The request did not arrive in time", lingers=False)
 SLOW_BODY: Final = End(Cause.SLOW, _SLOW, "The body did not arrive in time", lingers=False)
 SILENT: Final = End(Cause.SLOW, lingers=False)
-#: The rest of the body is not read.
+#: The application has answered and closes; the rest of the body is not read.
 ANSWERED: Final = End()
-#: The connection continues; the rest of the body exceeds the limit for reading on.
+#: The application has answered and continues; the rest of the body exceeds the limit for reading on.
 DRAINED: Final = End(lingers=False)
 BOUNDS: Final = Bounds()
 

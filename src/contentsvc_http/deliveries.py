@@ -74,6 +74,7 @@ class Deliveries:
         self._queue: Final = queue
         self._observers: Final = observers
         self._ended: list[Passage] = []
+        #: The loop itself keeps only weak references.
         self._tasks: Final[set[asyncio.Task[None]]] = set()
 
     def passage(self, delivery: Delivery, told: Told) -> Passage:

@@ -30,7 +30,7 @@ _FILES: Final = {
     "swagger-ui.css": "text/css",
     "favicon-32x32.png": "image/png",
 }
-#: Content security policy: own files, the inline script and style by hash, and own requests.
+#: Content security policy of the documentation page: own files, the inline script and style by hash, and own requests.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {styles}; img-src 'self' data:; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

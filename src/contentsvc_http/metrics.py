@@ -108,7 +108,7 @@ class Metrics:
             self._ended.labels(status.value)
         for result in AttemptResult:
             self._sent.labels(result.name.lower())
-        #: Copied to the gauge by :meth:`sample`, not for each delivery.
+        #: Settlements being written or waiting. Copied to the gauge by :meth:`sample`, not for each delivery.
         self._under_way = 0
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}

@@ -33,11 +33,11 @@ from contentsvc_http.bounds import (
 )
 from contentsvc_http.exchange import Exchange, ExchangingHttp, Taking
 
-#: In bytes. In a larger read, each head is parsed separately, so that the bytes after it can be counted. A head hides
-#: at most this many bytes.
+#: A read up to this size, in bytes, is parsed at once. In a larger read, each head is parsed separately, so that the
+#: bytes after it can be counted. A head hides at most this many bytes.
 _AT_ONCE: Final = 16 * 1024
-#: The framing of a chunk without extensions, in bytes: its size line and two line ends. The body's limit also limits
-#: the framing, since chunks have at least one byte.
+#: The maximum framing of a chunk without extensions, in bytes: its size line and two line ends. Chunks have at least
+#: one byte, so the body's limit also limits their framing.
 _CHUNK_FRAME: Final = 12
 #: The size of a piece of an answer, in bytes: reading one counts as progress.
 _PIECE: Final = 64 * 1024

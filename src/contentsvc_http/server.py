@@ -43,9 +43,9 @@ _GROWTH: Final = 32 * 1024 * 1024
 _TICK_S: Final = 1.0
 _UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
-#: The time for which a computing thread keeps the interpreter's lock, in seconds (:func:`sys.setswitchinterval`). A
-#: request waits for the lock about 20 times, each time behind every such thread: with the default of 0.005 and four
-#: threads, 0.4 s.
+#: The time for which a computing thread keeps the interpreter's lock while the event loop waits, in seconds
+#: (:func:`sys.setswitchinterval`). A request waits for the lock about 20 times, each time behind every such thread:
+#: with the default of 0.005 and four threads, 0.4 s.
 _LOCK_HELD_S: Final = 0.001
 _LOG: Final = structlog.get_logger("contentsvc")
 

@@ -45,13 +45,13 @@ class Settings:
     base_url: str = field(
         default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
     )
-    #: By the providers' slugs, each in a variable of its own (:func:`api_variable`); empty: repositories and webhooks
-    #: are entered by hand.
+    #: The addresses of the code hosts' APIs by the providers' slugs, each in a variable of its own
+    #: (:func:`api_variable`); empty: repositories and webhooks are entered by hand.
     api_urls: Mapping[str, str] = field(
         factory=dict[str, str], converter=_with_public_apis, validator=checks.api_urls, hash=False
     )
-    #: Fernet keys or long secrets, separated by commas, newest first. Empty with SQLite: a key file beside the
-    #: database, created if missing. PostgreSQL requires a key.
+    #: The encryption keys of stored secrets: Fernet keys or long secrets, separated by commas, newest first. Empty with
+    #: SQLite: a key file beside the database, created if missing. PostgreSQL requires a key.
     secret_key: str = field(default="", repr=False)
     #: The maximum number of connections of a process; further connections are refused, and senders retry.
     max_connections: int = field(default=2000, validator=checks.between(10, 100_000, ""))

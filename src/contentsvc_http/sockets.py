@@ -44,7 +44,7 @@ def reserve(host: str, port: int) -> socket.socket:
                 raise
             time.sleep(_AGAIN_S)
     # Bound without SO_REUSEPORT, so that a port in use is refused. The option is set only now, for sockets of this user
-    # that set it, too.
+    # that set it, too. Another `serve` sets the option too late, and is refused in turn.
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     return held

@@ -22,7 +22,7 @@ from contentsvc_core.text import one_line
 _LONGEST: Final = 4 * 1024 * 1024
 _CONNECT_S: Final = 5.0
 _REDIRECTS: Final = 3
-#: Redirects of a renamed repository: the request is sent again, whatever its method (GitHub, "Follow redirects").
+#: Redirects of a renamed repository: the same request is sent again, whatever its method (GitHub, "Follow redirects").
 _MOVED: Final = frozenset(
     {
         HTTPStatus.MOVED_PERMANENTLY,
@@ -108,10 +108,10 @@ class RestClient:
         secrets: Sequence[str] = (),
         at_root: bool = False,
     ) -> Response | HostRefusal:
-        """Send a request and read the answer; without ``token``, anonymously.
+        """Send a request and read the answer.
 
-        With ``at_root``, ``path`` replaces the path of the API's address. No refusal repeats the token or a text of
-        ``secrets``.
+        Without ``token``, the call is anonymous. With ``at_root``, ``path`` replaces the path of the API's address. No
+        refusal repeats the token or a text of ``secrets``.
         """
         if token is not None and not is_token(token):
             # The library would repeat the token in its error message.
@@ -133,7 +133,7 @@ class RestClient:
         except httpx.HTTPError as exc:
             return _unreachable(f"cannot be reached: {_hide(str(exc), hidden) or type(exc).__name__}")
         except (httpx.InvalidURL, ValueError):
-            # In a header of its answer. The exception's message repeats a part of it, which may be anything.
+            # In a header of its answer. What such an exception says repeats a part of it, and that may be anything.
             return _unreachable("sent the request on to what is no address")
 
     async def _follow(self, request: httpx.Request, token: str | None, hidden: Sequence[str]) -> Response | HostRefusal:

@@ -19,7 +19,7 @@ class ClientClass(Protocol):
     def dialect_at(self, api_url: str, /) -> Calling: ...
 
 
-#: Any other provider has GitHub's API, or follows it.
+#: The APIs of their own; the API of any other provider is GitHub's, or follows it.
 _CLIENTS: Final[dict[str, ClientClass]] = {GITLAB.slug: GitlabClient, BITBUCKET.slug: BitbucketClient}
 
 

@@ -32,7 +32,7 @@ class HostDialect(Calling):
 
     new_hook: Mapping[str, str]
     hook_config: Mapping[str, str]
-    #: The path below the hook that changes its configuration alone; empty: no such path.
+    #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.
     config_path: str
     lists_deliveries: bool
     graphql_path: str | None = None

@@ -22,8 +22,8 @@ from contentsvc_core.content.pull_requests import (
 )
 from contentsvc_core.text import one_line
 
-#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the 4 MiB that are
-#: read.
+#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the largest answer
+#: that the client reads (4 MiB).
 BATCH: Final = 15
 #: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 REST_CALLS: Final = 40

@@ -52,7 +52,7 @@ class Attempts:
         except RunGone:
             return
         except StoreUnavailable as exc:
-            # Not the run's fault, and no counted attempt; the pause gives the store time to recover.
+            # Not the run's fault, and not counted as an attempt; the pause gives the store time to recover.
             self._on_fault(exc)
             await asyncio.sleep(self._pace.pause_s)
             await self._insist(lambda: self._ledger.give_back(run))

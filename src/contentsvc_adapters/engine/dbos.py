@@ -1,7 +1,7 @@
 """The durable engine for several nodes: DBOS stores the results of finished steps.
 
-A DBOS workflow has its run's id, and continues on any node where it stopped. DBOS is a singleton: a process has one
-such engine at a time.
+The ledger has the runs, their executors and their results. A DBOS workflow has its run's id, and continues on any node
+where it stopped. DBOS is a singleton: a process has one such engine at a time.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import WorkflowRun
 
-#: The version of the code, which DBOS records: it resumes a run only under the same version. Steps may change without a
-#: new version, since runs find results by name.
+#: The version of the workflow's code, which DBOS records: it resumes a run only under the same version. Names and order
+#: of steps may change without a new version, since runs find results by name.
 _EPOCH: Final = "1"
 _NAME: Final = "contentsvc"
 #: How often a node polls for runs to resume, in seconds.
@@ -60,7 +60,7 @@ class DbosExecution:
         self._executor = executor
         self._migrates = migrates
         self._pool_size = pool_size
-        #: A resumed run continues in the process that has taken it.
+        #: A resumed run continues in the process that has taken it: so each process has a queue of its own.
         self._queue = f"resumed by {executor}"
         self._sweeping: asyncio.Task[None] | None = None
 

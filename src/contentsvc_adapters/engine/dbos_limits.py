@@ -51,7 +51,7 @@ def engine_options(url: str) -> dict[str, Any]:
 def give_up_in_outages(instance: DBOS) -> None:
     """Disable DBOS's endless retries of lost connections, which block threads; the ledger retries the run instead.
 
-    DBOS has no public option for this: a test that stops the database checks the attribute.
+    DBOS has no public option for this. A test that stops the database notices if the attribute loses its effect.
     """
     instance._sys_db._retry_connection_errors = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 

@@ -32,7 +32,7 @@ def _queue() -> "asyncio.Queue[_Asked | None]":
 @final
 @define
 class Performance:
-    #: The results of earlier attempts' finished steps by name, in the order of DBOS's records.
+    #: The results of the steps that earlier attempts have finished, by name, in the order of DBOS's records.
     finished: dict[str, str] = field(factory=dict[str, str])
     asked: "asyncio.Queue[_Asked | None]" = field(factory=_queue)
     begun: asyncio.Event = field(factory=asyncio.Event)
@@ -47,15 +47,15 @@ TAKEN: Final[dict[str, Performance]] = {}
 async def perform_run(run_id: str) -> str:
     """Run the steps that a run sends, until the run ends; a run that fails cancels the workflow.
 
-    A cancelled workflow is resumed with its stored results. An error would be a final outcome.
+    A cancelled workflow stays unfinished, and is resumed with its stored results. An error would be a final outcome.
     """
     performance = TAKEN.get(run_id)
     if performance is None or performance.begun.is_set():
         # Another call runs the steps, or the run is not in this process: leave the workflow without an outcome.
         raise asyncio.CancelledError
     performance.task = asyncio.current_task()
-    # DBOS finds results by position and refuses another name there, and a resumed run may need other steps than before.
-    # So the records are replayed first, whether they are needed or not.
+    # DBOS finds results by position and refuses another name there. A resumed run may need other steps than before, for
+    # example after an integration lost its token. So the records are replayed first, whether they are needed or not.
     for name, result in performance.finished.items():
         await DBOS.run_step_async({"name": name}, partial(_recorded, result))
     performance.begun.set()

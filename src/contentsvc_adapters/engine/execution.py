@@ -28,7 +28,7 @@ class EventSink(Protocol):
 @frozen(kw_only=True)
 class WorkerConfig:
     concurrency: int = 16
-    #: Of these, the most of one organization: others must not wait for its slow runs.
+    #: Of these, the most of one organization. The rest is for other organizations, which must not wait for slow runs.
     per_organization: int = 12
     #: The interval of polling the ledger when no notification arrives, in seconds; it grows fourfold while idle.
     poll_s: float = 0.5

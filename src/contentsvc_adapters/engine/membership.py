@@ -13,8 +13,8 @@ from contentsvc_core.ports import Executors, IdSource
 from contentsvc_core.workflows.runs import Recovered, Taken
 
 _KILLED: Final = "the process ended while the run was running"
-#: The turns between two searches for runs without an executor: 10 s with the default heartbeat. An executor leaves such
-#: runs when it stops during an outage of the database.
+#: The number of turns from one search for runs without an executor to the next: 10 s with the default heartbeat, like
+#: the patience with silent executors. An executor leaves such runs when it stops during an outage of the database.
 _ORPHANS_EVERY: Final = 5
 
 
@@ -37,10 +37,10 @@ class Membership:
         patience_s: float = 10.0,
         now: Callable[[], float] = monotonic,
     ) -> None:
-        """``alone`` means that this is the only process: all other registered executors are dead.
+        """Create the membership.
 
-        An executor that is silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic
-        clock.
+        ``alone`` means that this is the only process: all other registered executors are dead. An executor that is
+        silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic clock.
         """
         self._executors = executors
         self._ids = ids
@@ -86,9 +86,9 @@ class Membership:
         if self._alone:
             return others
         now = self._now()
-        # After an outage or a stall of this process, other executors may only seem silent. So a long pause counts for
-        # no more than a quarter of the patience, which leaves time for one hanging heartbeat. It does count, since
-        # turns take long under load, too.
+        # After an outage of the database or a stall of this process, other executors may only seem silent. So a long
+        # pause counts for no more than a quarter of the patience, which leaves time for one hanging heartbeat. It does
+        # count, since turns take long under load, too.
         watched = min(now - self._last, self._patience_s / 4)
         self._last = now
         seen, self._seen = self._seen, {}

@@ -39,7 +39,7 @@ class Worker:
         on_note: EventSink,
         pace: WorkerConfig | None = None,
     ) -> None:
-        """``on_fault`` gets faults of the store; ``on_note`` removed executors and failed runs."""
+        """Create the worker. ``on_fault`` gets faults of the store; ``on_note`` removed executors and failed runs."""
         self._execution = execution
         self._ledger = ledger
         self._on_fault = on_fault
@@ -207,6 +207,7 @@ class Worker:
     async def _reconcile(self) -> None:
         running = await self._membership.running()
         orphans = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
+        # Only runs seen twice in a row: a run that is being taken at this moment is not lost.
         for key in self._orphans & orphans.keys():
             await self._ledger.give_back(orphans[key])
         self._orphans = set(orphans)
@@ -231,7 +232,7 @@ async def _within(something: Awaitable[object], seconds: float) -> bool:
 
 
 async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
-    """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and wait for their cleanup."""
+    """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and give them a moment to clean up."""
     if not tasks:
         return
     left = max(0.0, deadline - asyncio.get_running_loop().time())

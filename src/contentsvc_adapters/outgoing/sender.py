@@ -1,7 +1,7 @@
 """Sends messages over HTTP, protected against requests to internal networks.
 
-The checks are those of :mod:`contentsvc_adapters.sites.checking`. Redirects are not followed, proxies are not used, and
-no connection is kept.
+The checks are those of :mod:`contentsvc_adapters.sites.checking`.
+Redirects are not followed, proxies are not used, and no connection is kept.
 """
 
 import asyncio

@@ -48,7 +48,7 @@ class DispatchWorker:
         self._pacer.expect()
 
     async def close(self, *, within_s: float) -> None:
-        """Accept no more messages, wait up to ``within_s`` for running attempts, and give back the rest."""
+        """Accept no more messages, wait up to ``within_s`` seconds for running attempts, and give back the rest."""
         self._closing = True
         self._pacer.wake()
         deadline = asyncio.get_running_loop().time() + within_s

@@ -1,7 +1,7 @@
 """Resolves names of sites, which users choose, apart from the process's other DNS queries.
 
-A query cannot be cancelled. Dead name servers would block the event loop's threads, so each query has a thread of its
-own, and their number is limited.
+A query of the system resolver cannot be cancelled. A few sites with dead name servers would block the event loop's
+threads, so each query has a thread of its own, and their number is limited.
 """
 
 import asyncio

@@ -139,8 +139,8 @@ class HttpSiteReader:
 
     async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was made
-        # for one name must not serve another one.
+        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
+        # made for one name must not serve another one.
         async with (
             httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
             client.stream(

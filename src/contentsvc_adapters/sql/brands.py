@@ -107,7 +107,7 @@ class SqlBrandIdentities:
             refused = remove_brand(_all(connection, organization_id), brand_id)
             if refused is not None:
                 return removed[0] if removed and refused is UNKNOWN_BRAND else refused
-            # Decisions on deliveries depend on triggers.
+            # Decisions on deliveries depend on triggers, so the version is raised.
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
             removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
@@ -132,7 +132,7 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusa
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
-    # Written with its own value: a SELECT would not lock out other writers.
+    # Written with its own value: a SELECT would not lock out other writers. A missing organization has no identities.
     standing = update(organizations).where(organizations.c.id == organization_id)
     connection.execute(standing.values(version=organizations.c.version))
 

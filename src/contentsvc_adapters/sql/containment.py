@@ -1,7 +1,7 @@
-"""The relation between a push's post and the release's post that contains it: lists omit contained posts.
+"""The relation between a push's post and the release's post that contains it.
 
-The transaction that writes, publishes, withdraws or deletes either post sets it. Such transactions of one organization
-are serialized if one concerns a release.
+The transaction that writes, publishes, withdraws or deletes either post sets it, so that lists omit contained posts by
+their index. Such transactions of one organization are serialized if one concerns a release.
 """
 
 from collections.abc import Collection, Iterable, Sequence

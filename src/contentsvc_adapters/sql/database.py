@@ -32,8 +32,8 @@ class Database:
     """One database. A transaction is a plain function over a connection, and awaits nothing.
 
     A transaction runs to its end even if its caller is cancelled, so no connection is lost. Its function may run
-    several times: after a conflict, or after a lost connection with an unknown outcome. Only the core's errors are
-    raised, and errors that the function itself raises to roll back.
+    several times: after a conflict with other transactions, or after a lost connection with an unknown outcome. Only
+    the core's errors are raised, and errors that the function itself raises to roll back.
     """
 
     def __init__(self, url: str, *, busy_timeout_ms: int = 5000, readers: int = 10, pool_size: int = 10) -> None:
@@ -67,8 +67,8 @@ class Database:
     async def write(self, work: _Work[_Result], *, quiet: bool = False) -> _Result:
         """Run ``work`` in a transaction and commit; an exception rolls all of it back.
 
-        Values that ``work`` has read may have changed when it writes (SQLite has one writer at a time). ``quiet``: no
-        polling loop has to learn of the write.
+        Other transactions may write concurrently: values that ``work`` has read may have changed when it writes.
+        (SQLite has one writer at a time.) ``quiet``: no polling loop has to learn of the write.
 
         Raises:
                 StoreUnavailable: The database does not answer, or another process has locked it.
@@ -80,7 +80,7 @@ class Database:
         return result
 
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
-        """Run ``work`` on the driver's connection, in one transaction of its own. Only for SQLite's lane."""
+        """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane."""
         settler = self._settler
         assert isinstance(settler, Bare), "there is no such connection: use execute()"
         if self._closed:

@@ -50,7 +50,7 @@ class HookConfigurations:
         return known.hook
 
     async def read(self, address: Address, now: datetime) -> HookConfiguration | None:
-        """Read a configuration and cache it if it exists; concurrent reads share a transaction."""
+        """Read the configuration of a hook address and cache it if it exists; concurrent reads share a transaction."""
         stored = await self._reading(address)
         if stored is None:
             return None
@@ -109,7 +109,7 @@ class HookConfigurations:
                 del self._known[address]
 
     def _organization(self, address: Address, version: int) -> "_Organization | None":
-        """Return the organization's cache entry; ``None``: a later version has been read meanwhile."""
+        """Return the cache entry of an address's organization; ``None``: a later version has been read meanwhile."""
         organization = self._organizations.get(address.organization_id)
         if organization is not None and organization.version < version:
             self.forget(address.organization_id, organization.version)

@@ -77,7 +77,7 @@ class SqlHooks:
         return HookAccess(hook_id=row.hook_id, token=token)
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
-        """Store a hook's id. No decision on deliveries uses it, so the version stays the same."""
+        """Store the code host's id of a hook. No decision on deliveries uses it, so the version stays the same."""
         noting = update(integrations).where(_is(organization_id, integration_id)).values(hook_id=hook_id)
         return await self._database.write(lambda connection: connection.execute(noting).rowcount) > 0
 

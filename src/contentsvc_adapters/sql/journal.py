@@ -74,7 +74,7 @@ class SqlJournal:
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
-        """Read count and page in one snapshot: the sizes first, then the payloads that fit."""
+        """Count the entries and read one page in one snapshot: the sizes first, then the payloads that fit."""
         filters = {
             "integration_id": query.integration_ids,
             "status": [status.value for status in query.statuses],
@@ -132,8 +132,8 @@ class SqlJournal:
     def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
         """Return the rows that one sweep deletes.
 
-        The rows are locked, and locked rows are skipped, so that sweeps cannot deadlock. A common table expression is
-        evaluated once, so its limit holds; a planner may evaluate a subquery again.
+        The rows are locked, and rows that another transaction is changing are skipped, so that sweeps cannot deadlock.
+        A common table expression is evaluated once, so its limit holds; a planner may evaluate a subquery again.
         """
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
 

@@ -109,8 +109,8 @@ class SqlRunLedger:
         chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
         if not chosen:
             return ()
-        # Only chosen runs are locked, and locked ones are skipped: a caller that gets none must not keep them from
-        # others.
+        # Runs that another process is taking at this moment are skipped, not waited for. Only chosen runs are locked: a
+        # caller that gets none must not keep them from others.
         free = self._database.dialect.locking(
             select(workflow_runs.c.id).where(workflow_runs.c.id.in_(chosen), has_status(RunStatus.PENDING))
         )
@@ -263,8 +263,8 @@ def _questions(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:
 def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Create the query for the first runs of each organization, up to the limit, in the overall order.
 
-    Each result belongs to an organization whose first run is among the first of all organizations. So with many
-    organizations only one run of each is read, and several runs of a few organizations.
+    Each result belongs to an organization whose very first run is among the first runs of all organizations. So with
+    many organizations only one run of each is read, and several runs of a few organizations.
     """
     most = bindparam("most", type_=Integer)
 

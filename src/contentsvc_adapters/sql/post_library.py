@@ -35,7 +35,7 @@ class SqlPostLibrary:
     ) -> tuple[Sequence[Post], Pagination] | Refusal:
         """Count the posts and read one page in one snapshot.
 
-        A filter of fields without counts examines all posts that the other filters leave.
+        A filter of fields without counts examines all posts of the organization that the other filters leave.
         """
         if not query.is_counted:
             return await self._examined(organization_id, query, request)

@@ -1,7 +1,7 @@
 """The queries of the dashboard's lists.
 
-They have no indexes of their own, which each delivery would pay for: lists are read in the order of their keys, and
-rows of a delivery are found by its time.
+They have no indexes of their own, because each delivery would pay for an index. The log and the runs are read in the
+order of their keys, and rows of a delivery are found by the delivery's time.
 """
 
 import asyncio
@@ -140,7 +140,7 @@ class SqlReadModel:
     ) -> Sequence[ListedRun]:
         mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
         if statuses:
-            # In the order of the enum, so that equal queries have equal statements.
+            # In the order of the enum, not of the set, so that equal queries have equal statements.
             mine.append(or_(*(has_status(status) for status in RunStatus if status in statuses)))
         return await self._read_runs(_listed(self._runs, workflow_runs, mine, limit))
 
@@ -275,8 +275,8 @@ def _listed(
 ) -> Select[*tuple[Any, ...]]:
     """Create the statement that reads the newest matching rows of a table as ``whole`` does, newest first.
 
-    Their keys are selected first, and joins apply to the selected rows only. The limit is a literal: PostgreSQL plans a
-    repeated statement for unknown parameters, and would scan all joined rows.
+    Their keys are selected first, and joins apply to the selected rows only. The limit is a literal. PostgreSQL plans a
+    repeated statement for unknown parameters, would assume a tenth of the table, and scan all joined rows.
     """
     place = (table.c.created_at, table.c.id)
     newest_first = [column.desc() for column in place]

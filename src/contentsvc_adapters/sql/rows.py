@@ -221,7 +221,7 @@ def _state(row: AnyRow) -> dict[str, Any]:
 
 
 def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
-    """Return the row of a new post; ``push`` is the push that the post reports."""
+    """Return the row of a new post; ``run_id`` is the run that wrote it, and ``push`` the push that it reports."""
     return {
         "id": post.id,
         "organization_id": post.organization_id,

@@ -1,7 +1,7 @@
 """The schedules, and the runs that they start.
 
-Each change locks the organization's row, so that changes and firings are serialized. The version in that row stays the
-same, because no decision on deliveries uses schedules.
+Each change of an organization's schedules locks the organization's row first, so that changes and firings are
+serialized. The version in that row stays the same, because no decision on deliveries uses schedules.
 """
 
 from collections.abc import Callable, Sequence
@@ -199,7 +199,7 @@ def _one(connection: Connection, organization_id: str, schedule_id: str) -> Sche
 
 
 def move_schedules(connection: Connection, organization_id: str, now: datetime, zone: ZoneInfo) -> None:
-    """Store the slots of schedules in another time zone; the organization's row is locked."""
+    """Store the slots of an organization's schedules in another time zone; the organization's row is locked."""
     for schedule in all_schedules(connection, organization_id):
         put_schedule(connection, moved(schedule, now, zone))
 

@@ -32,8 +32,8 @@ class SqlSessions:
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = sessions.c.expires_at <= to_ms(before)
         first = select(sessions.c.digest).where(expired).order_by(sessions.c.expires_at).limit(limit)
-        # Locked, so that concurrent sweeps cannot deadlock, and in a CTE, which is evaluated once, so that its limit
-        # holds.
+        # A common table expression is evaluated once, so its limit holds. Locked, so that concurrent sweeps cannot
+        # deadlock.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(sessions).where(sessions.c.digest.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)

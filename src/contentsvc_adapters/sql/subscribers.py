@@ -128,7 +128,7 @@ class SqlSubscribers:
             .order_by(subscribers.c.created_at, subscribers.c.id)
             .limit(limit)
         )
-        # As in the sweep of sessions.
+        # As with sessions: a CTE, so that the rows are selected once, and locked.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)

@@ -107,7 +107,7 @@ class SqlTriggers:
 
 
 def move_windows(connection: Connection, organization_id: str, now: datetime, zone: ZoneInfo) -> None:
-    """Store the ends of windows in another time zone; the organization's row is locked."""
+    """Store the ends of an organization's windows in another time zone; the organization's row is locked."""
     for trigger in all_triggers(connection, organization_id):
         changing = update(triggers).where(_is(organization_id, trigger.id))
         connection.execute(changing.values(row_of(moved_window(trigger, now, zone))))

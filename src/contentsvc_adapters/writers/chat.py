@@ -136,7 +136,7 @@ class Chat:
                 return InvalidCompletion(reason=f"{answer.reason}, {tried} times")
             if answer.after_s > self._patience.longest_pause_s:
                 return InvalidCompletion(reason=f"{answer.reason}, and wants to be asked again in {answer.after_s:g} s")
-            # Jittered, so that runs do not retry all at once.
+            # At least as long as the server asks, and jittered, so that runs do not retry all at once.
             await asyncio.sleep(max(answer.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
             pause_s = min(2 * pause_s, self._patience.longest_pause_s)
 

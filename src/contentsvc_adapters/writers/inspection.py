@@ -31,7 +31,7 @@ def inert(markdown: str) -> str | UnusableDraft:
     """Return Markdown with raw HTML as text and images as links; unusable: a link to another scheme than http(s)."""
     safe = _escaped(markdown)
     if len(safe) <= MARKDOWN_LIMIT and _holds_markup(safe):
-        # That part looked like code, but is not: escape everything. Code with HTML then shows backslashes.
+        # That part looked like code, but is not. Escape everything: code with HTML then shows backslashes, no more.
         safe = _EVERY.sub(_escape, markdown)
         if _holds_markup(safe):
             return UnusableDraft(reason="it holds HTML or an image")

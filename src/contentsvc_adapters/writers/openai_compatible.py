@@ -41,7 +41,7 @@ class OpenAICompatibleWriter:
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
         """Write a draft with the model; if the rules find nothing to report, no prompt is sent.
 
-        Each answer is a step: a resumed run pays for no answer twice, unless the prompt has changed.
+        Each answer is a step: a resumed run pays for no answer twice, unless the prompt has changed meanwhile.
         """
         # In a thread, as below: thousands of commits take long.
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:

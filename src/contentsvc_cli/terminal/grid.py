@@ -9,7 +9,7 @@ from rich.text import Text
 _GAP: Final = 2
 #: Columns with longer single words, in cells, contain ids or addresses, which are not cut so that they can be copied.
 _LONG_WORD: Final = 24
-#: The minimum width before other columns are omitted, in cells: some three words.
+#: The minimum width of a text column before other columns are omitted for it, in cells: some three words.
 _TEXT: Final = 20
 #: The absolute minimum width of a text column, in cells.
 _LEAST: Final = 8

@@ -22,7 +22,7 @@ def options(
 ) -> Callable[[_Function], _Function]:
     """Return a decorator that adds an option for each field, with its type and its help.
 
-    ``names`` has the options whose names differ from their fields, ``more`` further settings, by field.
+    ``names`` has the options whose names differ from their fields, ``more`` further settings of options, by field.
     """
     described = describe(command)
 

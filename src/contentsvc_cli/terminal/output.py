@@ -40,7 +40,7 @@ _HTTP_STATUS: Final = re.compile(r"[1-5][0-9]{2}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
 ORGANIZATION_VARIABLE: Final = "CONTENTSVC_ORGANIZATION"
-#: Empty: the only organization.
+#: ``--organization SLUG`` of most commands; empty: the only organization.
 ORGANIZATION: Final = click.option(
     "-o",
     "--organization",

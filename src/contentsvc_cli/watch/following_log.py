@@ -50,7 +50,7 @@ class LogFollower:
         fresh = [entry for entry in entries if self._shown.get(entry.id, (None, None))[1] is not entry.status]
         for entry in fresh:
             self._note(entry)
-        # After a failure, the next poll begins at the same cursor.
+        # Set at the end: after a failure, the next poll begins at the same cursor.
         self._newest = newest
         if far and newest is not None:
             kept = newest.created_at - 2 * _LONG

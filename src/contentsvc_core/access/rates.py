@@ -39,7 +39,8 @@ RATES: Final = (
     Rate(method="POST", template="/v1/brand-identities/generate", limit=5),
     *(Rate(method="POST", template=connecting_path(provider.slug), limit=20) for provider in PROVIDERS),
 )
-#: The limit of an organization, as a multiple of one key's: a hundred keys lift no limit a hundredfold.
+#: The keys of one organization together are admitted this many times the limit of one key. Ten keys at full pace are
+#: more than one organization needs, and a hundred keys lift no limit a hundredfold.
 ORGANIZATION_TIMES: Final = 10
 #: One search a second: an agent that reads its hits searches less often.
 SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_shared=True)
@@ -67,11 +68,11 @@ SHARED_RATES: Final = (
     *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
     *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, ROTATING),
 )
-#: By address: a reader subscribes to a few changelogs, and mistypes an address.
+#: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)
-#: By organization: strangers choose the addresses.
+#: The same of an organization: strangers choose the addresses. A changelog that is in the news has that many readers.
 SUBSCRIBING_TOGETHER: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=60, is_shared=True)
-#: By address. A person mistypes a key a few times; an office may share one address.
+#: Failed sign-ins, by address. A person mistypes a key a few times; an office may share one address.
 FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=20)
 
 

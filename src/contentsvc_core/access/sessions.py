@@ -1,4 +1,7 @@
-"""Sessions: a browser presents an API key once, and a token identifies it afterwards; the store has only its digest."""
+"""Sessions: a browser presents an API key once, and a token identifies it afterwards.
+
+Only the token's digest is stored: read access to the database does not allow signing in.
+"""
 
 import hmac
 import re

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from contentsvc_core.access.rates import Rate
 from contentsvc_core.timestamps import to_ms
 
-#: In milliseconds. A request exactly this much later does not count the admitted one.
+#: The time for which an admitted request counts, in milliseconds. A request exactly this much later does not count it.
 WINDOW_MS: Final = 60_000
 #: The reset time reported when the window cannot be read, in milliseconds.
 _SOON_MS: Final = 1000
@@ -39,7 +39,7 @@ class Window:
 class Verdict(NamedTuple):
     """Whether a request is admitted, and the limit's state for the response headers.
 
-    A named tuple: created for every request, it takes a third of the time of other values.
+    A named tuple, unlike other values: a verdict is created for every request, and a tuple takes a third of the time.
     """
 
     admitted: bool
@@ -56,9 +56,9 @@ class Verdict(NamedTuple):
 def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
     """Count a request, if fewer than the limit were admitted in the last 60 seconds.
 
-    For a refused request, the same window object is returned: nothing must be stored. A time of admission after
-    ``now``, from a clock that is or was ahead, counts as ``now``: a clock that steps back frees no place, and locks no
-    client out for more than 60 seconds.
+    A refused request is not counted: the same window object is returned, so that nothing must be stored. But a time of
+    admission after ``now``, from a clock that is or was ahead, counts as ``now``, and the corrected window is returned.
+    So a clock that steps back frees no place, and locks no client out for more than 60 seconds.
     """
     now_ms = to_ms(now)
     hits = window.hits_ms

@@ -12,9 +12,9 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
 NAME_LIMIT: Final = 120
-#: Characters of companyDescription and customInstructions.
+#: The texts of several sentences: companyDescription and customInstructions, in characters.
 LONG_TEXT_LIMIT: Final = 4_000
-#: Characters of every other text.
+#: Every other text of an identity, in characters.
 TEXT_LIMIT: Final = 2_000
 
 

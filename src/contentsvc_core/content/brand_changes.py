@@ -1,6 +1,6 @@
 """Commands for brand identities, with the checks of each field (decisions, ``/v1`` 'Brand identities').
 
-A store applies the transitions at the end under a lock.
+The transitions at the end hold for the identities of one organization. A store applies them under a lock.
 """
 
 import re
@@ -44,7 +44,7 @@ OPTIONAL_TEXTS: Final = (
 )  # fmt: skip
 ChangeBrand = changes_of(CreateBrand, "ChangeBrand", clears=OPTIONAL_TEXTS)
 _LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
-#: In characters; :data:`TEXT_LIMIT` for the others.
+#: The most characters of a text; :data:`TEXT_LIMIT` for the others.
 _LIMITS: Final = {"company_description": LONG_TEXT_LIMIT, "custom_instructions": LONG_TEXT_LIMIT}
 _NEW_LINES: Final = re.compile(r"\r\n?")
 

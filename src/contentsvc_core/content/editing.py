@@ -18,7 +18,7 @@ from contentsvc_core.timestamps import read_iso
 
 TITLE_LIMIT: Final = 120
 MARKDOWN_LIMIT: Final = 100_000
-#: In characters: the length of the excerpt that a summary replaces.
+#: The maximum length of a summary, in characters: the length of the excerpt that a summary replaces.
 SUMMARY_LIMIT: Final = 200
 #: The maximum length of a post's HTML, in characters: 20 for each of the longest Markdown. Common texts need 2.
 CONTENT_LIMIT: Final = 2 * 1024 * 1024
@@ -87,8 +87,8 @@ def post_fault(values: Mapping[str, Any]) -> Refusal | None:
 def changed_post(post: Post, values: Mapping[str, Any], *, content: str, at: datetime) -> Post | Refusal:
     """Return the changed post. ``values`` are valid, and ``content`` is rendered from the new Markdown.
 
-    The time of the change is later than the previous one, even if the clock was set back. A publication and a
-    withdrawal end the schedule of a draft.
+    The time of the change is later than that of the previous change, even if the clock was set back. A publication and
+    a withdrawal end the schedule of a draft.
     """
     fields = dict(values)
     written = fields.pop("publish_at", None)

@@ -9,10 +9,10 @@ from contentsvc_core.content.sections import Section
 #: The result for a pull request that its maintainers leave out of changelogs.
 SKIP: Final = "skip"
 
-#: As in ``type: bug``, ``kind/bug``, ``C-bug`` (category) and ``changelog: fixed``.
+#: Words before a kind, as in ``type: bug``, ``kind/bug``, ``C-bug`` (category) and ``changelog: fixed``.
 _KIND_PREFIXES: Final = frozenset({"c", "category", "changelog", "kind", "pr", "t", "type"})
-#: As in ``area/docs`` and ``A-docs``. A part is a kind only where readers do not use it: ``area/security`` is about a
-#: component, and no fix of a vulnerability.
+#: Words before a part of the code, as in ``area/docs`` and ``A-docs``. A part is a kind only where readers do not use
+#: it: ``area/security`` is about a component, and no fix of a vulnerability.
 _PART_PREFIXES: Final = frozenset({"a", "area", "component", "module", "scope", "topic"})
 _PART_SECTIONS: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 

@@ -22,7 +22,7 @@ def _casefolded(words: frozenset[str]) -> frozenset[str]:
 class ChangelogOptions:
     """The options of the changelog writer; the defaults suit most readers."""
 
-    #: Sections, types and scopes. A breaking or a security change is never hidden.
+    #: Sections, types and scopes of changes that stay out. A breaking or a security change is never hidden.
     hidden: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Patterns of paths (``vendor/*``): changes of such files alone stay out.
     hidden_paths: tuple[str, ...] = field(default=(), converter=tuple)
@@ -47,7 +47,7 @@ class ChangelogOptions:
     contributors: bool = True
     #: Accounts and names that are not contributors, beside well-known bots.
     bots: frozenset[str] = field(default=frozenset(), converter=_casefolded)
-    #: In characters.
+    #: The longest Markdown of a post, in characters.
     longest: int = MARKDOWN_LIMIT
 
     def folds(self, section: Section) -> bool:

@@ -9,7 +9,7 @@ from attrs import frozen
 _TAG: Final = re.compile(
     r"(?!v?\d)(?P<package>@?\w[\w.-]*(?:/\w[\w.-]*)*)(?:@v?|[-/]v)(?P<version>\d[\w.+-]*)", re.ASCII
 )
-#: In characters: lists of runs store no more of a tag.
+#: The longest tag that is read, in characters: lists of runs store no more of a tag.
 _TAG_LIMIT: Final = 99
 _NO_PACKAGE: Final = frozenset(
     {"release", "releases", "rel", "version", "versions", "ver", "tag", "tags", "stable", "production", "prod"}

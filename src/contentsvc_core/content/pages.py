@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from contentsvc_core.text import one_line
 
-#: In characters; ``unescape`` cannot read longer numbers either.
+#: Texts are cut to this length first, in characters; ``unescape`` cannot read longer numbers either.
 _TEXT: Final = 4_000
 _ONE_LINE: Final = 2_000
 #: The longest tag, in characters.
@@ -34,7 +34,7 @@ _ATTRIBUTE: Final = re.compile(
 _MARKUP: Final = re.compile(r"<[^<>]*+>?")
 _CHARSET: Final = re.compile(r"""charset\s{0,16}=\s{0,16}["']?([a-z0-9_:.-]{1,32})""", re.IGNORECASE)
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-#: The text encodings of the web: Python's other codecs are not for text, and some are slow.
+#: The text encodings of the web. Python's other codecs are not for text, and some are slow.
 _ENCODINGS: Final = ("utf-8", "utf-16", "iso8859", "cp125", "cp932", "cp949", "koi8", "gb", "big5", "euc_", "shift_jis")
 _ORGANIZATIONS: Final = frozenset({"organization", "corporation", "localbusiness", "ngo", "onlinebusiness", "project"})
 

@@ -84,7 +84,7 @@ class Post:
     content: str
     markdown: str
     content_type: ContentType
-    #: In the wire's spelling; ``None``: unknown.
+    #: The source of the post, in the wire's spelling; ``None``: unknown.
     source_metadata: Mapping[str, Any] | None
     status: PostStatus
     created_at: datetime
@@ -95,22 +95,22 @@ class Post:
     release_tag: str | None = None
     #: When the events of the post happened, as the code host dates them; by default the creation of the post.
     occurred_at: datetime = Factory(lambda self: self.created_at, takes_self=True)
-    #: For the post of a push: the published post of the same content type whose release contains the push. The stores
-    #: update it (:meth:`~contentsvc_core.ports.RunLedger.complete`).
+    #: For the post of a push: the id of the published post of the same content type whose release contains the push.
+    #: The stores update it (:meth:`~contentsvc_core.ports.RunLedger.complete`).
     contained_in: str | None = None
-    #: The readable part of its address (:mod:`~contentsvc_core.content.public.paths`), which the stores set at the
-    #: publication and at a new title; ``None``: never published.
+    #: The readable part of its address (:mod:`~contentsvc_core.content.public.paths`). The stores set it when the post
+    #: is published, and when its title changes; ``None``: never published.
     path: str | None = field(default=None, eq=False)
     #: One line that feeds, link previews and lists show; ``None``: they show the beginning of the text.
     summary: str | None = None
-    #: Empty: the labels follow from the headings of the text.
+    #: The labels that an editor has chosen; empty: the labels follow from the headings of the text.
     labels: tuple[Label, ...] = field(converter=_in_order, default=())
-    #: ``None``: the draft is not scheduled.
+    #: The time at which the draft is published; ``None``: the draft is not scheduled.
     publish_at: datetime | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.status is PostStatus.PUBLISHED and self.published_at is None:
-            # Past the frozen attributes, as attrs' own constructor does it.
+            # Past the frozen attributes, as attrs' own constructor does it: no change can forget to say when.
             object.__setattr__(self, "published_at", self.updated_at)
 
     @property

@@ -10,13 +10,13 @@ from attrs import field, frozen
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.text import one_line, storable
 
-#: In characters, which code hosts limit to 256.
+#: The maximum length of a title, in characters; code hosts limit it to 256.
 _TITLE_LENGTH: Final = 256
 #: In characters: enough for a summary and a note about a breaking change, not for a pasted log.
 BODY_LENGTH: Final = 2000
-#: In characters: GitHub's limit.
+#: The maximum length of a body that is read, in characters: GitHub's limit is 65,536.
 _BODY_READ: Final = 65_536
-#: Labels of a pull request, and their length; GitHub's limits are 100 labels of 50 characters.
+#: The maximum number of labels of a pull request, and their length; GitHub's limits are 100 labels of 50 characters.
 MAX_LABELS: Final = 20
 _LABEL_LENGTH: Final = 50
 _LOGIN_LENGTH: Final = 100
@@ -25,8 +25,8 @@ _MAX_NUMBER: Final = 2**31 - 1
 
 _COMMENT: Final = ("<!--", "-->")
 _HASH: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-#: ``text (#12)`` of squash merges, and the merge subjects of hosts and merge bots. ``Merge pull request 'text' (#12)
-#: from …`` is of the first kind.
+#: Where subjects name a pull request: ``text (#12)`` of squash merges, and the merge subjects of hosts and merge bots.
+#: ``Merge pull request 'text' (#12) from …`` is of the first kind.
 _NUMBER: Final = re.compile(
     r"\(#([0-9]{1,10})\)|\A(?:Merge|Merge pull request|Auto merge of) #([0-9]{1,10})\b", re.ASCII
 )

@@ -31,11 +31,11 @@ class PostQuery:
     content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
     brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
     labels: tuple[Label, ...] = field(converter=tuple, factory=tuple)
-    #: ``owner/name`` in any case; empty: all.
+    #: Only posts about one of these repositories, ``owner/name`` in any case; empty: all.
     repositories: tuple[str, ...] = field(converter=tuple, factory=tuple)
     #: Only posts whose title or text has all these words; empty: all.
     terms: tuple[Term, ...] = field(converter=tuple, factory=tuple)
-    #: From ``since`` on and before ``until``, by the time of the list's order; ``None``: no limit.
+    #: Only posts from ``since`` on and before ``until``, by the time that the list is sorted by; ``None``: no limit.
     since: datetime | None = None
     until: datetime | None = None
 

@@ -18,5 +18,5 @@ class Section(Enum):
     DEPENDENCIES = "Dependencies"
     INTERNAL = "Internal changes"
 
-    # As in ``PathClass``: the hash of objects is faster.
+    # Members are singletons: the hash of objects is several times as fast as the hash of enum members.
     __hash__ = object.__hash__

@@ -25,7 +25,7 @@ _NAME_LIMIT: Final = 253
 _NUMERIC: Final = re.compile(r"(?:[0-9]+|0[xX][0-9a-fA-F]*)")
 
 # The IANA's registries of special-purpose addresses (RFC 6890 and its successors), as of 2026. The table in the module
-# ipaddress differs between Python versions.
+# ipaddress differs between the Python versions that we support.
 _V4_CLOSED: Final = tuple(
     IPv4Network(network)
     for network in (
@@ -47,8 +47,8 @@ _V4_CLOSED: Final = tuple(
         "240.0.0.0/4",  # reserved (RFC 1112), and broadcast
     )
 )
-#: The only allocated unicast range (RFC 4291, section 2.4), without loopback, link-local, unique local, IPv4-mapped and
-#: multicast addresses.
+#: The only allocated unicast range (RFC 4291, section 2.4). Loopback, link-local, unique local, IPv4-mapped and
+#: multicast addresses are outside.
 _V6_OPEN: Final = IPv6Network("2000::/3")
 _V6_CLOSED: Final = tuple(
     IPv6Network(network)
@@ -80,7 +80,7 @@ class SiteAddress:
     host: str
     port: int
     target: str
-    #: Its IP addresses need not be public.
+    #: An operator has allowed the host: its IP addresses need not be public.
     opened: bool = False
 
     @property

@@ -1,4 +1,4 @@
-"""Proposes a brand identity from a site's metadata, by rules; without evidence, a field stays empty."""
+"""Proposes a brand identity from a site's metadata; without evidence, a field is empty, the tone ``Professional``."""
 
 import re
 from collections.abc import Iterable

@@ -9,13 +9,13 @@ from contentsvc_core.content.sections import Section
 from contentsvc_core.text import has_controls, one_line, storable
 
 LIST_LIMIT: Final = 100
-#: In characters: a name that people read.
+#: The longest text in a list, in characters: a name that people read.
 TEXT_LIMIT: Final = 200
-#: The most path patterns, and the longest one, in characters: at worst compiled in 80 ms, and compared with a thousand
-#: paths of 1,000 characters in a second.
+#: The most path patterns, and the longest one, in characters: at worst, such patterns are compiled in 80 ms, and
+#: compared with a thousand paths of 1,000 characters in a second.
 PATTERNS_LIMIT: Final = 50
 PATTERN_LIMIT: Final = 100
-#: In characters: a line of an 80-column terminal.
+#: The longest heading, in characters: a line of an 80-column terminal.
 HEADING_LIMIT: Final = 80
 SECTIONS: Final[Mapping[str, Section]] = {section.name.lower(): section for section in Section}
 #: Sections that may be folded: breaking and security changes are always listed.

@@ -27,7 +27,7 @@ class PostVersion:
     number: int
     text: PostText
     saved_at: datetime
-    #: The prefix of an API key, or ``command``; ``None``: unknown, or the service itself.
+    #: Who saved the text: the prefix of an API key, or ``command``; ``None``: unknown, or the service itself.
     author: str | None = None
 
     @property
@@ -66,7 +66,7 @@ class VersionBody(Struct, frozen=True, kw_only=True, rename="camel"):
 def versions_after(
     kept: Sequence[PostVersion], before: Post, after: Post, author: str | None
 ) -> tuple[Sequence[PostVersion], Sequence[PostVersion]]:
-    """Return the versions that a change adds, and all that are then kept; like ``kept``, each newest first.
+    """Return the versions that a change adds, and all that are then kept, each newest first. ``kept`` is newest first.
 
     The text before the change is added first if no version has it.
     """

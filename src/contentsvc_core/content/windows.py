@@ -40,8 +40,8 @@ class LookbackWindow:
 def window_at(lookback: Lookback, now: datetime, zone: ZoneInfo, *, local: datetime | None = None) -> LookbackWindow:
     """Return the window of a lookback at ``now``. Calendar days are local days; other windows end now.
 
-    Days are counted back from ``local``, by default that of ``now``. A schedule passes the nominal time of its slot, so
-    that successive windows meet even if the clocks skipped one.
+    ``local`` is the local time from which days are counted back; by default, that of ``now``. A schedule passes the
+    nominal time of its slot, so that successive windows meet even if the clocks skipped one.
     """
     local = local_time(zone, now) if local is None else local
     midnight = start_of_day(zone, local.date())

@@ -23,10 +23,10 @@ class Chapter:
 
     #: ``owner/name``, as the code host spells it.
     repository: str
-    #: Oldest first: one push, or all of a window.
+    #: The events to report, oldest first: one push, or all of a window.
     events: tuple[Event, ...] = field(converter=tuple)
-    #: By number; empty: the code host was not asked, or did not answer. A pull request that no subject names is found
-    #: by its ``merged_sha``.
+    #: The described pull requests by number; empty: the code host was not asked, or did not answer. A pull request that
+    #: no subject names is found by its ``merged_sha``.
     pull_requests: Mapping[int, PullRequest] = field(factory=dict[int, PullRequest])
     #: The tags of the earlier releases that had what reverts among the events undo, by the reverts' hashes.
     undone: Mapping[str, str] = field(factory=dict[str, str])
@@ -52,13 +52,13 @@ class Brief:
     content_type: ContentType = ContentType.CHANGELOG
     #: One chapter for each repository with events; at least one.
     chapters: tuple[Chapter, ...] = field(converter=tuple)
-    #: Not repeated in the events; the brief has one chapter.
+    #: The announced release. It is not repeated in the events, and the brief has one chapter.
     release: Release | None = None
     previous_tag: str | None = None
-    #: Packages of one repository that were released on one commit, the greatest step first; then ``release`` is
-    #: ``None``.
+    #: Several packages of one repository that were released on one commit, the greatest step first; ``release`` is
+    #: ``None`` then.
     packages: tuple[PackageRelease, ...] = field(converter=tuple, default=())
-    #: Earlier events of the window that were too much to read; the content mentions their number.
+    #: The number of earlier events of the window that were too much to read; the content mentions it.
     left_out: int = 0
     window: LookbackWindow | None = None
     #: The voice; ``None``: a neutral voice.

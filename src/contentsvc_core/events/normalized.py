@@ -6,9 +6,9 @@ from contentsvc_core.values import Value
 
 #: The maximum number of commits in a push, as the code host limits it.
 MAX_COMMITS: Final = 2048
-#: Fifty paths show the subject of a commit.
+#: The maximum number of stored paths of a commit: fifty paths show its subject.
 MAX_PATHS: Final = 50
-#: In characters.
+#: The maximum length of a stored path, in characters.
 MAX_PATH: Final = 250
 #: The maximum length of all stored paths of a push, in characters: 2048 commits of a few files each.
 MAX_PUSH_PATHS: Final = 262_144

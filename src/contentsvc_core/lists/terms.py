@@ -35,7 +35,7 @@ class Term:
 def read_terms(text: str) -> tuple[Term, ...] | Refusal:
     """Read a query: words between spaces; ``word*`` is a prefix, ``-word`` excludes documents.
 
-    An empty query matches everything; one of punctuation alone, or a too long one, is refused.
+    An empty query matches everything. A query of punctuation alone is an error, and so is a query that is too long.
     """
     if len(text) > QUERY_LIMIT:
         return bad_query("query", f"it has more than {QUERY_LIMIT} characters")

@@ -12,7 +12,7 @@ WORD_LIMIT: Final = 64
 TEXT_LIMIT: Final = 2_000_000
 #: The size of all words of one document, in bytes; PostgreSQL's ``tsvector`` holds 1 MiB.
 ROOM: Final = 400_000
-#: Replaces the dots in a version's word: a private-use code point, which no text's word contains.
+#: Replaces the dots in a version's word. The code point is for private use: no word of a text contains it.
 _DOT: Final = "\ue001"
 
 _TOKEN: Final = re.compile(r"[^\W_]+")

@@ -10,10 +10,10 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.notices import Link, Notice
 from contentsvc_core.text import one_line
 
-#: In characters: Slack's limits for a header and for the text of a section.
+#: The limits of Slack for a header and for the text of a section, in characters.
 _SLACK_HEADER: Final = 150
 _SLACK_SECTION: Final = 3000
-#: In characters: Discord's limits for the title and the description of an embed.
+#: The limits of Discord for the title and the description of an embed, in characters.
 _DISCORD_TITLE: Final = 256
 _DISCORD_DESCRIPTION: Final = 4096
 _RED, _BLUE = 0xC0392B, 0x2F6FDE

@@ -50,7 +50,7 @@ class WebhookEndpoint:
     #: The subscribed types; empty: all types that suit the format, including types added later.
     event_types: tuple[EventType, ...] = field(converter=_in_order, factory=tuple)
     enabled: bool = True
-    #: ``None``: the service did not disable it.
+    #: Why the service disabled the endpoint; ``None``: it did not.
     disabled_reason: str | None = None
     created_at: datetime
     #: The time until which messages are also signed with the previous secret; ``None``: there is no previous secret.
@@ -89,7 +89,7 @@ class CreateEndpoint(Command, frozen=True, kw_only=True):
     enabled: bool = True
 
 
-#: ``None`` as the format: the host of the target decides.
+#: Changes fields of an endpoint. ``None`` as the format: the host of the target decides.
 ChangeEndpoint = changes_of(CreateEndpoint, "ChangeEndpoint", clears=("format",))
 
 

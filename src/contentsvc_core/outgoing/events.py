@@ -27,7 +27,7 @@ class EventType(Enum):
     DRAFT_WAITING = "draft.waiting"
     #: A run has ended without its post, after the last attempt.
     RUN_FAILED = "run.failed"
-    #: Once for each failure period.
+    #: Most of the newest deliveries of an integration failed; once for each failure period.
     INTEGRATION_FAILING = "integration.failing"
     INTEGRATION_RECOVERED = "integration.recovered"
     ENDPOINT_DISABLED = "endpoint.disabled"
@@ -40,7 +40,7 @@ class Occurrence:
 
     organization_id: str
     type: EventType
-    #: Two occurrences of a type with one key are one event.
+    #: Identifies the event among all events of its type: two occurrences with one key are one event.
     key: str
     data: Mapping[str, Any]
     #: The time of the event. ``None``: its transaction has no clock; the time of the first lease, soon after, counts.

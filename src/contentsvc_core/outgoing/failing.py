@@ -10,7 +10,8 @@ from contentsvc_core.journal import Direction, LogLine, LogStatus
 
 #: Older deliveries say nothing about the present state. A repository may have few deliveries a week.
 WINDOW: Final = timedelta(days=7)
-#: Pages show a failure earlier: a message interrupts people, and a few forged deliveries must not.
+#: An alert is sent after this many failures in a row. Pages show a failure earlier: a message interrupts people, and a
+#: few forged deliveries of strangers must not.
 IN_A_ROW: Final = 5
 #: An integration with several webhooks also fails if half of this many deliveries failed, in any order.
 CONSIDERED: Final = 20
@@ -34,7 +35,7 @@ class Failure:
 
 
 def failure_of(entries: Sequence[LogLine], *, now: datetime, after: datetime | None) -> Failure | None:
-    """Return the failure of an integration; ``None``: it does not fail. ``entries`` are newest first.
+    """Return the failure of an integration; ``None``: it does not fail. ``entries`` are its newest ones, newest first.
 
     ``after`` is the end of its last failure period, whose deliveries do not count again.
     """

@@ -23,7 +23,7 @@ from contentsvc_core.outgoing.subscribers import TakenMail
 from contentsvc_core.text import one_line
 from contentsvc_core.zones import day_of
 
-#: For more posts, the mail gives their number and links to the changelog.
+#: The maximum number of posts in a mail; for more posts, the mail gives their number and links to the changelog.
 MAIL_LENGTH: Final = 10
 #: The HTML of a mail's posts, in characters: mail programs cut longer messages (one of them at 102 KB).
 _ROOM: Final = 60_000

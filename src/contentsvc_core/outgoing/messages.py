@@ -53,14 +53,14 @@ class Message:
     #: The time of the event; ``None``: the time of the first lease counts.
     occurred_at: datetime | None
     status: MessageStatus = MessageStatus.PENDING
-    #: Since the message was created or last resent.
+    #: The number of attempts since the message was created or last resent.
     attempts: int = 0
-    #: Only the process with the last lease may record an outcome.
+    #: The number of leases. Only the process with the last lease may record an outcome.
     takes: int = 0
     #: The beginning of the retention period, which is that of the log.
     created_at: datetime
     due_at: datetime
-    #: ``None``: there is no entry yet.
+    #: The id of its log entry; ``None``: there is no entry yet.
     log_id: str | None = None
     logged_at: datetime | None = None
 
@@ -72,7 +72,7 @@ class LeasedMessage:
     url: str
     format: EndpointFormat = EndpointFormat.STANDARD
     description: str = ""
-    #: The newest first; empty: no secret could be opened.
+    #: The secrets to sign with, the newest first; empty: no secret could be opened.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
     is_failing: bool = False
 

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from contentsvc_core.outgoing.formats import EndpointFormat
 
+#: The pauses after the first, the second, … failed attempt.
 DELAYS: Final = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -50,7 +51,7 @@ class NotSent:
     """Why there was no answer: one sentence for the owner of the endpoint."""
 
     error: str
-    #: Another attempt is useless.
+    #: A mail server has refused the mail permanently: another attempt is useless.
     is_final: bool = False
 
 

@@ -12,7 +12,7 @@ from contentsvc_core.outgoing.messages import MessageStatus
 
 #: The most subscribers of a changelog, unconfirmed ones included. A batch of mails is one statement.
 MAX_SUBSCRIBERS: Final = 5_000
-#: Strangers can enter addresses.
+#: The maximum number of unconfirmed subscribers among them: strangers can enter addresses.
 MAX_PENDING: Final = 1_000
 #: The time for which a confirmation link is valid. After that, the address is deleted.
 CONFIRM_WITHIN: Final = timedelta(hours=24)
@@ -90,7 +90,7 @@ class TakenMail:
     #: The batch with the posts; ``None``: the mail is a confirmation.
     batch_id: str | None
     attempts: int
-    #: Only the last process to lease the mail records an outcome.
+    #: The number of leases: only the last process to lease the mail records an outcome.
     takes: int
     created_at: datetime
 

@@ -19,10 +19,10 @@ from contentsvc_core.zones import DEFAULT_ZONE
 class Changelogs(Protocol):
     """The public changelogs of organizations, and the posts that they show.
 
-    A changelog names its organization. Calls with a changelog see only the posts that
-    :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows, whether or not the changelog is
-    public now. The cost of a call does not grow with the number of posts, except for :meth:`exposure` and, in a
-    changelog of some repositories or scopes, for :meth:`months`.
+    A changelog names its organization: a question by a changelog is answered with that organization's posts, and those
+    alone that :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether the changelog is
+    public now is not asked here. What a call reads does not grow with the number of posts, but for :meth:`exposure`
+    and, in a changelog that shows only some repositories or scopes, for :meth:`months`.
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
@@ -44,9 +44,9 @@ class Changelogs(Protocol):
         """Store a changelog in place of the one with its id. With an answer, nothing was written.
 
         A slug that is or was public is held by its organization for good. ``SLUG_TAKEN``: another organization holds
-        the slug, has it now, or is itself called so. ``SLUG_USED``: another changelog of the organization has or had
-        it. Of concurrent requests for a slug, one gets it. An organization holds ``at_most`` slugs, and has at most
-        ``MAX_CHANGELOGS`` changelogs. The pictures of a changelog stay.
+        the slug, has it now, or is itself called so. ``SLUG_USED``: another changelog of the organization has the slug,
+        or had it while it was public. Of any number of requests for a slug at once, one gets it. An organization holds
+        ``at_most`` slugs, and has at most ``MAX_CHANGELOGS`` changelogs. The pictures of a changelog stay.
 
         Raises:
             Unstorable: There is no such organization.
@@ -116,7 +116,7 @@ class Changelogs(Protocol):
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
         """Count the posts that a changelog shows, in total and for each repository that they name.
 
-        The cost grows with the number of posts: call it only to confirm that a changelog becomes public.
+        The cost grows with the number of posts. Call it only to confirm that a changelog becomes public.
         """
         ...
 

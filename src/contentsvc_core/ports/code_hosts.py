@@ -95,8 +95,8 @@ class Hooks(Protocol):
         """Store a new webhook secret of an integration, and raise its organization's version; ``False``: it is unknown.
 
         Old and new secret both verify from the next delivery on; the old one expires exactly at ``overlap_until``. No
-        secret's end is postponed: a rotation without an overlap expires all earlier secrets. Secrets that have expired
-        at ``at`` are deleted, except the replaced one. A repeated call with the newest secret changes nothing.
+        secret's end is postponed, so that a rotation without an overlap expires all earlier secrets. Secrets that have
+        expired at ``at`` are deleted, except the replaced one. A repeated call with the newest secret changes nothing.
         """
         ...
 

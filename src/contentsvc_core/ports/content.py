@@ -60,10 +60,10 @@ class PostLibrary(Protocol):
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | Refusal:
-        """Return one page, sorted by the time that the query names, then by id; count and page are read at one moment.
+        """Return one page, sorted by the time that the query names and then by id.
 
-        A page in the order of creation costs the same at any offset. In the other order, all keys before the page are
-        read.
+        Count and page are read at one moment. A page in the order of creation costs the same at any offset. In the
+        other order, the store skips the keys of all posts before the page.
         """
         ...
 
@@ -84,10 +84,10 @@ class PostLibrary(Protocol):
     async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
         """Store a changed post, if the stored post's last change was at ``seen`` and is earlier than this one.
 
-        Title, content, Markdown, summary, labels, status, the schedule, the times of the events, of the first
-        publication and of the change are written. Of concurrent changes of one version, one is written. A change of the
-        text adds a version by ``author``. If the change publishes a draft, messages for webhook endpoints are written
-        in the same transaction.
+        Title, content, Markdown, summary, labels, status, the schedule, the times of the events and of the first
+        publication, and the time of the change are written. Of concurrent changes of one version, one is written. A
+        change of the text adds a version by ``author``. If the change publishes a draft, messages for the
+        organization's webhook endpoints are written in the same transaction.
 
         ``False``: the post is deleted, or was changed since ``seen``; nothing was written. Do not repeat a call that
         succeeded: its own change makes ``seen`` outdated.
@@ -138,8 +138,8 @@ class ContentWriter(Protocol):
     async def write(self, brief: Brief, steps: Steps, /) -> Draft | Silence:
         """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again.
 
-        A resumed run calls the writer again. A writer that pays for answers requests them in ``steps``, so that a
-        resumed run does not pay for a finished answer again.
+        A run is resumed after a kill or an exception, and calls the writer again. A writer that pays for answers asks
+        for them in ``steps``, so that a resumed run does not pay for a finished answer again.
         """
         ...
 

@@ -48,7 +48,7 @@ class DeliveryStore(Protocol):
 
 
 class DeliveryQueue(Protocol):
-    """The methods of a delivery store that await nothing, for a driver without a task for each delivery."""
+    """What a delivery store answers without awaiting anything, for a driver that has no task for a delivery."""
 
     def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
         """Return the cached configuration of an address, as ``configuration`` with ``allow_cached``, or ``None``."""
@@ -93,8 +93,8 @@ class Journal(LogWriter, Protocol):
     ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
         """Return one page, newest first; count and page are read at one moment.
 
-        The stored payloads of a page have at most about ``max_bytes`` together; the largest ones are left out
-        (:attr:`~contentsvc_core.journal.LogEntry.left_out`), but never all.
+        The stored payloads of a page have at most about ``max_bytes`` together, the smallest ones first; at least one
+        is read. The others are left out (:attr:`~contentsvc_core.journal.LogEntry.left_out`).
         """
         ...
 

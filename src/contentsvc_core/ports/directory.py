@@ -44,7 +44,7 @@ class Directory(Protocol):
 
         In the same transaction, its enabled schedules get their next slots in the new zone
         (:func:`~contentsvc_core.workflows.schedules.moved`), and its triggers the ends of their windows
-        (:func:`~contentsvc_core.workflows.triggers.moved_window`).
+        (:func:`~contentsvc_core.workflows.triggers.moved_window`). Its version is raised.
         """
         ...
 
@@ -143,11 +143,11 @@ class ApiKeys(Protocol):
     """The API keys (specification 5.1)."""
 
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
-        """Store a key; a repeated call changes nothing. With a refusal, nothing was written.
+        """Store a key; a repeated call changes nothing. With a return value other than ``None``, nothing was written.
 
         ``ISSUER_ENDED``: the issuing key is unknown, another organization's, revoked, or expired when the new key is
-        created. A key beyond ``at_most`` active ones is refused, too. Both hold for concurrent additions and
-        revocations.
+        created. A key beyond ``at_most`` active ones is refused, too.
+        Both hold for any number of concurrent additions and revocations.
         """
         ...
 

@@ -60,9 +60,9 @@ class Subscribers(Protocol):
 class Mailbox(Protocol):
     """The durable outbox of mails.
 
-    The transaction that publishes a post announces it once, if its organization has confirmed subscribers. A batch
-    turns announced posts into one mail for each subscriber. Mails are taken under a lease and retried, as messages are
-    (:class:`~contentsvc_core.ports.Outbox`).
+    The transaction that publishes a post announces it, when its organization has confirmed subscribers. A post is
+    announced once, also when it is withdrawn and published again. A batch turns announced posts into one mail for each
+    subscriber. Mails are taken under a lease and retried, as messages are (:class:`~contentsvc_core.ports.Outbox`).
     """
 
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
@@ -73,9 +73,9 @@ class Mailbox(Protocol):
         ...
 
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
-        """Create a batch of waiting posts, with a mail for each confirmed subscriber; return the number of mails.
+        """Create a batch of waiting posts, with a mail for each confirmed subscriber of the changelogs.
 
-        With 0, another process may have batched one of the posts: nothing was written then.
+        Return the number of mails. With 0, another process may have batched one of the posts: nothing was written then.
         """
         ...
 

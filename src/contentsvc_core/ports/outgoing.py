@@ -22,8 +22,8 @@ class WebhookEndpoints(Protocol):
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         """Store an endpoint and return it; a repeated call changes nothing and returns the stored endpoint.
 
-        ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`, counted in the
-        same transaction; nothing was written.
+        ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`; nothing was
+        written. The limit holds for concurrent additions, too.
         """
         ...
 
@@ -93,10 +93,10 @@ class Outbox(Protocol):
         ...
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
-        """Lease messages that are due until ``until``, and count the attempt; each message goes to one caller.
+        """Lease messages that are due, and count the attempt; each message goes to one caller.
 
-        A message without a recorded outcome is due again then. The secrets are the ones that sign at ``now``; a message
-        whose secret cannot be opened is left out.
+        The lease ends at ``until``: a message without a recorded outcome is due again then. The secrets are the ones
+        that sign at ``now``; a message whose secret cannot be opened is left out.
         """
         ...
 
@@ -156,7 +156,7 @@ class WebhookSender(Protocol):
         """Send a JSON body by POST, and return the answer.
 
         Only addresses that :func:`~contentsvc_core.outgoing.targets.read_endpoint_url` allows are contacted. Each IP
-        address of a host name must be public, else nothing is sent; the connection uses a checked address. Redirects
-        are answers, and not followed. Time is limited, and only the beginning of an answer is read.
+        address of a host name must be public, else nothing is sent; the connection uses an address that was checked.
+        Redirects are not followed: they are answers. Time is limited, and only the beginning of an answer is read.
         """
         ...

@@ -33,9 +33,9 @@ class Offload(Protocol):
     """Runs long computations so that the event loop does not wait for them."""
 
     async def __call__(self, work: Callable[[], _Result], /) -> _Result:
-        """Call ``work``, perhaps in another thread, and return its result or raise its exception.
+        """Call ``work``, and return its result or raise its exception.
 
-        ``work`` is a plain function of frozen values.
+        The call may run in another thread: ``work`` is a plain function of frozen values.
         """
         ...
 
@@ -47,8 +47,8 @@ class Share(Protocol):
         """Run ``work`` in a place of the organization, and return its result or raise its exception.
 
         Work of one organization begins in the order of the calls; organizations that wait are served in turns. A call
-        that is cancelled while it waits leaves the queue. Work that has begun holds its place until its end, even when
-        the call is cancelled: a client that leaves early frees nothing that is still in use.
+        that is cancelled while it waits leaves the queue. Work that has begun runs to its end and holds its place
+        until then, even when the call is cancelled: a client that leaves early frees nothing that is still in use.
 
         Raises:
             Overloaded: The organization's queue is full; nothing was begun.

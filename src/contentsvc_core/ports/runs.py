@@ -33,7 +33,7 @@ class RunLedger(Protocol):
 
         Runs with the fewest kills come first; of equals, the oldest. A suspect that has waited for ``SUSPECT_PATIENCE``
         comes before all others. Of one organization at most ``per_organization`` runs are returned, and none of an
-        organization in ``without``: a large backlog does not delay other organizations.
+        organization in ``without``, so that a large backlog does not delay other organizations.
         """
         ...
 
@@ -124,9 +124,9 @@ class Executors(Protocol):
         ...
 
     async def heartbeat(self, executor: str) -> Mapping[str, int]:
-        """Store a heartbeat, and return the number of heartbeats of each registered executor.
+        """Store a heartbeat of an executor, and return the number of heartbeats of each registered executor.
 
-        If the executor is missing from the result, other executors have removed it, and it must not continue.
+        If the executor itself is missing from the result, other executors have removed it, and it must not continue.
         """
         ...
 
@@ -137,9 +137,9 @@ class Executors(Protocol):
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
         """Remove dead executors, and set every running run without a registered executor pending, due at once.
 
-        ``lost`` has the last seen number of heartbeats of each; an executor with a newer heartbeat stays. Not the
-        attempt but the kill of a recovered run counts: beyond :data:`~contentsvc_core.workflows.runs.MAX_KILLS`, it
-        fails with ``error``.
+        ``lost`` has the last seen number of heartbeats of each; an executor with a newer heartbeat stays. The attempt
+        of a recovered run does not count, the kill does. A run with too many kills
+        (:data:`~contentsvc_core.workflows.runs.MAX_KILLS`) fails with ``error`` instead.
         """
         ...
 
@@ -166,9 +166,9 @@ class Steps(Protocol):
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         """Run a step unless it is finished, and return its result.
 
-        A result has some 100 KB, at most 400 KB. A resumed run gets the results of its finished steps by their names,
-        on any node. A step that was interrupted or raises is run again. Names are unique in a workflow, and may change
-        between runs.
+        A result has some 100 KB, at most 400 KB. A run that is resumed after a kill or an error, on any node, gets the
+        results of its finished steps by their names. An interrupted step is run again, and so is a step that raises.
+        Names are unique in a workflow. A resumed run may have other steps than before.
 
         Raises:
             RunGone: The run was cancelled, or another process owns it now: the workflow ends here.

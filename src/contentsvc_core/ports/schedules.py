@@ -58,7 +58,7 @@ class Schedules(Protocol):
         ...
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """Return at most ``limit`` due schedules of all organizations, the longest waiting first.
+        """Return at most ``limit`` schedules, of all organizations, that are due, the longest waiting first.
 
         ``after``: only schedules behind this one in the same order, even if it was changed since.
         """
@@ -67,8 +67,8 @@ class Schedules(Protocol):
     async def fire(self, firing: Firing) -> bool:
         """Store the run of a firing and the schedule's next due time, in one transaction.
 
-        ``False``: the schedule is deleted, disabled, or due at another time, so that the slot has fired already, or the
-        organization has another time zone; nothing was written. A repeated call changes nothing and returns the first
-        result.
+        ``False``: the schedule is deleted, disabled, or due at another time than the firing's slot, so that the slot
+        has fired already, or the organization has another time zone; nothing was written. A repeated call with the same
+        firing changes nothing and returns the first result.
         """
         ...

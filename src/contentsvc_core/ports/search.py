@@ -33,8 +33,8 @@ class Search(Protocol):
         ...
 
     async def catch_up(self, *, limit: int) -> int:
-        """Index at most ``limit`` documents written since the last call; return their number, 0 at the end.
+        """Index at most ``limit`` documents that were written since the last call; return their number, 0 at the end.
 
-        Search results do not depend on these calls: they only make searches cheap.
+        A worker calls this from time to time, so that searches are cheap. Search results do not depend on it.
         """
         ...

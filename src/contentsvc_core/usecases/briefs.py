@@ -21,10 +21,10 @@ _STEP: Final = 100
 #: The maximum size of these records in bytes, as stored: an event may have 25 MiB, and a process performs many runs.
 _MOST: Final = 16 * 1024 * 1024
 _STEP_BYTES: Final = 4 * 1024 * 1024
-#: Further steps for finding the release that contained a reverted change: 500 records.
+#: The number of further steps for finding the release that contained a reverted change: 500 records.
 _REVERT_STEPS: Final = 5
 _LEAST: Final = 256 * 1024
-#: The newest deliveries that a post names: lists of posts include them.
+#: The maximum number of deliveries that a post names, the newest ones: lists of posts include them.
 _NAMED: Final = 100
 #: The approximate size of a commit apart from its message, in bytes.
 _COMMIT: Final = 300

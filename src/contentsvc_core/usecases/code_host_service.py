@@ -14,7 +14,7 @@ from contentsvc_core.ports import Clock, CodeHost, Hooks, IdSource, Journal
 
 _Value = TypeVar("_Value")
 _NOT_FOUND = 404
-#: The part of the time limit that is reserved for cleaning up.
+#: The part of the time limit that is reserved for cleaning up, however long the other calls took.
 _KEPT: Final = 1 / 3
 _NO_HOOK: Final = HostRefusal(
     fault=HostFault.REFUSED,

@@ -13,7 +13,7 @@ from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, teller
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, TOLD_TOGETHER, ListedRun, WorkflowRun
 
-#: The time to search before and after a run: the longest time that one post covers, and one release more.
+#: The stretch of time before and after a run to search: the longest time that one post covers, and one release more.
 _AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
 _STEP: Final = 20
 _STEP_BYTES: Final = 4 * 1024 * 1024
@@ -77,7 +77,7 @@ class Companions:
                 _extend(read, await self._between(read[-1], runs[-1]))
             if len(page) < limit:
                 break
-            # Most records have at most one neighbour.
+            # Most records have at most one neighbour; for the others, the size of a read doubles.
             limit *= 2
         return read, runs
 

@@ -142,7 +142,7 @@ class Connector:
         return answer.refusal
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
-        """Delete an integration, and first its hook at the code host if possible; ``None``: it is unknown."""
+        """Delete an integration, and first its hook, so that the call can be repeated; ``None``: it is unknown."""
         integration = await self._integration(organization_id, integration_id)
         if integration is None:
             return None

@@ -16,7 +16,7 @@ from contentsvc_core.webhooks.diagnosis import CONSIDERED, Diagnosis, Health, Kn
 
 SIMILAR_WITHIN: Final = timedelta(days=1)
 MOST_SIMILAR: Final = 100
-#: Calls to the code host are among the entries.
+#: Entries that are read for the health of an integration: calls to the code host are among them.
 _READ: Final = 2 * CONSIDERED
 
 

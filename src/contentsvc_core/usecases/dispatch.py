@@ -36,7 +36,7 @@ from contentsvc_core.outgoing.targets import addresses_of, shown_target
 from contentsvc_core.ports import Clock, IdSource, MailSender, Outbox, WebhookSender
 from contentsvc_core.timestamps import iso_ms, whole_ms
 
-#: Longer than an attempt can take, all waiting for the database included.
+#: How long a process owns a message: longer than an attempt can take, all waiting for the database included.
 LEASE: Final = timedelta(seconds=60)
 _NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
 _NO_MAIL: Final = NotSent(error="nothing was sent: CONTENTSVC_SMTP_URL is not set")

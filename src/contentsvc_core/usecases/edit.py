@@ -31,7 +31,7 @@ from contentsvc_core.refusals import Refusal
 
 _Result = TypeVar("_Result")
 
-#: The tries of a change under concurrent changes of the same post; one of them succeeds in each turn.
+#: The tries of a change under concurrent changes of the same post. One of the changes succeeds in each turn.
 _TURNS: Final = 16
 #: The most posts that one request publishes, unpublishes or deletes: some seconds of work.
 MAX_BULK: Final = 500

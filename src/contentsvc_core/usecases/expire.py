@@ -15,7 +15,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: The time for which a replaced webhook secret is kept after its end, to explain refusals.
 FORMER_SECRET_KEPT: Final = timedelta(days=7)
-#: Rows per transaction: some milliseconds on SQLite, for which a delivery may have to wait.
+#: Rows per transaction: a few milliseconds on SQLite, for which a delivery may have to wait.
 _BATCH: Final = 100
 
 

@@ -29,7 +29,8 @@ class RateLimiter:
     async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
         """Count a request of a valid key, in its own bucket first and then in its organization's.
 
-        A request that only the organization's bucket refuses stays counted for the key, and not the reverse.
+        A key over its limit uses nothing of its organization's bucket. A request that only the organization's bucket
+        refuses stays counted for the key.
         """
         organization = Bucket.of_organization(rate, key.organization_id)
         if rate.is_shared:

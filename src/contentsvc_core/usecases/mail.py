@@ -17,7 +17,7 @@ from contentsvc_core.usecases.zones import zone_of
 
 #: The number of mails per connection: sending them must be shorter than the lease.
 BATCH_SIZE: Final = 20
-#: Longer than a connection with all waiting for a database.
+#: The duration of a lease: longer than a connection with all waiting for a database.
 LEASE: Final = timedelta(minutes=5)
 _ORGANIZATIONS: Final = 20
 _POSTS: Final = 500

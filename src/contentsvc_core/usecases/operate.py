@@ -116,9 +116,9 @@ class Operator:
         expires_at: datetime | None = None,
         issuer: ApiKey | None = None,
     ) -> IssuedKey | Refusal:
-        """Issue an API key; without ``expires_at``, it does not expire.
+        """Issue an API key. Without ``expires_at``, the key does not expire.
 
-        The key has no scope that ``issuer`` lacks, and does not outlive it; ``None``: an operator issues it.
+        The new key has no scope that ``issuer`` lacks, and does not outlive it; ``None``: an operator issues it.
         """
         now = self._clock.now()
         if issuer is not None:

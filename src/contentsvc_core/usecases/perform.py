@@ -321,7 +321,7 @@ def _narrowed(gathered: BriefSources, trigger: Trigger, delivered: BriefSources)
             sources.append(source)
     if not chapters:
         return None
-    # Another trigger may report the other commits of these pushes: they are not contained as a whole.
+    # Another trigger may report the other commits of these pushes, so that they are not contained as a whole.
     return evolve(gathered, brief=evolve(gathered.brief, chapters=chapters), sources=sources, pushes=())
 
 

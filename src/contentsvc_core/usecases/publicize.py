@@ -13,9 +13,9 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource
 from contentsvc_core.refusals import Refusal, invalid
 
-#: Enough posts to recognize the selection, and few enough for a terminal.
+#: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
-#: Only the first changelog has the organization's names by default.
+#: Only the first changelog has default names: those of the organization.
 _UNNAMED: Final = invalid("slug", "and title must be named for a new changelog")
 
 

@@ -98,8 +98,8 @@ class BrandReader:
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
         """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it.
 
-        Reading the page is a step: a resumed run does not ask the site again. The transaction that ends the run adds
-        the identity: a cancelled run adds none, and a repeated run adds one.
+        Reading the page is a step: a resumed run does not ask the site again. The identity is added in the transaction
+        that ends the run, so a cancelled run adds none, and a repeated run adds one.
 
         Raises:
                 SiteNotRead: The site could not be read, but a later attempt may succeed.

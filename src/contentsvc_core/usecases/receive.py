@@ -32,8 +32,8 @@ LARGE_BODY: Final = 64 * 1024
 
 SERVER_ERROR: Final = "Internal server error processing webhook"
 UNAVAILABLE: Final = "Service temporarily unavailable"
-#: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, and
-#: must not keep deliveries from the store.
+#: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, waits
+#: for a store that may not answer, and must not keep deliveries from the store.
 _LOGGED_AT_A_TIME: Final = 8
 #: A refusal whose delivery has waited this long for the store is only counted: its sender would wait twice as long.
 _SOON: Final = timedelta(seconds=1)
@@ -53,7 +53,7 @@ class Work(Value, frozen=True, kw_only=True):
     call: Callable[[], Any]
 
 
-#: A configuration, a result, the answer to a settlement, or a log entry.
+#: The request of a delivery's step: a configuration, a result, the answer to a settlement, or a log entry.
 Need: TypeAlias = Lookup | Work | Settlement | LogEntry
 Steps: TypeAlias = Generator[Need, Any, _Result]
 
@@ -336,7 +336,7 @@ def _decided(delivery: Delivery, hook: HookConfiguration | None) -> tuple[Outcom
 
 
 def _budget_key(hook: HookConfiguration) -> Hashable:
-    # An unknown repository is the sender's invention: all unknown repositories share one budget.
+    # An unknown repository in the path is the sender's invention: all unknown repositories share one budget.
     address = hook.address
     ours = hook.repository is Belonging.OURS
     return (address.organization_id, address.integration_id, address.repository_id if ours else None)

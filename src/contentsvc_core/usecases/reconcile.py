@@ -29,12 +29,12 @@ class MissedEnd(Enum):
     """The result for a delivery that failed at the code host."""
 
     ASKED = "redelivery asked"
-    #: Dry run.
+    #: It would have been requested (dry run).
     FOUND = "would be asked"
-    #: The log has an answer with success, which the code host did not receive.
+    #: The log has an answer with success, which the code host did not receive: nothing is missing.
     ANSWERED = "answered already"
     REFUSED = "refused"
-    #: The code host's rate limit is reached.
+    #: Not requested: the code host's rate limit is reached.
     NOT_ASKED = "not asked"
 
 
@@ -51,7 +51,7 @@ class Missed:
 @frozen(kw_only=True)
 class Reconciled:
     missed: tuple[Missed, ...] = field(converter=tuple)
-    #: False: the list of attempts was cut; the oldest ones were not checked.
+    #: False: the list of attempts was cut, and the oldest ones were not checked.
     complete: bool
 
 
@@ -80,9 +80,9 @@ class Reconciler:
     ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that were answered with success.
 
-        A second request within 24 hours is harmless, since the claim is held. ``look_back`` is the age of the oldest
-        delivery to check. With ``dry_run``, nothing is requested. ``told`` receives the number of requested deliveries,
-        and their total.
+        An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
+        delivery's claim is held. ``look_back`` is the age of the oldest delivery to check. With ``dry_run``, nothing is
+        requested. ``told`` receives the number of requested deliveries, and their total.
         """
         integration = None
         if is_own_id(integration_id):

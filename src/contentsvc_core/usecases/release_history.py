@@ -82,8 +82,8 @@ class RevertHistory:
 class ReleaseHistory:
     """The records that arrived before the releases of one commit: added newest first, then read.
 
-    A release contains the pushes since the previous release of its package. Changes of no package belong to the first
-    release after them.
+    A release contains the pushes since the previous release of the same package. Changes of no package belong to the
+    first release after them.
     """
 
     def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:

@@ -89,8 +89,8 @@ class Replayer:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
         The event passed the filters when it arrived, and is not filtered again. Its runs may report the same changes
-        again. A message is sent again, with its id, to the endpoint's current address. With ``request``, the id of a
-        request, a delivery is replayed once for that request.
+        again. For the entry of a message, the message is sent again, with its id, to the endpoint's current address.
+        With ``request``, the id of a request, a delivery is replayed once for that request.
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
@@ -125,7 +125,7 @@ class Replayer:
         if not endpoint.enabled:
             return MESSAGE_ENDPOINT_DISABLED
         now = self._clock.now()
-        # A missing message was deleted with its endpoint.
+        # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):
             return ENDPOINT_GONE
         return Replayed(delivery_id=message_id, runs=0)
@@ -154,7 +154,7 @@ class Replayer:
         # Content about a stretch of time, or since the previous release, must find the event at its time of arrival.
         settling = evolve(settling, context=evolve(settling.context, created_at=record.created_at))
         if await self._store.settle(settling) is not Settled.AS_DECIDED:
-            # The configuration has changed, or the random id collided.
+            # The configuration has changed. (A random collision of the new id is handled alike.)
             return None
         if settling.runs:
             self._notify()

@@ -17,7 +17,7 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.usecases.replay import Replayed, Replayer, is_replay
 
-#: Each entry takes a transaction, and a client gets its answer within seconds.
+#: The most entries of a batch: each takes a transaction, and a client gets its answer within seconds.
 BATCH: Final = 25
 COUNTED: Final = 1000
 _TEXT_LENGTH: Final = 200
@@ -80,7 +80,7 @@ class NotReplayed:
 @final
 @frozen(kw_only=True)
 class ReplayedBatch:
-    #: By the ids of the log entries.
+    #: The replayed entries: ids of the log entries.
     replayed: tuple[str, ...] = field(converter=tuple, default=())
     repeated: tuple[str, ...] = field(converter=tuple, default=())
     refused: tuple[NotReplayed, ...] = field(converter=tuple, default=())
@@ -123,8 +123,8 @@ class BulkReplayer:
     async def replay(self, organization_id: str, command: ReplayDeliveries) -> ReplayedBatch | Refusal:
         """Replay one batch of the entries that match, newest first; the result names the cursor of the next batch.
 
-        The first batch fixes the end of the stretch of time: later entries, replays included, are not replayed. Repeat
-        the request after a fault: no entry is replayed twice.
+        The first batch fixes the end of the stretch of time: entries that arrive later, and replays themselves, are not
+        replayed. Repeat the request after a fault: no entry is replayed twice.
         """
         search = _search(command)
         if isinstance(search, Refusal):

@@ -33,7 +33,7 @@ class Rotated:
     #: The newest secret: that of a concurrent rotation, if there was one.
     secret: str = field(repr=False)
     overlap_until: datetime
-    #: ``None``: the hook was entered by hand, and the secret must be, too.
+    #: The code host's answer; ``None``: the hook was entered by hand, and the secret must be, too.
     at_host: HostAnswer[None] | HostRefusal | None
 
 
@@ -51,8 +51,8 @@ class Rotator:
     async def rotate(self, organization_id: str, integration_id: str, *, overlap: timedelta) -> Rotated | Refusal:
         """Store a new secret of an integration; the old one verifies until the overlap ends.
 
-        With a token, the secret is also set at the code host. If the code host refuses, the user must enter it there
-        during the overlap. After a fault, a second rotation is harmless.
+        With a token, the secret is also set at the code host. If the code host refuses, both secrets verify during the
+        overlap, and the user must enter the new one there. After a fault, a second rotation is harmless.
         """
         integration = None
         if is_own_id(integration_id):
@@ -84,7 +84,7 @@ class Rotator:
                     if newest is None or newest == secret:
                         return secret, answered
                     # The code host may have received the other secret first. The rotation that is answered last checks
-                    # again, so that the code host has the newest secret in the end.
+                    # the stored secret again, so that the code host has the newest secret in the end.
                     secret = newest
                 return secret, _RESTLESS
 

@@ -12,7 +12,7 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.context import custom_id, is_custom_id
 from contentsvc_core.workflows.runs import ListedRun, RunStatus
 
-#: The list of runs has the others.
+#: The most runs shown for a delivery; the list of runs has the others.
 _MOST_RUNS: Final = 50
 #: The most log entries of one delivery: each repetition of the delivery adds one.
 _MOST_ENTRIES: Final = 50

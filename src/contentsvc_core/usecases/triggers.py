@@ -73,7 +73,7 @@ class TriggerEditor:
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``; unset fields stay unchanged.
 
-        Named resources are checked; all of them when the trigger is enabled: a removal may have disabled it.
+        What a change names is checked. All is checked when the trigger is enabled: a removal may have disabled it.
         """
         changes = values_of(change)
         for _ in range(_TURNS):

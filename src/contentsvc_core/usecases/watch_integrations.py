@@ -10,7 +10,7 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.timestamps import iso_ms, whole_ms
 from contentsvc_core.webhooks.diagnosis import Known, diagnose
 
-#: An integration's log also has calls to its code host.
+#: Entries that are read of an integration: its log also has calls to its code host.
 _READ: Final = 2 * CONSIDERED
 
 
@@ -23,7 +23,7 @@ class IntegrationWatch:
         self._directory = directory
         self._read_model = read_model
         self._clock = clock
-        #: The newest entry of each integration at the last turn.
+        #: The newest entry of each integration at the last turn: without a newer entry, nothing has changed.
         self._seen: dict[str, str] = {}
 
     async def turn(self) -> int:

@@ -82,7 +82,7 @@ class EndpointEditor:
     async def change(self, organization_id: str, endpoint_id: str, change: Struct) -> WebhookEndpoint | Refusal:
         """Change an endpoint by a ``ChangeEndpoint``; messages that waited are sent when it is enabled again.
 
-        A new target without a format gets the format of its host, unless the format was chosen by hand.
+        A new target without a format gets the format of its host. A format that was chosen by hand stays.
         """
         changes = values_of(change)
         if (fault := _fault(changes.get("description", ""))) is not None:

@@ -20,7 +20,7 @@ MAX_BODY: Final = 25 * 1024 * 1024
 
 #: The maximum length of an unknown event kind in answers and logs, in characters.
 _KIND_LENGTH: Final = 64
-#: In characters, of the ids of further events: four remain for their numbers.
+#: How much of a delivery id the ids of its further events begin with, in characters: four remain for their numbers.
 _ID_LENGTH: Final = 250
 #: A longer Content-Length is too large in any case, and int() refuses thousands of digits.
 _LENGTH_DIGITS: Final = 20
@@ -50,7 +50,7 @@ def locate(provider: str, organization_id: str, integration_id: str, repository_
 def preflight(delivery: Delivery, hook: HookConfiguration | None) -> Rejected | None:
     """Check what needs no body, so that a driver can refuse a delivery before reading it (steps 2 and 3).
 
-    Only the length in the headers is checked.
+    The body is not read; only the length in the headers is checked.
     """
     # Step 2. One text for every reason: the answer reveals nothing.
     if hook is None:

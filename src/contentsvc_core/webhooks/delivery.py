@@ -26,7 +26,7 @@ class Address:
     integration_id: str
     #: 1 to 2**63 - 1.
     repository_id: int
-    #: Found once for an address, and not for each delivery.
+    #: The provider of that slug: found once for an address, and not for each delivery.
     speaks: Provider | None = field(
         init=False, eq=False, repr=False, default=Factory(lambda self: provider_named(self.provider), takes_self=True)
     )
@@ -97,7 +97,7 @@ class HookConfiguration:
     enabled: bool
     #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
-    #: Secrets that a rotation has replaced and that verify no more; they explain refusals.
+    #: Secrets that a rotation has replaced and that verify no more, as far as they are kept: they explain refusals.
     former_secrets: tuple[str, ...] = field(converter=tuple, default=(), repr=False)
     repository: Belonging
     #: The organization's triggers that may match; :func:`~contentsvc_core.workflows.triggers.matching` decides.

@@ -53,7 +53,7 @@ class Cause(Enum):
     LATE = ("late", "late body", Remedy.CHECK_PROXY)
     UNAVAILABLE = ("unavailable", "service unavailable", Remedy.REDELIVER)
     SERVER_FAULT = ("serverFault", "server fault", Remedy.SERVER_LOG)
-    #: The delivery was processed, and no trigger matched.
+    #: Not a refusal: the delivery was processed, and no trigger matched.
     NO_TRIGGER = ("noTrigger", "no trigger", Remedy.ADD_TRIGGER)
 
     def __init__(self, wire: str, word: str, remedy: Remedy) -> None:
@@ -158,7 +158,7 @@ def command_of(diagnosis: Diagnosis, integration_id: str) -> str | None:
 def health_of(newest: Sequence[LogLine], known: Known | None = None, *, starts: bool = True) -> Health:
     """Judge the newest deliveries of one integration; ``newest`` are its log entries, newest first.
 
-    It fails if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused. ``starts``: an enabled
+    It is failing if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused. ``starts``: an enabled
     trigger or schedule uses its repositories.
     """
     lines = [line for line in newest if line.direction is Direction.INCOMING][:CONSIDERED]

@@ -27,7 +27,7 @@ SHOWN_HEADERS: Final = (
     "X-Hook-UUID",
     "X-Attempt-Number",
 )
-#: In characters: user agents of code hosts have less than 80.
+#: The longest kept value of a header, in characters: user agents of code hosts have less than 80.
 VALUE_LENGTH: Final = 120
 #: The most bytes of the stored form: usual ones have 400.
 STORED_BYTES: Final = 1024

@@ -29,11 +29,11 @@ DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
 class Claim(Enum):
     """The use of the claim of a delivery id by a settlement."""
 
-    #: The delivery is processed. If the claim is held, the delivery is a duplicate.
+    #: Takes the claim: the delivery is processed. If the claim is held, the delivery is a duplicate.
     TAKE = auto()
     #: Not taken, but a held claim makes a duplicate: so step 2 comes before step 3 without a separate query.
     CHECK = auto()
-    #: The delivery is refused before the duplicate check.
+    #: Ignores the claim: the delivery is refused before the duplicate check.
     NONE = auto()
 
 

@@ -1,6 +1,6 @@
 """How a delivery proves its sender: a signature over the body, or a shared token (specification 5.2).
 
-Every check is in constant time, and none of them raises.
+A scheme is a value of a provider. Every check is in constant time, and none of them raises.
 """
 
 import hmac

@@ -17,7 +17,7 @@ from contentsvc_core.timestamps import read_iso
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.output_settings import PostSettings
 
-#: Earlier dates come from clocks that were never set, which begin in 1970 or 1980.
+#: The earliest date that counts. Earlier ones come from clocks that were never set, which begin in 1970 or 1980.
 EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC)
 _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
@@ -46,9 +46,9 @@ class Delivered(TriggerMatch, frozen=True, kw_only=True):
 
     @property
     def once_key(self) -> str | None:
-        """Return the key of the one post about a release; ``None``: any number of posts may report the event.
+        """Return the key of the one post about a release: code hosts announce some releases twice (decisions).
 
-        Code hosts announce some releases twice (decisions).
+        ``None``: any number of posts may report the event, such as a replay.
         """
         return None if self.replayed else once_key(self.trigger_id, self.repository_id, self.event)
 

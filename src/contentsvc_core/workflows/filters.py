@@ -19,7 +19,7 @@ from contentsvc_core.workflows.globs import Effort, Globs, globs_of, pattern_fau
 
 #: The type and the scope of a conventional subject; the scope in parentheses may name several, with commas.
 _SCOPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}\(([^()\n]{1,200})\)!?:")
-#: In characters.
+#: The length of a foreign name in a reason, in characters.
 _SHOWN: Final = 80
 
 Patterns: TypeAlias = tuple[str, ...]
@@ -110,6 +110,7 @@ def options_from_json(text: str | None) -> TriggerOptions:
 class LeftOut:
     """Why a trigger does not match an event."""
 
+    #: ``branch``, ``tag``, ``path``, ``scope`` or ``pre-release``.
     filter: str
     reason: str
 

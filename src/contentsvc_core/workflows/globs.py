@@ -1,6 +1,6 @@
 """Patterns of names and paths: ``*``, ``**``, ``?`` and exclusions by a leading ``!``.
 
-Matching is linear: the states of an automaton are the bits of a number.
+Matching is linear in the length of the text: the states of an automaton are the bits of a number.
 """
 
 import re
@@ -15,7 +15,7 @@ from contentsvc_core.refusals import FIELD
 #: The most patterns of one filter, and the most characters of one pattern: a monorepo has some ten packages.
 MAX_PATTERNS: Final = 20
 MAX_PATTERN: Final = 200
-#: In characters. A longer branch, tag or path is cut.
+#: The longest text that is matched, in characters. A longer branch, tag or path is cut.
 _LONGEST: Final = 1_000
 _CACHED: Final = 4_096
 #: The effort for one push: comparisons, and characters that patterns read. It takes some 0.3 s. Two hundred triggers
@@ -137,7 +137,7 @@ def _automaton(pattern: str) -> _Automaton:
 class Globs:
     """The patterns of one filter, compiled: of all that match, the last one decides.
 
-    If the first one is an exclusion, everything matches that no later pattern excludes.
+    If the first pattern is an exclusion, everything matches that no later pattern excludes.
     """
 
     texts: tuple[str, ...]

@@ -33,7 +33,7 @@ class JobEventType(Enum):
 class JobEvent:
     """One event of a job."""
 
-    #: A repeated event has the same id.
+    #: Stored once per id: a repeated event has the same id.
     id: str
     job_id: str
     type: JobEventType
@@ -177,7 +177,7 @@ def job_event(  # one parameter a column
 ) -> JobEvent | None:
     """Return an event of a run's job; ``None``: the run has no job.
 
-    The id contains the take: repeated events of one take are one event.
+    The id contains the take: repeated events of one take are one event, and a new take begins anew.
     """
     job_id = run.cause.job_id if isinstance(run.cause, Generation | SiteReading) else None
     if job_id is None:

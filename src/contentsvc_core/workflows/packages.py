@@ -11,11 +11,12 @@ from attrs import frozen
 
 from contentsvc_core.workflows.runs import RunStatus
 
-#: Release tools publish twenty packages within half a minute, and a minute is short for a reader.
+#: The waiting time for the next release. Release tools publish twenty packages within half a minute, and a minute is
+#: short for a reader.
 PACKAGE_DELAY: Final = timedelta(seconds=60)
 #: The time between two releases of one commit. Less than the delay: a delivery may take ten seconds to be stored.
 PACKAGE_GAP: Final = timedelta(seconds=50)
-#: The duration and number of releases of one post: an endless sender must not hold back a post.
+#: The maximum duration and number of releases of one post: an endless sender must not hold back a post.
 PACKAGE_SPAN: Final = timedelta(minutes=10)
 MOST_PACKAGES: Final = 250
 
@@ -32,7 +33,7 @@ class ReleaseRun:
     status: RunStatus
     tag: str
     delivery_id: str
-    #: At most one post carries the key.
+    #: The key of the release; at most one post carries it.
     key: str
 
 
@@ -43,14 +44,14 @@ class Arrival:
 
     at: datetime
     run: ReleaseRun | None = None
-    #: ``""``: not known.
+    #: The hash of the tagged commit; ``""``: not known.
     commit: str = ""
 
 
 def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
     """Return the run that reports the release of run ``run_id`` as well; ``None``: the run reports its release itself.
 
-    ``arrivals`` in the repository are oldest first, and include this run.
+    ``arrivals`` are the arrivals in the repository, oldest first, among them this run.
     """
     runs = companions(arrivals, run_id)
     place = _place(arrivals, run_id)

@@ -52,14 +52,14 @@ class RunState(Value, frozen=True, kw_only=True):
     id: str
     organization_id: str
     status: RunStatus = RunStatus.PENDING
-    #: Attempts that ended with their process do not count.
+    #: The number of attempts; attempts that ended with their process do not count.
     attempts: int = 0
     kills: int = 0
     #: The number of takes. Only the process with the last take may change the run.
     takes: int = 0
     #: The executor of the last take (:class:`~contentsvc_core.ports.Executors`); ``None``: the run was never taken.
     executor: str | None = None
-    #: The reason of the end, or of the last failed attempt.
+    #: The reason of the end, or of the last failed attempt; ``None``: no fault.
     error: str | None = None
     post_id: str | None = None
     created_at: datetime
@@ -108,7 +108,7 @@ class Recovered:
     """The result of recovering the runs of dead processes."""
 
     pending: int = 0
-    #: Failed because of too many kills.
+    #: The number of runs that failed because of too many kills.
     failed: int = 0
 
 
@@ -120,9 +120,9 @@ class Completion(Enum):
     """The result of a run's last step."""
 
     COMPLETED = auto()
-    #: Another run has reported the same release; this run is skipped.
+    #: Another run has reported the same release; this run is skipped, without a post.
     ALREADY_REPORTED = auto()
-    #: Not running any more, or another process owns it; nothing was written.
+    #: The run is not running any more, or another process owns it; nothing was written.
     GONE = auto()
     #: Another run has meanwhile reported one of several releases; nothing was written, and the run stays running.
     OVERTAKEN = auto()

@@ -1,7 +1,7 @@
 """Schedules: content that is written at fixed times (decisions, ``/v1``, "Schedules").
 
 A *slot* is a time at which a schedule fires: a minute in the organization's time zone. Each slot fires once, on however
-many nodes. Of slots that passed while no server ran, only the latest one fires.
+many nodes. Of slots that passed while no server ran, only the latest one fires, when a server runs again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 120
 UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
 DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
-#: Several times in a row; the client may retry.
+#: The organization's time zone was changed concurrently, several times in a row; the client may retry.
 ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
 #: The most schedules of an organization, disabled ones included: at most this many runs start in one minute.
 MAX_SCHEDULES: Final = 100
@@ -78,10 +78,10 @@ class Schedule(Output):
 
     id: str
     organization_id: str
-    #: 1 to 120 characters in one line.
+    #: For people; 1 to 120 characters in one line.
     name: str
     cron: Cron
-    #: In ascending order; they may belong to different providers.
+    #: The repositories to report, in ascending order; they may belong to different providers.
     repository_ids: tuple[int, ...] = field(converter=_ascending, validator=_some)
     enabled: bool = True
     lookback: Lookback = DEFAULT_LOOKBACK
@@ -99,7 +99,7 @@ class Schedule(Output):
     def does_the_same_as(self, other: "Schedule") -> bool:
         """Check whether two schedules of an organization would write the same content at the same times.
 
-        Name, ``enabled`` and the status of posts do not count.
+        Name, ``enabled`` and the status of posts do not count: they do not change the content.
         """
         return _content(self) == _content(other)
 
@@ -173,11 +173,11 @@ class Firing:
     """The effects of a firing schedule: its run and its next slot."""
 
     schedule_id: str
-    #: The store fires only if the schedule is still due at this time.
+    #: The slot that was due; the store fires only if the schedule is still due at this time.
     due_at: datetime
     slot: datetime
     next_due_at: datetime
-    #: A schedule fires only if the organization still has this time zone.
+    #: The time zone of the slots; a schedule fires only if the organization still has this time zone.
     zone: ZoneInfo = DEFAULT_ZONE
     run: WorkflowRun
 

@@ -96,7 +96,7 @@ def latest_slot(cron: Cron, at: datetime, zone: ZoneInfo) -> datetime:
 def _slots(cron: Cron, start: datetime, step: timedelta, zone: ZoneInfo) -> Iterator[datetime]:
     """Yield the slots around the local day of ``start``, forwards or backwards; the longest gap is a month.
 
-    A slot that the clocks skip may fire on the next day: the day before the first one is included.
+    A slot that the clocks skip may fire on the next day, so that the day before the first one is included.
     """
     first = local_time(zone, start).date() - step
     days = (first + number * step for number in count())
@@ -109,7 +109,7 @@ def nominal_time(cron: Cron, slot: datetime, zone: ZoneInfo) -> datetime:
     local = local_time(zone, slot)
     meant = local.replace(hour=cron.hour, minute=cron.minute, second=0, microsecond=0)
     meant -= _DAY if meant > local else timedelta()
-    # A slot of the organization's former zone means the time that the clocks show.
+    # A slot of another zone that the organization had before means the time that the clocks show.
     return meant if instant_at(zone, meant) == slot else local
 
 

@@ -54,21 +54,21 @@ class Trigger(Output):
 
     id: str
     organization_id: str
-    #: May be empty.
+    #: For people; may be empty.
     name: str = ""
     #: ``<provider>_webhook``, or :data:`ANY_SOURCE`.
     source_type: str
     enabled: bool = True
-    #: In ascending order; empty: all, if the options say so.
+    #: The repositories whose events match, in ascending order; empty: all, if the options say so.
     repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
-    #: Empty: all.
+    #: The event types that match; empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
     options: TriggerOptions = NO_OPTIONS
     created_at: datetime
     #: Of an enabled trigger that batches: the end of the present window, and its beginning.
     due_at: datetime | None = None
     since: datetime | None = None
-    #: ``None``: every event of its types matches.
+    #: The compiled filters; ``None``: every event of its types matches.
     filter: EventFilter | None = field(
         init=False, eq=False, repr=False, default=Factory(lambda self: filter_of(self.options), takes_self=True)
     )
@@ -118,7 +118,7 @@ MAX_TRIGGERS: Final = 200
 
 UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found")
 DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
-#: Several times in a row; the client may retry.
+#: The trigger was changed concurrently, several times in a row; the client may retry.
 TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
 
 

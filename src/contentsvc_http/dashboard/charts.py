@@ -28,7 +28,7 @@ _FIRST: Final = "0"
 class ColumnPart:
     status: str
     number: int
-    #: In percent of the picture's height, from the top.
+    #: The distance from the top, and the height, in percent of the picture's height.
     y: float
     height: float
 

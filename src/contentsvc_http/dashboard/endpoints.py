@@ -74,7 +74,7 @@ class EndpointRow:
     endpoint: WebhookEndpoint
     #: ``None``: no message was sent, or its entry was swept.
     newest: ListedEntry | None
-    #: In percent, of the last 24 hours.
+    #: The share of delivered messages of the last 24 hours, in percent.
     success: str
 
     @property

@@ -47,6 +47,7 @@ _TOLD: Final = {
     "requested": "Started. The result appears here.",
     "signed-out": "You are signed out.",
 }
+#: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -63,7 +63,7 @@ _RAW: Final = asyncpg.PostgresError | asyncpg.InterfaceError | asyncpg.InternalC
 
 
 class _Unreachable(Exception):
-    """No connection could be opened: no transaction had begun, and an immediate retry would fail again."""
+    """No connection could be opened. No transaction had begun, and an immediate retry would fail again."""
 
 
 @final
@@ -77,8 +77,8 @@ class Postgresql:
 
     #: Older nodes may be running, so the operator decides when to migrate.
     upgrades_itself: ClassVar[bool] = False
-    #: In seconds. Longer than the session's limits, whose errors say more, and shorter than a code host waits for an
-    #: answer. It ends a transaction if the server has stopped responding.
+    #: In seconds. Longer than the limits of the session, whose errors say more, and shorter than a code host waits for
+    #: an answer. This limit ends a transaction if the server has stopped responding and enforces no limits.
     patience_s: ClassVar[float | None] = 6.0
     #: The process prepares one batch while the server writes the other. More lanes would wait for the same disk.
     lanes: ClassVar[int] = 2

@@ -17,8 +17,8 @@ _LIMITS: Final = {
     # A process that is suspended during a transaction, such as on a closed laptop, holds locks no longer than this.
     "idle_in_transaction_session_timeout": "10000",
 }
-#: The same limit for a process that is suspended just after it prepared a statement: the server does not count that
-#: transaction as idle. Needs PostgreSQL 17.
+#: The same limit for a process that is suspended just after it prepared a statement in a transaction. The server does
+#: not count that transaction as idle, and only PostgreSQL 17 or newer has a limit for it.
 _TRANSACTION: Final = "SET transaction_timeout = 10000"
 _KNOWS_TRANSACTION_TIMEOUT: Final = (17,)
 LIMITS: Final = (*_LIMITS, "transaction_timeout")

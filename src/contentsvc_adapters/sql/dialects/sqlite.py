@@ -96,8 +96,8 @@ class Sqlite:
         return Connections(writing=writer, reading=Readers(reader), settling=Bare(writer))
 
     async def _connect(self, pragmas: tuple[str, ...]) -> object:
-        # Opened before aiosqlite starts a thread: if it cannot open the file, its thread survives and complains of a
-        # closed event loop.
+        # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives
+        # and complains of a closed event loop, where an operator needs one sentence.
         opened = await asyncio.to_thread(self._open, pragmas)
         return await ReaderConnection(lambda: opened)
 

@@ -21,7 +21,7 @@ _Result = TypeVar("_Result")
 
 @final
 class WriterThread:
-    """Runs transactions in the order of the calls; each costs one hop to the thread and one back.
+    """Runs transactions one after the other, in the order of the calls; each costs one hop to the thread and one back.
 
     A transaction runs to its end even if its caller is cancelled. Only another process can hold the write lock.
     """
@@ -30,7 +30,7 @@ class WriterThread:
         self.sync_engine: Final = engine
         self._checkpointer = checkpointer
         self._is_lockout = is_lockout
-        #: Transactions that gave up because another process held the lock.
+        #: The number of transactions that gave up because another process held the lock.
         self._lockouts = 0
         self._jobs: Final[SimpleQueue[Callable[[], bool]]] = SimpleQueue()
         self._thread: Thread | None = None

@@ -94,8 +94,8 @@ class SqlOutbox:
                         )
                         for row in connection.execute(self._due[is_failing], {**parameters, "most": left})
                     ]
-            # The statement does not know how much of its share each organization has left, but returns a message of
-            # each.
+            # The statement knows which organizations are full, but not how much of its share each other one has left.
+            # The first message of each such organization is in the result, so the cut always leaves some.
             return within_shares(messages, per_organization=per_organization, sending=sending)
 
         return await self._database.read(read)

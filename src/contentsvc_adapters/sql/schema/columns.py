@@ -11,7 +11,7 @@ metadata: Final = MetaData(
     }
 )
 
-#: For columns that are looked up or sorted: compared by bytes in every database and locale, as in Python.
+#: For columns that are looked up or sorted: every database compares them by bytes, as Python does, whatever its locale.
 KEY: Final = Text().with_variant(Text(collation="C"), "postgresql")
 
 

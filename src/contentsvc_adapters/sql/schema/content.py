@@ -44,7 +44,7 @@ posts: Final = Table(
     Column("status", KEY, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # The time of the first publication, and the tag of the release that the post announces.
+    # The time of the first publication, if any, and the tag of the release that the post announces.
     Column("published_at", BigInteger),
     Column("release_tag", Text),
     # The time of its events. A trigger fills the column for nodes of a version that does not know it.
@@ -53,14 +53,14 @@ posts: Final = Table(
     Column("push_id", KEY),
     # The published post of the release that contains that push. `containment` keeps it current.
     Column("contained_in", KEY),
-    # The readable address in public changelogs, and the terms of filters: lines of `kind:name`, with a line feed at
-    # both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
+    # The readable address of the post in public changelogs, and the terms of filters: lines of `kind:name`, with a line
+    # feed at both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
     Column("path", KEY),
     Column("facets", KEY),
-    # The labels are separated by spaces; NULL: none are chosen.
+    # The fields of editors. The labels are separated by spaces; NULL: none are chosen.
     Column("summary", Text),
     Column("labels", Text),
-    # NULL: the draft is not scheduled.
+    # The time at which the draft is published; NULL: the draft is not scheduled.
     Column("publish_at", BigInteger),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),

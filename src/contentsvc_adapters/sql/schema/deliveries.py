@@ -52,7 +52,7 @@ log_entries: Final = Table(
     Column("event_id", KEY, ForeignKey("events.id")),
     Column("payload", Text),
     Column("reason", Text),
-    # The facts of a refused delivery as JSON, at most 1 KiB.
+    # The facts of a refused delivery as JSON, at most 1 KiB. NULL: accepted, not stored, or of an older version.
     Column("received", Text),
     PrimaryKeyConstraint("organization_id", "created_at", "id"),
     sqlite_with_rowid=False,
@@ -69,7 +69,7 @@ context_records: Final = Table(
     Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
     Column("created_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("organization_id", "custom_id"),
-    # The convention's name is longer than PostgreSQL allows.
+    # Named explicitly: the convention's name is longer than PostgreSQL allows.
     Index("ix_context_records_repository", "organization_id", "provider", "repository_id", "created_at", "id"),
     Index(None, "organization_id", "created_at", "id"),
     sqlite_with_rowid=False,

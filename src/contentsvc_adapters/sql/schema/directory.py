@@ -38,7 +38,7 @@ integrations: Final = Table(
     Column("provider", KEY, nullable=False),
     Column("enabled", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # The code host's id of the hook, and the sealed token.
+    # The code host's id of the hook that the service created there, and the sealed token used for that.
     Column("hook_id", Text),
     Column("sealed_token", Text),
 )

@@ -1,7 +1,7 @@
 """Counts of a list's rows by stretches of time, for finding pages.
 
-Triggers of the migrations change the counts in the transaction of the counted row, so they are right with every writer,
-including nodes of other versions. Nothing else may add to them.
+Triggers of the migrations change the counts in the transaction of the counted row. So the counts are right with every
+writer, including nodes of other versions. Nothing else may add to them.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, Integer, PrimaryKeyConstraint, Table
 
 from contentsvc_adapters.sql.schema.columns import KEY, for_postgresql, metadata
 
-#: Free space in each page: rows are updated far more often than inserted.
+#: Free space in each page for new versions of rows: rows are updated far more often than inserted.
 _ROOM: Final = {"fillfactor": 50}
 
 # No foreign keys: the counted rows have them.

@@ -33,7 +33,7 @@ announced_posts: Final = Table(
     Column("post_id", KEY, primary_key=True),
     organization(),
     Column("created_at", BigInteger, nullable=False),
-    # NULL: no batch has the post.
+    # The batch of mails with the post; NULL: none yet.
     Column("batch_id", KEY, index=True),
     Index(None, "organization_id", "created_at", "post_id"),
 )

@@ -34,8 +34,8 @@ integration_alerts: Final = Table(
     Column("recovered_at", BigInteger),
 )
 
-# No foreign key to the endpoint: a concurrent deletion must not delay or fail the writing of a message. A message
-# without an endpoint is never sent, and swept later.
+# No foreign key to the endpoint: writing a message must not wait for, or fail because of, a concurrent deletion of the
+# endpoint. A message without an endpoint is never sent, and swept later.
 webhook_messages: Final = Table(
     "webhook_messages",
     metadata,

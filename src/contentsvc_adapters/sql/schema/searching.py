@@ -1,7 +1,7 @@
 """The tables of search: indexed documents, and documents that wait for indexing.
 
-The words are in ``search_words``, by the ids of ``search_documents``. It differs between databases (FTS5,
-``tsvector``), and only the migrations define it.
+The words are in ``search_words``, which differs between databases (FTS5, ``tsvector``): only the migrations define it.
+Its rows have the ids of ``search_documents``.
 """
 
 from typing import Final
@@ -38,8 +38,8 @@ search_pending: Final = Table(
     Column("kind", KEY, nullable=False),
     Column("document_id", KEY, nullable=False),
     Column("version", BigInteger, nullable=False),
-    # The number of attempts to index ``begun_version``, and the start of the last one, in milliseconds of the
-    # database's clock.
+    # The number of attempts to index ``begun_version``, and the start of the last attempt, in milliseconds of the
+    # database's clock. Other versions have no attempts.
     Column("begun", Integer, nullable=False, server_default="0"),
     Column("begun_version", BigInteger),
     Column("begun_at", BigInteger),

@@ -68,7 +68,7 @@ run_drafts: Final = Table(
     Column("markdown", Text, nullable=False),
 )
 
-# The state of a job is the state of its run.
+# Jobs that clients follow. The state of a job is the state of its run.
 jobs: Final = Table(
     "jobs",
     metadata,

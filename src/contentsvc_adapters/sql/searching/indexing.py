@@ -1,10 +1,10 @@
 """Indexing documents for search, apart from the write path of deliveries.
 
-Words are computed without a lock. One transaction then deletes the document's row in ``search_pending`` if its version
-is unchanged, and writes the words of the deleted rows only: of two concurrent runs the later one wins.
+The words of a waiting document are computed without a lock. One transaction then deletes its row in ``search_pending``
+if its version is unchanged, and writes the words of the deleted rows only: of two concurrent runs the later one wins.
 
-Before that, the row notes the attempt. A document whose attempt ended its process is indexed alone from then on, and
-given up after :data:`TRIES` attempts until it changes.
+Before words are computed, the row notes this attempt. A document whose attempt ended its process is indexed alone from
+then on, and given up after :data:`TRIES` attempts until it changes.
 """
 
 import asyncio

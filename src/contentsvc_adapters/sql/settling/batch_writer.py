@@ -10,8 +10,8 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 @final
 class BatchItem(Value, frozen=True, kw_only=True):
     settlement: Settlement
-    #: Another settlement of the same key was decided after this one was submitted: only its ``duplicate_log`` is
-    #: written.
+    #: Another settlement with the same key was written, or found its claim held, after this one was submitted. This one
+    #: is a duplicate, and only its ``duplicate_log`` is written.
     is_duplicate: bool = False
 
 

@@ -20,7 +20,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, S
 from contentsvc_core.workflows.runs import RunStatus
 
 #: The maximum number of statements for a batch. The first may lose a claim to another process, the second finds the
-#: claim held, and the third writes the duplicate's log entry, unless another process has written it.
+#: claim held, and the third writes the duplicate's log entry, unless another process has written that entry meanwhile.
 _LOOKS: Final = 5
 _WINDOW_MS: Final = DEDUPE_WINDOW // timedelta(milliseconds=1)
 
@@ -41,9 +41,9 @@ _LOG: Final[_Types] = {
     "reason": "text",
     "received": "text",
 }
-#: The same for ``events``. All are NULL if there is no event.
+#: Columns of ``events`` with equal values for these deliveries. All are NULL if there is no event.
 _ORIGIN: Final[_Types] = {"provider": "text", "origin_id": "bigint", "repository": "text", "type": "text"}
-#: Sent once for all deliveries of one hook with one outcome.
+#: The values that deliveries of one hook with one outcome share. They are sent once.
 _SHARED: Final[_Types] = {
     "organization_id": "text",
     "version": "bigint",
@@ -84,8 +84,8 @@ def _statement() -> str:
     Several of these statements run at once. To avoid deadlocks, all write in the same order: all claims by key, then
     all events, and so on. Each stage counts the rows of the stage before, only to wait for it.
 
-    An item that was written before is found by its claim, or by its log entry: that is looked up if the claim is not
-    sufficient, and for every item once a key was already taken (the last parameter).
+    An item that was written before is found by its claim or its log entry. The log entry is looked up if the claim is
+    not sufficient, and for every item once a key was already taken (the last parameter).
 
     Several hooks of one repository may deliver the same event at once. They share one context record, and the last one
     is kept: a statement cannot write a row twice.

@@ -52,8 +52,8 @@ class _Limits:
 class SettlementQueue:
     """Writes settlements in batches, and calls each callback once its batch is durable.
 
-    There is no timer: when a lane is free, a batch is made of the waiting entries, gathered for a few more turns of the
-    event loop while each turn adds entries.
+    There is no timer: when a lane is free, a batch is made of the waiting entries. While each turn of the event loop
+    adds entries, the batch is gathered for a few more turns.
 
     Of the settlements that check one claim, only one that takes it is in a lane at a time; the others wait for its
     result. Two entries with the same log entry are one settlement, delivered twice. So no lane waits for another, and

@@ -24,7 +24,7 @@ def event_row(settlement: Settlement) -> Row | None:
     """Return the row of the event that the other rows refer to; ``None``: there is no event.
 
     Raises:
-        Unstorable: The parts of the settlement belong to different events or deliveries.
+            Unstorable: The parts of the settlement belong to different events or deliveries.
     """
     log = settlement.log
     causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]

@@ -20,7 +20,7 @@ from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
 _DIALECT: Final = sqlite.dialect()
-#: With the write lock: a transaction that reads first fails at its first write if another one has written meanwhile.
+#: With the write lock: a transaction that reads first fails at its first write if another one has written in between.
 _BEGIN: Final = "BEGIN IMMEDIATE"
 
 
@@ -110,8 +110,8 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
         # An item that was written before shows at the key of its log entry; an item of another version is checked.
         title = _title(settlement, cursor) if known or version != settlement.version else None
         if title is not None and version is not None:
-            # Sent again after an unknown outcome. The stored log entry shows the first answer, whatever has changed
-            # since.
+            # The settlement was sent again after an unknown outcome. Its stored log entry shows the first answer, even
+            # if the configuration or the claim has changed since.
             answers.append(Settled.AS_DECIDED if title == settlement.log.title else Settled.ALREADY_CLAIMED)
         elif version != settlement.version:
             answers.append(Settled.STALE)

@@ -103,12 +103,12 @@ def _is_printable(part: str) -> bool:
 
 
 def _adds(sentences: str, said: str) -> bool:
-    # A plural or another form of a word is no new one.
+    # A plural or another form of a word that was said is no new one.
     prefixes = {word[:5] for word in _WORD.findall(said.casefold())}
     return len({word for word in _WORD.findall(sentences.casefold()) if word[:5] not in prefixes}) >= _NEW_WORDS
 
 
-#: In characters. Code hosts cut far below.
+#: The last characters of a message, which are searched for trailers. Code hosts cut far below.
 _FOOTERS_READ: Final = 16_384
 _BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
 BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
@@ -155,7 +155,7 @@ _NOTES_READ: Final = 10
 class Footer(Struct, frozen=True, kw_only=True, gc=False):
     """One trailer of a message."""
 
-    #: As written; only the breaking token is compared with case.
+    #: As written; tokens are compared without regard to case, except the breaking one.
     token: str
     value: str
 

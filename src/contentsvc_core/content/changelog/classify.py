@@ -80,7 +80,7 @@ class _Evidence:
             self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))
 
     def says(self, table: Table, of: str | None = None) -> bool:
-        """``of``: other words than the whole subject."""
+        """Return whether the words match a table; ``of``: other words than the whole subject."""
         return not table.known.isdisjoint(self._begins) and table.search(self.text if of is None else of, self._begins)
 
     @property

@@ -125,8 +125,8 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None =
 def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
     """Group the commits of one push by pull request; return the groups, and the merges that bring none.
 
-    The wire form has no parents: a merge brings the commits before it that no merge has brought, as far as their files
-    are among its own. Without known files, a merge that ends a push brings the whole push, and others nothing.
+    The wire form has no parents. A merge brings the commits before it that no merge has brought, as far as their files
+    are among its own. Where no files are known, a merge that ends a push brings the whole push, and others nothing.
     """
     merges = [merge_of(read.message) for read in new]
     alone = len(merges) - merges.count(None) == 1 and merges[-1] is not None

@@ -29,7 +29,7 @@ def mask_addresses(text: str) -> str:
 
 def masked_line(text: str, limit: int) -> str:
     """Return ``text`` as one line of at most ``limit`` characters, without control characters and e-mail addresses."""
-    # Masked before the cut: the pattern does not find a cut address.
+    # Addresses are masked before the cut: the pattern does not find a cut address.
     room = 4 * limit
     line = one_line(text, room)
     if len(text) > 8 * room or line.endswith("…"):
@@ -125,7 +125,7 @@ def safe_url(url: str) -> str | None:
     return f"{match[1].lower()}://{match[2]}{rest}"
 
 
-#: In characters: the limit for the name of a ref.
+#: The code host's limit for the name of a ref, in characters.
 _TAG_LINKED: Final = 255
 
 

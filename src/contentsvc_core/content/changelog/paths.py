@@ -30,7 +30,7 @@ class PathClass(Enum):
     MANIFEST = "manifest"
     SOURCE = "source"
 
-    # The hash of objects is several times as fast as the one of enumerations; a member is one object.
+    # A member is one object: the hash of objects is several times as fast as the one of enumerations.
     __hash__ = object.__hash__
 
 

@@ -54,7 +54,7 @@ def contributors(
     """Return each person's name as Markdown, in the order of first appearance.
 
     An account is one person, and so is an address. A known account replaces the name. ``bots`` are further accounts and
-    names, casefolded. ``newcomer`` marks ``newcomers``: accounts whose first contribution is among the changes.
+    names, casefolded. ``newcomer`` marks ``newcomers``, the accounts whose first contribution is among the changes.
     """
     shown: list[str] = []
     places: dict[tuple[str, str], int] = {}

@@ -10,11 +10,11 @@ from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
 
 SUBJECT_LIMIT: Final = 400
-#: The characters that are read of a message's beginning and end: large messages cost no more.
+#: The beginning and end of a message that are read, in characters: large messages cost no more.
 _READ: Final = 16_384
 
-# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word, and a known type without a space behind the
-# colon. Chinese and Japanese have a wide colon.
+# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
+# must be a known type. Chinese and Japanese have a wide colon.
 _HEADER: Final = re.compile(
     r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?(?P<colon>: +|[:\uff1a](?![ :/\\]))"
     r"(?P<description>\S.*)"
@@ -178,7 +178,7 @@ def parse(message: str) -> CommitMessage:
 def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     """Return a line without the references at its end, and their numbers: ``text (#1) (#2)`` has ``1`` and ``2``."""
     numbers: list[str] = []
-    # Most lines do not end with a reference.
+    # Most lines do not end with a reference. In other lines, the match begins near the sign.
     while _DIGIT_AT_END.search(line, max(0, len(line) - _DIGIT_FROM_END)):
         sign_at = max(map(line.rfind, "#!-"))
         start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
@@ -209,7 +209,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     if line.endswith((")", "]")) or " r=" in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers
-    # A code host puts the rest of a long title at the beginning of the body.
+    # A code host that cuts a long title puts its rest at the beginning of the body.
     if line.endswith("…") and body.lstrip().startswith("…"):
         rest = body.lstrip()[1:].partition("\n")[0]
         line, more = without_numbers(masked_line(line[:-1] + rest, SUBJECT_LIMIT))
@@ -242,7 +242,7 @@ class _Head(Struct, kw_only=True):
     kind: str | None = None
     scope: str | None = None
     breaking: bool = False
-    #: A second scope may follow a path.
+    #: Whether the scope was read as a path: a second one may follow.
     path: bool = False
     numbers: list[str] = []
 

@@ -37,7 +37,7 @@ _NUMBER: Final = re.compile(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d
 _COMMIT: Final = re.compile(r"\b[0-9a-fA-F]{7,40}\b")
 _HASH: Final = 7
 _LINES_READ: Final = 200
-#: Short words are in every line.
+#: Words with a meaning: short words are in every line.
 _WORD: Final = re.compile(r"[^\W_]{3,40}")
 #: A line of notes is about a change if it has this share of the change's words: authors reword.
 _MOST_WORDS: Final = 0.6

@@ -61,10 +61,10 @@ def undoing(message: CommitMessage) -> Undoing | None:
 
 
 def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
-    """Return the places of the entries that are not undone, oldest first; ``entries`` are hashes and messages.
+    """Return the places of the entries that are not undone, oldest first.
 
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
-    outside the window.
+    outside the window. ``entries`` are hashes and messages.
     """
     targets = _targets(entries)
     gone: set[int] = set()

@@ -24,7 +24,7 @@ _FIRST_LIMIT: Final = 80
 _LEAD_LIMIT: Final = 55
 _CANDIDATES: Final = 8
 _NAMED: Final = 3
-#: Limits in characters: all named tags, and the least room for a change.
+#: Limits of a title in characters: all named tags, and the least room for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
 #: Of more releases the last ones are listed.

@@ -49,7 +49,7 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
         📦 ♻ 👷 💚 ✅ 🎨 🚨 🚚 🔨 🧪 🤡 🙈 📸 ⚰ 🧱 🧑 🚧 🔀 📄 👥 🥚 🌿 🔥 🏗 🧹 🤖 🚀 👌 🔁 🍻 💩 🍎 🐧 🏁 🧐 🎲 🎓
     """,
 })  # fmt: skip
-#: Signs with different meanings in practice.
+#: Signs with different meanings in practice: words and paths decide.
 VAGUE_SIGNS: Final = frozenset("♻🌐🌱🎨🏷📝📦🔥🔧🔨🚀🚚🚨")
 #: The names of signs as code hosts spell them.
 SHORTCODES: Final[Mapping[str, str]] = _table({

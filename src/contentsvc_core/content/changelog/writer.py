@@ -35,9 +35,9 @@ from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
 __all__ = ["MARKDOWN_LIMIT", "write_changelog"]
 
-#: In characters: what notes leave of a page to the other blocks.
+#: The characters of a page that notes leave to the other blocks.
 _NOTES_ROOM: Final = 5_000
-#: In characters: the notes of one release among several, a heading, the closing lines.
+#: In characters: the notes of one release among several, a heading, the closing lines that count left out changes.
 _NOTES_LIMIT: Final = 4_000
 _HEADING_LIMIT: Final = 80
 _COUNTS_ROOM: Final = 100
@@ -171,7 +171,7 @@ class _Block(Struct, frozen=True):
     text: str
     #: Read as far as the page has room.
     lines: Iterable[str] = ()
-    #: A line each, or none.
+    #: The number of changes among the lines: a line each, or none.
     changes: int = 0
     #: Whether a full page shows the text too: it counts what the page leaves out.
     kept: bool = False

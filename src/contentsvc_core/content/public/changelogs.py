@@ -58,7 +58,7 @@ class PublicChangelog:
     """A public changelog: its title, and which published posts of an organization it shows."""
 
     organization_id: str
-    #: By default that of the organization's first changelog.
+    #: The id; by default that of the organization's first changelog.
     id: str = Factory(lambda self: first_id(self.organization_id), takes_self=True)
     #: In ``/changelog/{slug}``, unique over all organizations. A slug that was public stays reserved.
     slug: str
@@ -70,18 +70,18 @@ class PublicChangelog:
     product_url: str | None = None
     #: The content types of its posts; at least one, without duplicates.
     content_types: tuple[ContentType, ...] = field(converter=_known_order, default=DEFAULT_TYPES)
-    #: Only posts about these repositories (``owner/name``) alone; empty: no restriction.
+    #: Only posts about these repositories (``owner/name``) alone are shown; empty: no restriction.
     repositories: tuple[str, ...] = ()
-    #: Only posts with one of these scopes or packages, in lower case; empty: no restriction.
+    #: Only posts with one of these scopes or packages, in lower case, are shown; empty: no restriction.
     scopes: tuple[str, ...] = ()
     #: ``rrggbb``; ``None``: the default colour.
     accent: str | None = None
     header_links: tuple[HeaderLink, ...] = ()
-    #: The digests of the pictures; the store sets this field.
+    #: The digests of the pictures; the store keeps the bytes, and sets this field.
     images: tuple[ImageMark, ...] = field(converter=_by_kind, default=())
-    #: Hashes of commits, contributors and internal changes, where posts have them.
+    #: Whether pages and feeds show hashes of commits, contributors and internal changes, where posts have them.
     show_details: bool = False
-    #: If not, its addresses answer like unknown ones.
+    #: Whether readers can see it. If not, its addresses answer like unknown ones.
     is_public: bool = False
     created_at: datetime
     #: The time of the last change of these fields, or of the last deletion of a post that may have been shown.
@@ -144,8 +144,8 @@ class Exposure:
     repositories: tuple[tuple[str, int], ...] = field(converter=_by_name)
 
 
-#: Current and earlier public slugs. Each is reserved permanently: without a limit, one organization could reserve every
-#: name. Ten changelogs may each change theirs twice.
+#: The maximum number of current and earlier public slugs of an organization. Each is reserved permanently: without a
+#: limit, one organization could reserve every name. Ten changelogs may each change theirs twice.
 MAX_SLUGS: Final = 30
 #: The message for every slug that another organization holds: it does not reveal a changelog that is not public.
 SLUG_TAKEN: Final = invalid("slug", "is not available: choose another one")

@@ -23,7 +23,7 @@ from contentsvc_core.webhooks.signature import HmacSha256
 _TAG: Final = "refs/tags/"
 #: A push that creates more versions imports a history: none of them is a release.
 _MOST_VERSIONS: Final = 20
-#: Bitbucket lists five commits of a ref.
+#: The most refs and commits of one delivery. Bitbucket lists five commits of a ref.
 _MOST_CHANGES: Final = 1000
 _MOST_COMMITS: Final = 100
 #: ``Ada Lovelace <ada@example.com>``.

@@ -43,7 +43,7 @@ def _misencoded_at(body: bytes) -> int | None:
     if body.isascii():
         return None
     start = 0
-    # As one text, a large body would take up to four times its size.
+    # In pieces: as one text, a large body would take up to four times its size.
     while start < len(body):
         end = _between_characters(body, start + _PIECE)
         try:

@@ -154,7 +154,8 @@ GITLAB: Final = Provider(
     name="GitLab",
     scheme=SharedToken(header="X-Gitlab-Token"),
     event_header="X-Gitlab-Event",
-    # X-Gitlab-Webhook-UUID is new with each attempt, X-Gitlab-Event-UUID is shared (docs/decisions/0059-providers.md).
+    # X-Gitlab-Webhook-UUID is new with each attempt, and one push to two branches has one X-Gitlab-Event-UUID
+    # (docs/decisions/0059-providers.md).
     delivery_header="Idempotency-Key",
     readers={"Push Hook": _read_push, "Tag Push Hook": _read_push, "Release Hook": _read_release},
     write=_write,

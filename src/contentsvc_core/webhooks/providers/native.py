@@ -23,9 +23,9 @@ from contentsvc_core.values import Value
 from contentsvc_core.webhooks.providers.decoding import decode
 
 BRANCH: Final = "refs/heads/"
-#: In characters.
+#: The maximum length of a stored repository name, in characters.
 NAME_LENGTH: Final = 255
-#: In characters.
+#: The maximum length of a stored action, in characters.
 _ACTION_LENGTH: Final = 64
 
 
@@ -36,12 +36,12 @@ class Reading(Value, frozen=True, kw_only=True):
     repository: str
     #: The branch of releases; ``None``: the event does not include it.
     default_branch: str | None = None
-    #: At a code host that reports several changes in one delivery.
+    #: What else the delivery says, at a code host that reports several changes in one delivery.
     also: "tuple[Reading, ...]" = ()
 
 
-# Unknown fields are skipped. The structs cannot take part in reference cycles, so that the garbage collector need not
-# track thousands of them.
+# The fields have the code host's spelling, and unknown fields are skipped. The structs cannot take part in reference
+# cycles, so the garbage collector need not track thousands of them.
 
 
 _TRUE: Final = msgspec.Raw(b"true")
@@ -122,7 +122,7 @@ _HASH: Final = re.compile(rb'"([0-9a-f]{40}(?:[0-9a-f]{24})?)"')
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 _NAMES: Final = msgspec.json.Decoder(list[str])
-#: In bytes: the limit for decoding a list at once.
+#: The maximum length of a list that is decoded at once, in bytes.
 _LIST: Final = 16 * 1024
 
 
@@ -258,6 +258,7 @@ def _names(text: bytes) -> Iterable[str] | Iterable[bytes]:
         try:
             return _NAMES.decode(text)
         except msgspec.MsgspecError:
+            # An unspecified field cannot be invalid.
             pass
     # One by one: as a list, millions of short paths would take many times the size of the body.
     return (found[0] for found in _STRING.finditer(text))

@@ -22,7 +22,7 @@ class Setup:
     where: str
     url_field: str = "Payload URL"
     secret_field: str = "Secret"  # noqa: S105  # the name of a form's field
-    #: ``None``: the code host offers no choice.
+    #: The content type to choose there; ``None``: the code host offers no choice.
     content_type: str | None = "application/json"
     events: tuple[str, ...] = field(converter=tuple)
     said: str = "pushes and releases"
@@ -45,7 +45,7 @@ class Provider:
     #: Writes an event as the code host would send it: for histories, samples and tests.
     write: Writer
     setup: Setup
-    #: In the OpenAPI document.
+    #: The id of the operation that connects a repository, in the OpenAPI document.
     operation_id: str
     #: The address of the public code host's API; empty: no such host exists.
     api_url: str = ""

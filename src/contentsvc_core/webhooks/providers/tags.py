@@ -9,6 +9,7 @@ _VERSION: Final = re.compile(
     r"(?:[-_.+]?[A-Za-z][0-9A-Za-z]{0,40}(?:[-_.+][0-9A-Za-z]{1,40}){0,5})?",
     re.ASCII,
 )
+#: Suffix of a pre-release version (PEP 440, Semantic Versioning).
 _PRERELEASE: Final = re.compile(
     r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
     r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"

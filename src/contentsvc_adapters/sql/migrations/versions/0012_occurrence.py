@@ -1,7 +1,7 @@
 """Posts: the time of their events, the push that they report, and the pushes that releases contain.
 
-Existing posts get the time that public changelogs have shown, and their pushes, so that the next release contains them.
-Existing releases contain nothing.
+Existing posts get their first publication or creation time, where public changelogs have shown them. Their pushes are
+filled in, so that the next release contains them. Existing releases contain nothing.
 """
 
 from typing import Final
