@@ -267,6 +267,7 @@ def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
         ("POST", "/v1/posts"): 60,
         ("POST", "/v1/posts/bulk"): 12,
         ("POST", "/v1/posts/{postId}/versions/{number}/restore"): 60,
+        ("POST", "/v1/webhook-logs/replay"): 60,
         ("POST", "/v1/integrations/{integrationId}/rotate-secret"): 20,
     }
     for each in SHARED_RATES:

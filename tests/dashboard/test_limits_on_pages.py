@@ -12,6 +12,8 @@ from contentsvc_core.access.rates import (
     CREATING_ENDPOINTS,
     ISSUING_KEYS,
     PREVIEWING,
+    REPLAYING,
+    ROTATING,
     SEARCHING,
     TESTING_ENDPOINTS,
     Bucket,
@@ -109,3 +111,28 @@ async def test_a_test_message_counts_in_one_bucket_on_pages_and_in_v1(
 
     assert refused.status == 429
     assert (await acme("POST", f"/v1/webhook-endpoints/{endpoint_id}/test")).status_code == 429
+
+
+async def test_a_batch_of_a_replay_counts_in_one_bucket_on_pages_and_in_v1(
+    world: ApiWorld, acme: Caller, browsing: Browsing
+) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    await used_up(world, acme, REPLAYING)
+    path = "/dashboard/integrations/logs/replay"
+    page = await browsing.open(f"{path}?outcome=processed")
+
+    assert (await acme("POST", "/v1/webhook-logs/replay", {"requestId": "r-1"})).status_code == 202
+    assert (await browsing.send(page.form(path))).status == 429
+    assert (await acme("POST", "/v1/webhook-logs/replay", {"requestId": "r-1"})).status_code == 429
+
+
+async def test_a_rotation_counts_in_one_bucket_on_pages_and_in_v1(
+    world: ApiWorld, acme: Caller, browsing: Browsing
+) -> None:
+    id_ = acme.connection.integration.id
+    await used_up(world, acme, ROTATING)
+    page = await browsing.open(f"/dashboard/integrations/{id_}")
+
+    assert (await acme("POST", f"/v1/integrations/{id_}/rotate-secret")).status_code == 200
+    assert (await browsing.send(page.form(f"/dashboard/integrations/{id_}/rotate"))).status == 429
+    assert (await acme("POST", f"/v1/integrations/{id_}/rotate-secret")).status_code == 429

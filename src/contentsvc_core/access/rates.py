@@ -59,6 +59,8 @@ CHANGING_SEVERAL: Final = Rate(method="POST", template="/v1/posts/bulk", limit=1
 RESTORING: Final = Rate(
     method="POST", template="/v1/posts/{postId}/versions/{number}/restore", limit=60, is_shared=True
 )
+#: Each of these requests replays 25 deliveries, and each delivery may start as many runs as there are triggers.
+REPLAYING: Final = Rate(method="POST", template="/v1/webhook-logs/replay", limit=60, is_shared=True)
 #: Each rotation calls the code host. Secrets are rotated a few times a year.
 ROTATING: Final = Rate(
     method="POST", template="/v1/integrations/{integrationId}/rotate-secret", limit=20, is_shared=True
@@ -66,7 +68,7 @@ ROTATING: Final = Rate(
 #: Limits that the specification does not name, by organization.
 SHARED_RATES: Final = (
     *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
-    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, ROTATING),
+    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, REPLAYING, ROTATING),
 )
 #: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)

@@ -6,10 +6,12 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from msgspec import ValidationError, convert
 
+from contentsvc_core.access.rates import REPLAYING
 from contentsvc_core.lists.parameters import listed
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.replay_many import BATCH, COUNTED, ReplayDeliveries
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.log_filters import LogFilters, read_log_filters
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.session import ROOT, change, visit
@@ -19,6 +21,8 @@ _PATH: Final = f"{ROOT}/integrations/logs/replay"
 
 
 def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    counting = Counting(dashboard)
+
     @get(_PATH, name="dashboard_replay")
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
@@ -46,6 +50,7 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if fault is not None:
             raise Refused(400, {"error": fault})
         command = _command(filters, form.text("request"), form.text("cursor"))
+        await counting.admit(session, REPLAYING)
         batch = _accepted(await dashboard.app.bulk_replayer.replay(session.organization_id, command))
         before = [form.text(name) for name in ("done", "refused", "runs")]
         done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
