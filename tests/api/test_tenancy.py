@@ -18,6 +18,7 @@ from contentsvc_core import Scope
 _PARAMETER = re.compile(r"\{[^}]+\}")
 #: A body that each operation with one would take, were the thing there.
 BODIES: dict[str, Any] = {
+    "/v1/integrations/{integrationId}": {"enabled": True},
     "/v1/posts/{postId}": {"title": "Mine now"},
     "/v1/brand-identities/{brandIdentityId}": {"name": "Mine now"},
     "/v1/schedules/{scheduleId}": {"enabled": False},
