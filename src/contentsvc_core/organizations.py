@@ -12,6 +12,10 @@ from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import DEFAULT_ZONE
 
+#: How long deliveries that are signed with the previous webhook secret are also accepted: by default, and at most, in
+#: hours. A month is enough to change webhooks that were created by hand.
+OVERLAP_HOURS: Final = 24
+MAX_OVERLAP_HOURS: Final = 24 * 30
 #: The plans' retention periods, in days (specification 8.2).
 RETENTION_DAYS: Final = (7, 30)
 

@@ -9,6 +9,7 @@ from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import accepted, with_app
 from contentsvc_core.application import Application
+from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
@@ -23,8 +24,8 @@ CALLING: Final = "waiting for the code host"
 @click.argument("integration_id", shell_complete=integration_ids)
 @click.option(
     "--overlap-hours",
-    type=click.IntRange(0, 24 * 30),
-    default=24,
+    type=click.IntRange(0, MAX_OVERLAP_HOURS),
+    default=OVERLAP_HOURS,
     show_default=True,
     help="How long deliveries signed with the old secret are also accepted; 0 stops at once.",
 )

@@ -152,7 +152,8 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
 
     def choose_remotely(api: "Api") -> tuple[str, Sequence[tuple[str, str]], int]:
         total = api.get("/v1/posts", limit=1, **filters)["pagination"]["totalItems"]
-        return "", [(each["id"], each["title"]) for each in api.list("/v1/posts", "posts", MAX_BULK, **filters)], total
+        posts = api.list("/v1/posts", "posts", MAX_BULK, **filters)
+        return "", [(post["id"], post["title"]) for post in posts], total
 
     owner, posts, total = with_app(choose, remote=choose_remotely)
     names = dict(posts)
@@ -170,7 +171,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
 
     def work_remotely(api: "Api") -> dict[str, Any]:
         changed = api.send("POST", "/v1/posts/bulk", {"action": action, "ids": list(names)})
-        failed = [{**each, "title": names[each["id"]]} for each in changed["failed"]]
+        failed = [{**failure, "title": names[failure["id"]]} for failure in changed["failed"]]
         return {**changed, "failed": failed, "remaining": total - len(posts)}
 
     done: dict[str, Any] = {"action": action, "done": [], "failed": [], "remaining": 0}
@@ -219,9 +220,9 @@ def search_posts(
 
     def remote(api: "Api") -> list[dict[str, Any]]:
         filters = {"status": status, "contentType": content_type, "since": since}
-        found = api.list("/v1/posts", "posts", limit + 1, query=" ".join(words), **filters)
-        warn(Hits(found=(), has_more=len(found) > limit, behind=0))
-        return [post_hit_body(each, post_search.terms) for each in found[:limit]]
+        posts = api.list("/v1/posts", "posts", limit + 1, query=" ".join(words), **filters)
+        warn(Hits(found=(), has_more=len(posts) > limit, behind=0))
+        return [post_hit_body(post, post_search.terms) for post in posts[:limit]]
 
     columns = ("createdAt", "id", "contentType", "status", "title")
     show_hits(organization, rows, columns, as_json=as_json, remote=remote)

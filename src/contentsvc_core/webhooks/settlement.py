@@ -212,7 +212,7 @@ def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[
     triggers = hook.started_by(event.type)
     if hook.is_plain and not (isinstance(event, Push) and event.off_default):
         return triggers, ""
-    # One effort for all triggers: each may have 20 patterns, and a push has 64 KiB of paths.
+    # One effort for all triggers: each may have 20 patterns, and a push may have 256 KiB of paths.
     effort = Effort()
     left_out = {trigger.id: left for trigger in triggers if (left := trigger.why_left_out(event, effort)) is not None}
     matched = [trigger for trigger in triggers if trigger.id not in left_out]

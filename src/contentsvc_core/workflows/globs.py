@@ -148,7 +148,7 @@ class Globs:
         object.__setattr__(self, "_compiled", compiled)
 
     def matches(self, text: str, effort: Effort | None = None) -> bool:
-        """Check whether the patterns let a text through. ``effort`` is reduced."""
+        """Check whether the patterns let a text through. The work is subtracted from ``effort``."""
         # From the end: the first one found decides.
         for includes, glob in reversed(self._compiled):
             if glob.matches(text, effort):

@@ -13,7 +13,7 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS, Integration, Repository
 from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
@@ -66,7 +66,7 @@ class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 class WebhookSecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
     """How long deliveries signed with the previous secret are also accepted, in hours; 0 stops at once."""
 
-    overlap_hours: Annotated[int, Meta(ge=0, le=24 * 30)] = 24
+    overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP_HOURS)] = OVERLAP_HOURS
 
 
 def integration_routes(
