@@ -2,17 +2,19 @@
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import attrs
 from attrs import field, frozen
 from sqlalchemy.engine import make_url
 
-from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http import settings_checks as checks
 from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, api_variable, variable
+
+if TYPE_CHECKING:
+    from contentsvc_core.webhooks.providers.provider import Provider
 
 __all__ = [
     "ENV_PREFIX",
@@ -25,13 +27,15 @@ __all__ = [
     "variable",
 ]
 
-_API_URLS: Final = "api_urls"
-_API_VARIABLES: Final = {provider.slug: api_variable(provider.slug) for provider in PROVIDERS}
+_API_URLS: Final = "_api_urls"
+_API_SUFFIX: Final = api_variable("").removeprefix(ENV_PREFIX)
 _VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
 
 
-def _with_public_apis(urls: Mapping[str, str]) -> Mapping[str, str]:
-    return {provider.slug: urls.get(provider.slug, provider.api_url).rstrip("/") for provider in PROVIDERS}
+def _providers() -> "Sequence[Provider]":
+    from contentsvc_core.webhooks.providers import PROVIDERS  # noqa: PLC0415  # most commands call no code host
+
+    return PROVIDERS
 
 
 @final
@@ -45,10 +49,10 @@ class Settings:
     base_url: str = field(
         default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
     )
-    #: The addresses of the code hosts' APIs by the providers' slugs, each in a variable of its own
-    #: (:func:`api_variable`); empty: repositories and webhooks are entered by hand.
-    api_urls: Mapping[str, str] = field(
-        factory=dict[str, str], converter=_with_public_apis, validator=checks.api_urls, hash=False
+    #: The addresses that replace those of the providers' public APIs, each in a variable of its own
+    #: (:func:`api_variable`).
+    _api_urls: Mapping[str, str] = field(
+        alias="api_urls", factory=dict[str, str], validator=checks.api_urls, hash=False
     )
     #: The encryption keys of stored secrets: Fernet keys or long secrets, separated by commas, newest first. Empty with
     #: SQLite: a key file beside the database, created if missing. PostgreSQL requires a key.
@@ -133,6 +137,13 @@ class Settings:
         query = {"sslmode" if name == "ssl" else name: value for name, value in url.query.items()}
         return url.set(drivername="postgresql", query=query).render_as_string(hide_password=False)
 
+    @property
+    def api_urls(self) -> Mapping[str, str]:
+        """Return the addresses of the code hosts' APIs by provider; empty: webhooks are entered by hand."""
+        return {
+            provider.slug: self._api_urls.get(provider.slug, provider.api_url).rstrip("/") for provider in _providers()
+        }
+
     def masked(self) -> dict[str, object]:
         """Return all settings by environment variable, with secrets masked."""
         shown: dict[str, object] = {
@@ -188,7 +199,7 @@ class Examined:
 
 def examine_settings() -> Examined:
     """Read the settings from the environment, and find all faults."""
-    known = [*_variables()]
+    known = [*_variables(), *_api_variables().values()]
     faults: dict[str, str] = {}
     unusable: set[str] = set()
     while True:
@@ -225,18 +236,24 @@ def _read(*, without: Collection[str]) -> Settings:
         for attribute in attrs.fields(Settings)
         if variable(attribute.name) in values
     }
-    return Settings(**plain, api_urls={slug: values[name] for slug, name in _API_VARIABLES.items() if name in values})
+    return Settings(**plain, api_urls=_given_apis(without))
+
+
+def _given_apis(without: Collection[str]) -> dict[str, str]:
+    named = {name for name in os.environ if name.startswith(ENV_PREFIX)}.difference(without)
+    if not any(name.endswith(_API_SUFFIX) for name in named):
+        return {}
+    return {slug: os.environ[name] for slug, name in _api_variables().items() if name in named}
+
+
+def _api_variables() -> dict[str, str]:
+    return {provider.slug: api_variable(provider.slug) for provider in _providers()}
 
 
 def _variables() -> dict[str, object]:
-    named: dict[str, object] = {}
-    for attribute in attrs.fields(Settings):
-        named |= (
-            dict.fromkeys(_API_VARIABLES.values(), str)
-            if attribute.name == _API_URLS
-            else {variable(attribute.name): attribute.type}
-        )
-    return named
+    return {
+        variable(attribute.name): attribute.type for attribute in attrs.fields(Settings) if attribute.name != _API_URLS
+    }
 
 
 def _number(name: str) -> int:

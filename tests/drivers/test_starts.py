@@ -23,7 +23,20 @@ _FOR_DATA: Final = _FOR_HELP | {
     *("contentsvc_core", "contentsvc_adapters", "contentsvc_http"),
 }
 #: Expensive modules that these commands do not need.
-_NOT_FOR_DATA: Final = ("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "contentsvc_http.server", "contentsvc_mcp")
+_NOT_FOR_DATA: Final = (
+    *("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "contentsvc_http.server", "contentsvc_mcp"),
+    # The protocol of all stores imports the types of all ports.
+    "contentsvc_core.ports.stores",
+)
+#: Modules that a list of organizations does not need: each costs a part of a bare start.
+_NOT_FOR_ORGANIZATIONS: Final = (
+    *(
+        "contentsvc_core.webhooks.providers",
+        "contentsvc_core.workflows.triggers",
+        "contentsvc_core.workflows.schedules",
+    ),
+    "contentsvc_core.journal",
+)
 
 
 def imported(*command: str, installation: Installation) -> set[str]:
@@ -66,9 +79,17 @@ def test_a_list_imports_neither_an_object_mapper_nor_a_framework(acme: Installat
     found = imported(COMMAND, "organization", "list", installation=acme) - always
 
     assert {name for name in found if name.partition(".")[0] not in _FOR_DATA} == set()
-    assert {name for name in found if name.startswith(_NOT_FOR_DATA)} == set()
+    assert {name for name in found if name.startswith((*_NOT_FOR_DATA, *_NOT_FOR_ORGANIZATIONS))} == set()
     # Only commands that change data need use cases.
     assert {name for name in found if name.startswith("contentsvc_core.usecases.")} == set()
+
+
+@pytest.mark.slow("starts the command")
+@pytest.mark.parametrize("name", ["log", "post"])
+def test_a_list_of_another_kind_imports_no_use_case(acme: Installation, always: set[str], name: str) -> None:
+    found = imported(COMMAND, name, "list", installation=acme) - always
+
+    assert {name for name in found if name.startswith((*_NOT_FOR_DATA, "contentsvc_core.usecases."))} == set()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

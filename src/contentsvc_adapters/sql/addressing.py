@@ -8,8 +8,6 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import post_paths, posts
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.facets import facets_of
-from contentsvc_core.content.public.paths import post_paths as paths_for
 
 UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
 UNFACETED: Final = posts.c.facets.is_(None)
@@ -24,6 +22,8 @@ def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -
 
     A post keeps its earlier paths, so that old links redirect.
     """
+    from contentsvc_core.content.public.facets import facets_of  # noqa: PLC0415  # a list of posts needs none of it
+
     published = [post for post in changed if post.published_at is not None]
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
     for owner in sorted({post.organization_id for post in published}):
@@ -40,6 +40,8 @@ def forget(connection: Connection, post_id: str) -> None:
 
 
 def _path(connection: Connection, post: Post) -> str:
+    from contentsvc_core.content.public.paths import post_paths as paths_for  # noqa: PLC0415  # as above
+
     for path in paths_for(post):
         holder = connection.scalar(_HOLDER, {"owner": post.organization_id, "path": path})
         if holder is None:

@@ -3,7 +3,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Connection, Select, Update, and_, delete, insert, select, union_all, update
@@ -31,8 +31,10 @@ from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization, Removed
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
+
+if TYPE_CHECKING:
+    from contentsvc_core.ports import SecretSealer
 
 _FIRST_VERSION: Final = 1
 
@@ -43,7 +45,7 @@ class _Taken(Exception):
 
 @final
 class SqlDirectory(SqlTriggers):
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+    def __init__(self, database: Database, sealer: "SecretSealer") -> None:
         super().__init__(database)
         self._sealer = sealer
         every = select(organizations, organizations.c.id.label("organization_id"))
@@ -88,7 +90,7 @@ class SqlDirectory(SqlTriggers):
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
         from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list needs none of it
-        from contentsvc_adapters.sql.triggers import move_windows  # noqa: PLC0415  # as above
+        from contentsvc_adapters.sql.trigger_statements import move_windows  # noqa: PLC0415  # as above
 
         mine = update(organizations).where(organizations.c.id == organization_id)
         setting = mine.values(time_zone=zone.key, version=organizations.c.version + 1)

@@ -1,24 +1,16 @@
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any
 from zoneinfo import ZoneInfo
 
-import attrs
 import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.content.house_style import HouseStyle, style_body
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Lookback
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.filters import options_from_json, options_to_json
-from contentsvc_core.workflows.schedules import Schedule
-from contentsvc_core.workflows.slots import cron_body, cron_of
-from contentsvc_core.workflows.triggers import Trigger
 
 
 def organization_of(row: AnyRow) -> Organization:
@@ -70,41 +62,12 @@ def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
     )
 
 
-def _ms(at: datetime | None) -> int | None:
+def optional_ms(at: datetime | None) -> int | None:
     return None if at is None else to_ms(at)
 
 
-def _at(ms: int | None) -> datetime | None:
+def optional_time(ms: int | None) -> datetime | None:
     return None if ms is None else from_ms(ms)
-
-
-#: The fields that have another form in their columns, with the functions that store and read them.
-_FORMS: Final[Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
-    "repository_ids": (json_of, msgspec.json.decode),
-    "event_types": (json_of, msgspec.json.decode),
-    "output_type": (attrgetter("value"), ContentType),
-    "lookback": (attrgetter("value"), Lookback),
-    "house_style": (style_column, style_of),
-    "options": (options_to_json, options_from_json),
-    "cron": (lambda cron: json_of(cron_body(cron)), lambda stored: cron_of(msgspec.json.decode(stored))),
-    "created_at": (to_ms, from_ms),
-    "updated_at": (to_ms, from_ms),
-    "due_at": (_ms, _at),
-    "since": (_ms, _at),
-    "last_slot": (_ms, _at),
-}
-_Stored = TypeVar("_Stored", Trigger, Schedule)
-
-
-def row_of(found: Trigger | Schedule) -> dict[str, Any]:
-    row = {each.name: getattr(found, each.name) for each in attrs.fields(type(found)) if each.init}
-    return {name: _FORMS[name][0](value) if name in _FORMS else value for name, value in row.items()}
-
-
-def read_row(kind: type[_Stored], row: AnyRow) -> _Stored:
-    values: dict[str, Any] = {each.name: getattr(row, each.name) for each in attrs.fields(kind) if each.init}
-    values |= {name: _FORMS[name][1](value) for name, value in values.items() if name in _FORMS}
-    return kind(**values)
 
 
 def key_row(key: ApiKey) -> dict[str, Any]:
@@ -117,9 +80,9 @@ def key_row(key: ApiKey) -> dict[str, Any]:
         "may_issue": Scope.ADMIN in key.scopes,
         "created_at": to_ms(key.created_at),
         "issued_by": key.issued_by,
-        "expires_at": _ms(key.expires_at),
-        "revoked_at": _ms(key.revoked_at),
-        "last_used_at": _ms(key.last_used_at),
+        "expires_at": optional_ms(key.expires_at),
+        "revoked_at": optional_ms(key.revoked_at),
+        "last_used_at": optional_ms(key.last_used_at),
     }
 
 
@@ -132,9 +95,9 @@ def key_of(row: AnyRow) -> ApiKey:
         scopes=(*map(Scope, msgspec.json.decode(row.scopes)), *([Scope.ADMIN] if row.may_issue else [])),
         created_at=from_ms(row.created_at),
         issued_by=row.issued_by,
-        expires_at=_at(row.expires_at),
-        revoked_at=_at(row.revoked_at),
-        last_used_at=_at(row.last_used_at),
+        expires_at=optional_time(row.expires_at),
+        revoked_at=optional_time(row.revoked_at),
+        last_used_at=optional_time(row.last_used_at),
     )
 
 

@@ -9,7 +9,7 @@ from attrs import frozen
 from sqlalchemy import Column, Connection, Select, bindparam, select
 from sqlalchemy.sql.elements import ColumnElement
 
-from contentsvc_adapters.sql import directory_rows
+from contentsvc_adapters.sql.automation_rows import read_row
 from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address
@@ -136,5 +136,5 @@ def _enabled(
     read: dict[str, list[Trigger]] = {organization_id: [] for organization_id in organization_ids}
     if organization_ids:
         for row in connection.execute(_TRIGGERS, {"organizations": organization_ids}):
-            read[row.organization_id].append(directory_rows.read_row(Trigger, row))
+            read[row.organization_id].append(read_row(Trigger, row))
     return enabled | {organization_id: tuple(each) for organization_id, each in read.items()}

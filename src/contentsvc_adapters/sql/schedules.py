@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, Table, Update, delete, exists, insert, select, tuple_, update
 
+from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.directory_rows import read_row, row_of
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
 from contentsvc_core.errors import Unstorable

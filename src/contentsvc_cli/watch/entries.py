@@ -13,17 +13,15 @@ from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, say, show
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.commands import read_command
 from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogOutcome, LogStatus, log_body
 from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.diagnoses import Explained
-from contentsvc_core.usecases.replay_many import ReplayDeliveries, ReplayedBatch
-from contentsvc_core.webhooks.diagnosis import command_of
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
+    from contentsvc_core.usecases.diagnoses import Explained
+    from contentsvc_core.usecases.replay_many import ReplayDeliveries, ReplayedBatch
 
 
 @click.command("show")
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 def show_log(log_id: str, *, as_json: bool) -> None:
     """Show a log entry, its cause and how to fix it."""
 
-    async def work(app: Application) -> tuple[LogEntry, Explained]:
+    async def work(app: Application) -> "tuple[LogEntry, Explained]":
         for owner in await _owners(app, log_id):
             entry = await app.stores.journal.entry(owner, log_id)
             if entry is not None:
@@ -46,7 +44,9 @@ def show_log(log_id: str, *, as_json: bool) -> None:
     show(with_app(shown, remote=lambda api: api.get(f"/v1/webhook-logs/{part(log_id)}")["log"]), as_json=as_json)
 
 
-def _explained(entry: LogEntry, explained: Explained) -> dict[str, Any]:
+def _explained(entry: LogEntry, explained: "Explained") -> dict[str, Any]:
+    from contentsvc_core.webhooks.diagnosis import command_of  # noqa: PLC0415  # this command alone
+
     diagnosis, similar = explained.diagnosis, explained.similar
     return {
         **log_body(entry),
@@ -66,7 +66,9 @@ def _explained(entry: LogEntry, explained: Explained) -> dict[str, Any]:
     }
 
 
-def _lines(entry: LogEntry, explained: Explained) -> Mapping[str, object]:
+def _lines(entry: LogEntry, explained: "Explained") -> Mapping[str, object]:
+    from contentsvc_core.webhooks.diagnosis import command_of  # noqa: PLC0415  # this command alone
+
     diagnosis, similar, received = explained.diagnosis, explained.similar, entry.received
     lines: dict[str, object] = {
         "id": entry.id,
@@ -147,7 +149,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
             counted = accepted(await app.bulk_replayer.count(owner, command))
             return {"replayable": counted.replayable, "notKept": counted.not_kept, "more": counted.is_more}
 
-        async def batch(part: ReplayDeliveries) -> dict[str, Any]:
+        async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
             return _batch_body(accepted(await app.bulk_replayer.replay(owner, part)))
 
         return await _replay_all(batch, command)
@@ -157,7 +159,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
             message = "--dry-run of a filter works on the machine of the service"
             raise click.UsageError(message)
 
-        async def batch(part: ReplayDeliveries) -> dict[str, Any]:
+        async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
             body: dict[str, Any] = api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
             return body
 
@@ -169,7 +171,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
         raise SystemExit(1)
 
 
-def _batch_body(batch: ReplayedBatch) -> dict[str, Any]:
+def _batch_body(batch: "ReplayedBatch") -> dict[str, Any]:
     from contentsvc_http.v1.schemas_webhook_logs import ReplayedBatchShape  # noqa: PLC0415  # this command alone
 
     body: dict[str, Any] = to_builtins(ReplayedBatchShape.of(batch))
@@ -177,7 +179,7 @@ def _batch_body(batch: ReplayedBatch) -> dict[str, Any]:
 
 
 async def _replay_all(
-    replay_batch: Callable[[ReplayDeliveries], Awaitable[dict[str, Any]]], command: ReplayDeliveries
+    replay_batch: "Callable[[ReplayDeliveries], Awaitable[dict[str, Any]]]", command: "ReplayDeliveries"
 ) -> dict[str, Any]:
     click.echo(f"request {command.request_id}", err=True)
     cursor: str | None = None
@@ -195,7 +197,10 @@ async def _replay_all(
             return {"requestId": command.request_id, **counts}
 
 
-def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> ReplayDeliveries:
+def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> "ReplayDeliveries":
+    from contentsvc_core.commands import read_command  # noqa: PLC0415  # this command alone
+    from contentsvc_core.usecases.replay_many import ReplayDeliveries  # noqa: PLC0415  # as above
+
     filters: dict[str, object] = {
         "request_id": request_id,
         "outcomes": list(options["outcomes"]),

@@ -77,8 +77,8 @@ class Posted:
 def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
     url = f"{links.subscribe}/confirm?token={token}"
     name = changelog.title
-    ask = f"Somebody, probably you, asked to get new posts of {name} at this address."
-    ignore = "If it was not you, ignore this mail: the link ends after 24 hours, and the address is deleted."
+    ask = f"This address was entered to get new posts of {name} by mail."
+    ignore = "If you did not enter it, ignore this mail: the link ends after 24 hours, and the address is deleted."
     body = f'<p>{escape(ask)}</p><p><a href="{escape(url)}">Confirm the subscription</a></p>'
     subject = one_line(f"Confirm your subscription to {name}", _SUBJECT)
     return Letter(

@@ -7,22 +7,22 @@ from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.offload import shares as usual_shares
 from contentsvc_core.application import Application, no_hosts, nothing
-from contentsvc_core.ports import Clock, CodeHost, IdSource, Shares, Stores
 from contentsvc_http.settings import Settings
 
 if TYPE_CHECKING:
     from contentsvc_core.content.site_addresses import SiteHost
+    from contentsvc_core.ports import Clock, CodeHost, IdSource, Shares, Stores
 
 
 def compose(
     settings: Settings,
-    stores: Stores,
+    stores: "Stores",
     *,
-    clock: Clock | None = None,
-    ids: IdSource | None = None,
-    hosts: Callable[[str], Awaitable[CodeHost | None]] = no_hosts,
+    clock: "Clock | None" = None,
+    ids: "IdSource | None" = None,
+    hosts: "Callable[[str], Awaitable[CodeHost | None]]" = no_hosts,
     notify: Callable[[], None] = nothing,
-    shares: Shares | None = None,
+    shares: "Shares | None" = None,
 ) -> Application:
     """Return the use cases. ``notify`` is called after a run was stored."""
     return Application(

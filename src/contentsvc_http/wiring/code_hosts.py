@@ -1,6 +1,6 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -15,12 +15,12 @@ _CLIENTS: Final = "contentsvc_adapters.codehosts.clients"
 class CodeHosts:
     """Returns the code host of a provider; the first call loads the HTTP client."""
 
-    def __init__(self, api_urls: Mapping[str, str]) -> None:
-        self._api_urls = api_urls
+    def __init__(self, settings: "Settings") -> None:
+        self._settings = settings
         self._opened: dict[str, HostClient] = {}
 
     async def __call__(self, provider: str) -> "HostClient | None":
-        api_url = self._api_urls.get(provider)
+        api_url = self._settings.api_urls.get(provider)
         if not api_url:
             return None
         # In a thread, so that deliveries do not wait for the import.
@@ -34,7 +34,7 @@ class CodeHosts:
 
 @contextlib.asynccontextmanager
 async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
-    hosts = CodeHosts(settings.api_urls)
+    hosts = CodeHosts(settings)
     try:
         yield hosts
     finally:

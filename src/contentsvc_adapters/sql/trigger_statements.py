@@ -1,0 +1,123 @@
+"""The transactions of triggers. A module of its own: a command that lists organizations imports none of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Connection, insert, select, update
+
+from contentsvc_adapters.sql.automation_rows import read_row, row_of
+from contentsvc_adapters.sql.brand_checks import unknown_brand
+from contentsvc_adapters.sql.configuration import change_configuration
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.schedules import fire, read_due
+from contentsvc_adapters.sql.schema import triggers
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.workflows.schedules import DueSchedule, Firing
+from contentsvc_core.workflows.triggers import (
+    MAX_TRIGGERS,
+    Trigger,
+    TriggerChange,
+    change_trigger,
+    moved_window,
+    refuse_trigger,
+)
+
+
+class _Refused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
+async def add(database: Database, trigger: Trigger, *, checks_brand: bool, at_most: int | None) -> Trigger | Refusal:
+    """Add a trigger; ``at_most`` is the maximum number of an organization's triggers, ``None`` the usual one."""
+    number = MAX_TRIGGERS if at_most is None else at_most
+    try:
+        await change_configuration(
+            database, trigger.organization_id, partial(_add, trigger, checks_brand=checks_brand, at_most=number)
+        )
+    except _Refused as exc:
+        return exc.refusal
+    return trigger
+
+
+def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_most: int) -> bool:
+    standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id)).first()
+    if standing is not None:
+        if read_trigger(standing) != trigger:
+            message = f"'{trigger.id}' is the id of another one"
+            raise Unstorable(message)
+        return False
+    refused = refuse_trigger(all_triggers(connection, trigger.organization_id), trigger, at_most=at_most)
+    if refused is None and checks_brand:
+        refused = unknown_brand(connection, trigger.organization_id, trigger.brand_identity_id)
+    if refused is not None:
+        raise _Refused(refused)
+    connection.execute(insert(triggers), row_of(trigger))
+    return True
+
+
+async def change(
+    database: Database, organization_id: str, trigger_id: str, changes: TriggerChange, *, checks_brand: bool
+) -> Trigger | Refusal:
+    answer: list[Trigger | Refusal] = []
+
+    def run(connection: Connection) -> bool:
+        changed = change_trigger(all_triggers(connection, organization_id), trigger_id, changes)
+        answer[:] = [changed]
+        if isinstance(changed, Refusal):
+            return False
+        unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
+        if checks_brand and unknown is not None:
+            answer[:] = [unknown]
+            return False
+        changing = update(triggers).where(is_trigger(organization_id, trigger_id))
+        return connection.execute(changing.values(row_of(changed))).rowcount > 0
+
+    await change_configuration(database, organization_id, run)
+    return answer[0]
+
+
+async def read_due_triggers(
+    database: Database, now: datetime, *, limit: int, after: DueSchedule | None
+) -> Sequence[DueSchedule]:
+    return await database.read(partial(read_due, triggers, now, limit=limit, after=after))
+
+
+async def fire_trigger(database: Database, firing: Firing) -> bool:
+    run = firing.run
+    moved = (
+        update(triggers)
+        .where(
+            is_trigger(run.organization_id, firing.schedule_id),
+            triggers.c.enabled,
+            triggers.c.due_at == to_ms(firing.due_at),
+        )
+        .values(due_at=to_ms(firing.next_due_at), since=to_ms(firing.slot))
+    )
+    return await database.write(partial(fire, database.dialect, moved, run))
+
+
+def move_windows(connection: Connection, organization_id: str, now: datetime, zone: ZoneInfo) -> None:
+    """Store the ends of an organization's windows in another time zone; the organization's row is locked."""
+    for trigger in all_triggers(connection, organization_id):
+        changing = update(triggers).where(is_trigger(organization_id, trigger.id))
+        connection.execute(changing.values(row_of(moved_window(trigger, now, zone))))
+
+
+def is_trigger(organization_id: str, trigger_id: str) -> ColumnElement[bool]:
+    return (triggers.c.organization_id == organization_id) & (triggers.c.id == trigger_id)
+
+
+def read_trigger(row: AnyRow) -> Trigger:
+    return read_row(Trigger, row)
+
+
+def all_triggers(connection: Connection, organization_id: str) -> list[Trigger]:
+    mine = select(triggers).where(triggers.c.organization_id == organization_id)
+    return [read_trigger(row) for row in connection.execute(mine.order_by(triggers.c.created_at, triggers.c.id))]
