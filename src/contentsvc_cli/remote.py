@@ -24,6 +24,9 @@ _PATIENCE_S: Final = 30.0
 #: Items of a page: the most that ``/v1`` returns.
 _PAGE: Final = 100
 _LONGEST: Final = 300
+#: The most bytes of an answer, decompressed: eight times the longest page of the log.
+MAX_ANSWER: Final = 64 * 1024 * 1024
+_PIECE: Final = 64 * 1024
 #: Methods that have the same effect if they are sent twice.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE"})
 _BUSY: Final = frozenset({429, 502, 503, 504})
@@ -97,7 +100,7 @@ class Api:
             again = attempt < _ATTEMPTS
             pause = _PAUSE_S * 2 ** (attempt - 1)
             try:
-                answer = self._client.request(method, path, **arguments)
+                answer = self._answer(method, path, arguments)
             except httpx.TransportError as exc:
                 if again and (method in _REPEATABLE or isinstance(exc, httpx.ConnectError)):
                     time.sleep(pause)
@@ -110,6 +113,22 @@ class Api:
                     continue
             return self._read(answer, method)
         raise AssertionError
+
+    def _answer(self, method: str, path: str, arguments: Mapping[str, Any]) -> httpx.Response:
+        """Return the whole answer, of at most :data:`MAX_ANSWER` bytes."""
+        with self._client.stream(method, path, **arguments) as answer:
+            body = bytearray()
+            for piece in answer.iter_bytes(_PIECE):
+                body += piece
+                if len(body) > MAX_ANSWER:
+                    raise self._too_long()
+        # The pieces are decompressed already.
+        headers = [(name, value) for name, value in answer.headers.multi_items() if name != "content-encoding"]
+        return httpx.Response(answer.status_code, headers=headers, content=bytes(body))
+
+    def _too_long(self) -> click.ClickException:
+        fault = f"sends an answer of more than {MAX_ANSWER // 2**20} MiB: use a smaller --limit, or check the URL"
+        return click.ClickException(f"{self.url} {fault}")
 
     def _read(self, answer: httpx.Response, method: str) -> Any:  # noqa: ANN401  # JSON
         if answer.is_redirect:

@@ -142,7 +142,7 @@ class Application:
     def bulk_replayer(self) -> "BulkReplayer":
         from contentsvc_core.usecases.replay_many import BulkReplayer
 
-        return BulkReplayer(self.replayer, self.stores.read_model, self.clock)
+        return BulkReplayer(self.replayer, self.stores.read_model, self.clock, share=self.shares.lists)
 
     @cached_property
     def diagnoses(self) -> "Diagnoses":

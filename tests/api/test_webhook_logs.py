@@ -1,5 +1,6 @@
 """``/v1/webhook-logs`` over HTTP: the list, and processing a delivery once more."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ import pytest
 from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 
+from contentsvc_adapters.offload import LISTS_WAITING, PER_ORGANIZATION
 from contentsvc_core import Organization
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.testing import push_body, signed
@@ -266,3 +268,22 @@ async def test_a_filter_is_replayed_once_for_a_request(acme: Caller) -> None:
     assert done.json()["next"] is None
     wrong = await acme("POST", f"{PATH}/replay", {"requestId": "r-2", "integrationId": "no id"})
     assert (wrong.status_code, "integrationId" in wrong.text) == (400, True)
+
+
+async def test_a_bulk_replay_waits_for_a_place_of_its_organization(acme: Caller) -> None:
+    let_go = asyncio.Event()
+    held = [
+        asyncio.create_task(acme.world.shares.lists(acme.organization.id, let_go.wait)) for _ in range(PER_ORGANIZATION)
+    ]
+    await asyncio.sleep(0)
+    full = [
+        asyncio.create_task(acme.world.shares.lists(acme.organization.id, let_go.wait)) for _ in range(LISTS_WAITING)
+    ]
+    await asyncio.sleep(0)
+
+    refused = await acme("POST", f"{PATH}/replay", {"requestId": "r-1", "text": "lamp"})
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+    let_go.set()
+    await asyncio.gather(*held, *full)
+    assert (await acme("POST", f"{PATH}/replay", {"requestId": "r-1", "text": "lamp"})).status_code == 202

@@ -1,5 +1,7 @@
 """Commands on a server of another machine: over `/v1` of a real server, with an API key and without a database."""
 
+import contextlib
+import gzip
 import http.server
 import json
 import os
@@ -13,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.server_process import Installation, ServerProcess, serving
 
+from contentsvc_cli import remote
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
 
@@ -233,18 +236,21 @@ def test_a_server_that_cannot_be_used_is_named(
 class Scripted(http.server.BaseHTTPRequestHandler):
     """Answers each request with the next of a script."""
 
-    script: ClassVar[list[tuple[int, dict[str, str], str]]] = []
+    script: ClassVar[list[tuple[int, dict[str, str], str | bytes]]] = []
     seen: ClassVar[list[tuple[str, str, str | None]]] = []
 
     def _answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append((self.command, self.path, self.headers.get("Authorization")))
         status, headers, body = self.script.pop(0)
+        content = body.encode() if isinstance(body, str) else body
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body.encode())
+        # The command may close the connection before it has read everything.
+        with contextlib.suppress(OSError):
+            self.wfile.write(content)
 
     do_GET = do_POST = do_PATCH = _answer  # noqa: N815
 
@@ -316,6 +322,24 @@ def test_a_refusal_says_what_to_do(
     assert done.exit_code == code
     assert said in done.stderr
     assert "csk_x" not in done.output
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_an_answer_of_any_size_is_not_read(
+    scripted: tuple[type[Scripted], Any], monkeypatch: pytest.MonkeyPatch, *, is_compressed: bool
+) -> None:
+    server, run = scripted
+    monkeypatch.setattr(remote, "MAX_ANSWER", 1024 * 1024)
+    text = json.dumps({"posts": [], "filler": " " * 1024 * 1024})
+    body = gzip.compress(text.encode()) if is_compressed else text
+    headers = {"Content-Encoding": "gzip"} if is_compressed else NO_HEADERS
+    server.script = [(200, headers, body)]
+
+    done = run("post", "list")
+
+    assert done.exit_code == 1
+    assert "sends an answer of more than 1 MiB: use a smaller --limit, or check the URL" in done.stderr
+    assert len(server.seen) == 1
 
 
 def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> None:

@@ -285,24 +285,54 @@ async def test_a_refusal_that_cannot_be_logged_is_counted_by_the_next_row(world:
     assert entry.reason == "1 workflow run started; 3 earlier failures were not logged"
 
 
-async def test_so_many_refusals_are_logged_at_a_time_and_the_others_are_counted(world: World) -> None:
+async def test_so_many_refusals_of_one_organization_are_logged_at_a_time_and_the_others_are_counted(
+    world: World,
+) -> None:
     journal = Journal(world.stores.journal)
     receiver = Receiver(world.stores.deliveries, journal, world.clock, world.ids)
     late = [
         asyncio.create_task(receiver.refuse(push(world, delivery_id=f"d-{number}"), Fault.BODY_LATE, "late"))
         for number in range(20)
     ]
-    while sum(each.done() for each in late) < 12:
+    while sum(each.done() for each in late) < 16:
         await asyncio.sleep(0)
-    assert journal.appending == 8
+    assert journal.appending == 4
     journal.go.set()
     await asyncio.gather(*late)
 
     await receiver.receive(push(world))
 
     told, *logged = await entries(world)
-    assert told.reason == "1 workflow run started; 12 earlier failures were not logged"
-    assert [(each.title, each.status_code) for each in logged] == [("Webhook body timed out", 408)] * 8
+    assert told.reason == "1 workflow run started; 16 earlier failures were not logged"
+    assert [(each.title, each.status_code) for each in logged] == [("Webhook body timed out", 408)] * 4
+
+
+async def test_a_flood_of_refusals_at_one_address_hides_no_refusal_of_another_organization(world: World) -> None:
+    journal = Journal(world.stores.journal)
+    receiver = Receiver(world.stores.deliveries, journal, world.clock, world.ids)
+    other = await world.operator.create_organization("Other")
+    assert isinstance(other, Organization)
+    connection = await world.operator.connect(
+        other, full_name="other/boat", repository_id=77, provider="codehost", branch=None
+    )
+    assert isinstance(connection, Connection)
+    at = evolve(world.at, organization_id=other.id, integration_id=connection.integration.id, repository_id=77)
+    flood = [
+        asyncio.create_task(receiver.refuse(push(world, delivery_id=f"d-{number}"), Fault.BODY_LATE, "late"))
+        for number in range(20)
+    ]
+    while sum(each.done() for each in flood) + journal.appending < len(flood):
+        await asyncio.sleep(0)
+    before = journal.appending
+
+    late = asyncio.create_task(receiver.refuse(evolve(push(world), address=at), Fault.BODY_LATE, "late"))
+    while not late.done() and journal.appending == before:
+        await asyncio.sleep(0)
+    journal.go.set()
+    await asyncio.gather(*flood, late)
+
+    (entry,) = await world.stores.journal.entries(other.id)
+    assert (entry.title, entry.status_code) == ("Webhook body timed out", 408)
 
 
 UNREAD = [

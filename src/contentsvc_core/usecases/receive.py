@@ -1,5 +1,6 @@
 """Receiving a delivery: decide, settle, answer. The steps are generators of requests, which a driver answers."""
 
+from collections import Counter
 from collections.abc import Callable, Generator, Hashable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -35,6 +36,8 @@ UNAVAILABLE: Final = "Service temporarily unavailable"
 #: The maximum number of refusals that are being logged; further ones are only counted. Each takes a transaction, waits
 #: for a store that may not answer, and must not keep deliveries from the store.
 _LOGGED_AT_A_TIME: Final = 8
+#: The same for one organization, so that a flood at one address leaves places for refusals of other organizations.
+_LOGGED_OF_ONE: Final = 4
 #: A refusal whose delivery has waited this long for the store is only counted: its sender would wait twice as long.
 _SOON: Final = timedelta(seconds=1)
 
@@ -97,7 +100,8 @@ class Receiver:
         self._notify = notify
         self._offload = offload
         self._source = source
-        self._logging = 0
+        #: The refusals that are being logged, by organization.
+        self._logging = Counter[str]()
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
         """Check the headers of a delivery, whose body may be missing; return the refusal, or ``None`` to read the body.
@@ -314,19 +318,20 @@ class Receiver:
         settling = settlement(refused, hook, at=self._clock.now(), new_id=self._ids.new_id, note=_note(left_out))
         if settling is None:
             return
-        if counted or self._logging >= _LOGGED_AT_A_TIME:
+        owner = hook.address.organization_id
+        if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_OF_ONE:
             self._tell(hook, -1)
             return
         if not self._may_write(hook, settling, is_final=True):
             return
         self._tell(hook, left_out)
-        self._logging += 1
+        self._logging[owner] += 1
         try:
             yield (yield from self._with_facts(settling.log, delivery, hook, is_complete=is_complete))
         except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
             self._tell(hook, -left_out - 1)
         finally:
-            self._logging -= 1
+            self._logging -= Counter([owner])
 
 
 def _decided(delivery: Delivery, hook: HookConfiguration | None) -> tuple[Outcome, str | None]:

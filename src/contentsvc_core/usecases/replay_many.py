@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Final, final
 
 from attrs import evolve, field, frozen
@@ -12,9 +13,10 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.outgoing.messages import is_message_log
-from contentsvc_core.ports import Clock, ReadModel
+from contentsvc_core.ports import Clock, ReadModel, Share
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.usecases.edit import unshared
 from contentsvc_core.usecases.replay import Replayed, Replayer, is_replay
 
 #: The most entries of a batch: each takes a transaction, and a client gets its answer within seconds.
@@ -103,16 +105,20 @@ class ReplayCount:
 class BulkReplayer:
     """Replays log entries by a filter."""
 
-    def __init__(self, replayer: Replayer, read_model: ReadModel, clock: Clock) -> None:
+    def __init__(self, replayer: Replayer, read_model: ReadModel, clock: Clock, *, share: Share = unshared) -> None:
+        """``share`` bounds the reads of the log: a filter by text may read a whole log."""
         self._replayer = replayer
         self._read_model = read_model
         self._clock = clock
+        self._share = share
 
     async def count(self, organization_id: str, command: ReplayDeliveries) -> ReplayCount | Refusal:
         search = _search(command)
         if isinstance(search, Refusal):
             return search
-        entries = await self._read_model.log(organization_id, search, limit=COUNTED + 1)
+        entries = await self._share(
+            organization_id, partial(self._read_model.log, organization_id, search, limit=COUNTED + 1)
+        )
         counted = entries[:COUNTED]
         return ReplayCount(
             replayable=sum(map(_is_replayable, counted)),
@@ -134,7 +140,9 @@ class BulkReplayer:
             return invalid("cursor", "must be the `next` of an answer")
         if before is None:
             before = Cursor(created_at=self._clock.now(), id="~")
-        entries = await self._read_model.log(organization_id, search, limit=BATCH + 1, before=before)
+        entries = await self._share(
+            organization_id, partial(self._read_model.log, organization_id, search, limit=BATCH + 1, before=before)
+        )
         batch = entries[:BATCH]
         done = await self._replay_each(organization_id, command.request_id, batch)
         return evolve(done, next=written_cursor(Cursor.of(batch[-1])) if len(entries) > BATCH else None)

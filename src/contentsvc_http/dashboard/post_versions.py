@@ -1,4 +1,6 @@
+import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from litestar import Request, Response, get, post
@@ -20,6 +22,8 @@ from contentsvc_http.words import sentence
 _RESTORING: Final = ("POST", "/v1/posts/{postId}/versions/{number}/restore")
 #: The unchanged lines that a difference shows before and after a change.
 _AROUND: Final = 3
+#: The most lines of a difference on a page. 100,000 lines take a quarter of a second to render.
+MAX_LINES: Final = 2000
 
 
 def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
@@ -59,7 +63,7 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "seen": entity_tag(shown),
             "versions": kept,
             "chosen": chosen,
-            **_differences(kept, chosen),
+            **await dashboard.app.shares.heavy(mine, partial(asyncio.to_thread, _differences, kept, chosen)),
             "error": error,
         }
         title = f"Versions of {shown.title}"
@@ -71,9 +75,9 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:
     before = next((version for version in kept if version.number < chosen.number), None)
     if before is None:
-        return {"before": None, "lines": ()}
-    lines = differences(before.text.markdown, chosen.text.markdown)
-    return {"before": before, "lines": _near(lines)}
+        return {"before": None, "lines": (), "hidden": 0}
+    lines = _near(differences(before.text.markdown, chosen.text.markdown))
+    return {"before": before, "lines": lines[:MAX_LINES], "hidden": max(0, len(lines) - MAX_LINES)}
 
 
 def _near(lines: Sequence[DiffLine]) -> list[DiffLine | None]:

@@ -30,9 +30,7 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if fault is not None:
             raise Refused(400, {"error": fault})
         command = _command(filters, dashboard.app.ids.new_id("req_"), "")
-        counted = await dashboard.app.shares.lists(
-            session.organization_id, lambda: dashboard.app.bulk_replayer.count(session.organization_id, command)
-        )
+        counted = await dashboard.app.bulk_replayer.count(session.organization_id, command)
         context = {
             "filters": filters,
             "counted": _accepted(counted),

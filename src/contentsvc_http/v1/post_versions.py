@@ -1,5 +1,7 @@
 """``/v1/posts/{postId}/versions``: the texts that a post has and had."""
 
+import asyncio
+from functools import partial
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response, get, post
@@ -10,6 +12,7 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.content.versions import VersionBody, differences
+from contentsvc_core.ports import Shares
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
 from contentsvc_http.v1.conditions import conditional, if_match
@@ -62,7 +65,7 @@ class RestoredPostBody(TypedDict):
     post: PostBody
 
 
-def version_routes(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
+def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPRouteHandler]:
     @get(
         "/v1/posts/{post_id:str}/versions",
         name="list_post_versions",
@@ -99,7 +102,8 @@ def version_routes(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
         before = next(
             (earlier.text.markdown for earlier in kept if earlier.number < version.number), version.text.markdown
         )
-        changes = differences(before, version.text.markdown)
+        compare = partial(asyncio.to_thread, differences, before, version.text.markdown)
+        changes = await shares.heavy(key.organization_id, compare)
         return await gate.answer(key, {"version": VersionBody.of(version), "changes": changes})
 
     @post(

@@ -79,7 +79,7 @@ def post_routes(
         *_reading(gate, library, brands, shares),
         *_changing(gate, library, editor),
         *several_routes(gate, editor, brands),
-        *version_routes(gate, editor),
+        *version_routes(gate, editor, shares),
     ]
 
 
