@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Final
 
 from litestar import Request, Response, get, post
@@ -63,7 +62,7 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "seen": entity_tag(shown),
             "versions": kept,
             "chosen": chosen,
-            **await dashboard.app.shares.heavy(mine, partial(asyncio.to_thread, _differences, kept, chosen)),
+            **await dashboard.app.shares.heavy(mine, lambda: asyncio.to_thread(_differences, kept, chosen)),
             "error": error,
         }
         title = f"Versions of {shown.title}"

@@ -1,7 +1,6 @@
 """``/v1/posts/{postId}/versions``: the texts that a post has and had."""
 
 import asyncio
-from functools import partial
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response, get, post
@@ -102,8 +101,9 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         before = next(
             (earlier.text.markdown for earlier in kept if earlier.number < version.number), version.text.markdown
         )
-        compare = partial(asyncio.to_thread, differences, before, version.text.markdown)
-        changes = await shares.heavy(key.organization_id, compare)
+        changes = await shares.heavy(
+            key.organization_id, lambda: asyncio.to_thread(differences, before, version.text.markdown)
+        )
         return await gate.answer(key, {"version": VersionBody.of(version), "changes": changes})
 
     @post(
