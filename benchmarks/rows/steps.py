@@ -21,7 +21,8 @@ from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Hook
 from contentsvc_core.webhooks.outcomes import Processed, answer
 from contentsvc_core.webhooks.settlement import settlement
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
-from contentsvc_core.workflows.triggers import Trigger, source_type
+from contentsvc_core.workflows.causes import source_type
+from contentsvc_core.workflows.triggers import Trigger
 
 if TYPE_CHECKING:
     from benchmarks.bench import Bench

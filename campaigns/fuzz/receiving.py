@@ -17,7 +17,8 @@ from contentsvc_core.webhooks.decision import admit, decide
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Outcome, Processed, Rejected, answer
 from contentsvc_core.webhooks.settlement import settlement
-from contentsvc_core.workflows.triggers import Trigger, source_type
+from contentsvc_core.workflows.causes import source_type
+from contentsvc_core.workflows.triggers import Trigger
 
 
 @cache

@@ -68,18 +68,18 @@ class Settings:
     failed_log_rows_per_minute: int = field(default=1000, validator=checks.positive)
     log_format: str = field(default="auto", validator=checks.one_of("auto", "json", "console"))
     log_level: str = field(
-        default="info", converter=str.lower, validator=checks.one_of("debug", "info", "warning", "error")
+        default="info", converter=checks.lowered, validator=checks.one_of("debug", "info", "warning", "error")
     )
 
     #: The engine, which stores the steps of runs: ``auto`` is ``dbos`` with PostgreSQL and ``inline`` with SQLite.
     engine: str = field(
-        default="auto", converter=str.lower, validator=[checks.one_of("auto", "inline", "dbos"), checks.engine]
+        default="auto", converter=checks.lowered, validator=[checks.one_of("auto", "inline", "dbos"), checks.engine]
     )
     #: The maximum number of concurrent runs of a process, in total and per organization.
     run_concurrency: int = field(default=16, validator=checks.positive)
     run_concurrency_per_organization: int = field(default=12, validator=checks.positive)
     #: Whether ``/v1`` answers in the form of the hosted product (decision 0038).
-    hosted_client: str = field(default="off", converter=str.lower, validator=checks.one_of("on", "off"))
+    hosted_client: str = field(default="off", converter=checks.lowered, validator=checks.one_of("on", "off"))
     #: The proxies whose ``X-Forwarded-For`` is trusted: addresses and networks, separated by commas.
     trusted_proxies: str = field(default="", validator=checks.trusted_proxies)
     #: Non-public hosts that brand identities may be read from: ``host`` or ``host:port``, separated by commas.
@@ -87,14 +87,14 @@ class Settings:
     #: Non-public hosts that webhooks may be sent to, also without TLS; the same format.
     outgoing_hosts: str = field(default="", validator=checks.site_hosts)
     #: The SMTP server for mails to subscribers: ``smtps://``, or ``smtp://`` with STARTTLS; empty: no mail is sent.
-    smtp_url: str = field(default="", repr=False, converter=str.strip, validator=checks.smtp_url)
+    smtp_url: str = field(default="", repr=False, converter=checks.stripped, validator=checks.smtp_url)
     #: The sender address of mails; required with an SMTP server.
-    mail_from: str = field(default="", converter=str.strip, validator=checks.mail_from)
+    mail_from: str = field(default="", converter=checks.stripped, validator=checks.mail_from)
     #: The minimum time between two mails with posts to one subscriber, in minutes; posts are batched meanwhile.
     mail_every_minutes: int = field(default=15, validator=checks.between(0, 1440, ""))
     #: The base URL of a language model, up to ``/chat/completions``; empty: the rule-based writer.
     writer_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.writer_url)
-    writer_model: str = field(default="", converter=str.strip, validator=checks.writer_model)
+    writer_model: str = field(default="", converter=checks.stripped, validator=checks.writer_model)
     #: The API key of the language model; empty: no key is sent, as self-hosted servers may require.
     writer_key: str = field(default="", repr=False, validator=checks.header_value)
     #: The time limit for one piece of content with all retries, in seconds.
@@ -104,11 +104,11 @@ class Settings:
     #: The maximum length of the prompt's context, in characters.
     writer_context_chars: int = field(default=40_000, validator=checks.between(4_000, 1_000_000, ""))
     #: Whether ``/mcp`` serves agents, if the extra for them is installed.
-    mcp: str = field(default="on", converter=str.lower, validator=checks.one_of("on", "off"))
+    mcp: str = field(default="on", converter=checks.lowered, validator=checks.one_of("on", "off"))
     #: The clients that may read ``/metrics``: those on this machine, all, or none.
-    metrics: str = field(default="local", converter=str.lower, validator=checks.one_of("local", "on", "off"))
+    metrics: str = field(default="local", converter=checks.lowered, validator=checks.one_of("local", "on", "off"))
     #: The export of traces: none, or OTLP to the endpoint in the standard variables ``OTEL_*``.
-    traces: str = field(default="off", converter=str.lower, validator=checks.one_of("off", "otlp"))
+    traces: str = field(default="off", converter=checks.lowered, validator=checks.one_of("off", "otlp"))
 
     @property
     def database_file(self) -> Path:

@@ -37,6 +37,15 @@ class InvalidSetting(ContentServiceError):
     """A setting is invalid; the message names it and the expected value."""
 
 
+# Functions of Python: attrs reads the signature of a converter, and parses those of built-in functions, 0.3 ms each.
+def lowered(text: str) -> str:
+    return text.lower()
+
+
+def stripped(text: str) -> str:
+    return text.strip()
+
+
 def database_url(_settings: object, _attribute: object, value: str) -> None:
     # No message repeats the URL, which may hold a password.
     try:

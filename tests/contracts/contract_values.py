@@ -17,8 +17,9 @@ from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Settlement, settlement
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.runs import WorkflowRun
-from contentsvc_core.workflows.triggers import Trigger, source_type
+from contentsvc_core.workflows.triggers import Trigger
 
 #: How many rows a fixture writes at once: fewer than any store has connections.
 _BATCH = 5

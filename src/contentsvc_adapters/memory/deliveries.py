@@ -7,8 +7,8 @@ from contentsvc_adapters.memory.state import State, of_organization, refuse_unst
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.triggers import source_type
 
 
 @final

@@ -15,7 +15,8 @@ from contentsvc_adapters.sql.hook_configuration_reading import Found, read_hook_
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
-from contentsvc_core.workflows.triggers import Trigger, source_type
+from contentsvc_core.workflows.causes import source_type
+from contentsvc_core.workflows.triggers import Trigger
 
 #: The maximum number of cached hook addresses; the least recently used ones are dropped.
 REMEMBERED: Final = 10_000

@@ -15,14 +15,9 @@ from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.bodies import TriggerBody
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS
-from contentsvc_core.workflows.triggers import (
-    UNKNOWN_TRIGGER,
-    ChangeTrigger,
-    CreateTrigger,
-    Trigger,
-    source_type,
-)
+from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger, Trigger
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api

@@ -16,8 +16,9 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import TriggerOptions
-from contentsvc_core.workflows.triggers import EVENT_TYPES, UNKNOWN_TRIGGER, Trigger, source_type
+from contentsvc_core.workflows.triggers import EVENT_TYPES, UNKNOWN_TRIGGER, Trigger
 
 if TYPE_CHECKING:
     from contentsvc_cli.develop.recordings import RecordedDelivery

@@ -14,7 +14,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.causes import unknown_repository
+from contentsvc_core.workflows.causes import source_type, unknown_repository
 from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_fault
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
@@ -25,7 +25,6 @@ from contentsvc_core.workflows.triggers import (
     CreateTrigger,
     Trigger,
     collecting,
-    source_type,
 )
 
 SEVERAL_PROVIDERS: Final = Refusal(

@@ -10,9 +10,10 @@ from contentsvc_core.events.normalized import Push
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.signature import Verifier
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.globs import Globs
-from contentsvc_core.workflows.triggers import Trigger, matching, source_type
+from contentsvc_core.workflows.triggers import Trigger, matching
 
 
 @final

@@ -6,11 +6,11 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.windows import Lookback, LookbackWindow
-from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.causes import Generation, Source, source_type
 from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.workflows.schedules import Firing
-from contentsvc_core.workflows.triggers import Trigger, latest_end, source_type, window_end
+from contentsvc_core.workflows.triggers import Trigger, latest_end, window_end
 
 #: The time between the end of a window and its run: a delivery that arrived before the end is stored by then.
 BATCH_DELAY: Final = timedelta(seconds=60)

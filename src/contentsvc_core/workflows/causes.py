@@ -22,6 +22,11 @@ EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC)
 _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 
+def source_type(provider: str) -> str:
+    """Return a provider's ``sourceType`` of triggers and ``source`` of context records."""
+    return f"{provider}_webhook"
+
+
 class TriggerMatch(Value, frozen=True, kw_only=True):
     trigger_id: str
     #: The provider's slug.

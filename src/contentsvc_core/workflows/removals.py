@@ -6,8 +6,9 @@ from typing import Protocol, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.organizations import Integration, Removed
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.schedules import Schedule, disabled
-from contentsvc_core.workflows.triggers import Trigger, source_type
+from contentsvc_core.workflows.triggers import Trigger
 
 
 @final

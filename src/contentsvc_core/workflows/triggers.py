@@ -183,11 +183,6 @@ def change_trigger(standing: Collection[Trigger], trigger_id: str, change: Trigg
     return changed
 
 
-def source_type(provider: str) -> str:
-    """Return a provider's ``sourceType`` of triggers and ``source`` of context records."""
-    return f"{provider}_webhook"
-
-
 def matching(
     triggers: Iterable[Trigger],
     *,

@@ -8,8 +8,9 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerSettings, source_type
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerSettings
 from contentsvc_http.dashboard.choices import hosted, named, numbers_of, settings_from, settings_of
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form

@@ -10,7 +10,8 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.ports import ContextLibrary
 from contentsvc_core.read_model import LogSearch
-from contentsvc_core.workflows.triggers import Trigger, matching, source_type
+from contentsvc_core.workflows.causes import source_type
+from contentsvc_core.workflows.triggers import Trigger, matching
 from contentsvc_http.dashboard.choices import FormSources, connected
 from contentsvc_http.dashboard.context import Dashboard
 

@@ -11,6 +11,7 @@ from contentsvc_core.content.house_style import read_style
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.triggers import provider_of
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions, options_fault
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
@@ -20,7 +21,6 @@ from contentsvc_core.workflows.triggers import (
     CreateTrigger,
     Trigger,
     TriggerSettings,
-    source_type,
 )
 from contentsvc_http.dashboard.choices import (
     FormSources,

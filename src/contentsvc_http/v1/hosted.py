@@ -9,9 +9,10 @@ from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.jobs import Job, made_brand_id
 from contentsvc_core.workflows.schedules import Schedule
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, source_type
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 from contentsvc_http.v1.answers import Answers, repository_map
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.read_model import LogCount, LogSearch, stretch_at
 from contentsvc_core.usecases.diagnoses import Diagnoses
 from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, command_of, health_of
-from contentsvc_core.workflows.triggers import source_type
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
 _NAME: Final = "deliveries"
