@@ -4,13 +4,15 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection, inspect, text
 
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Sqlite
+from contentsvc_adapters.sql.serving import is_served
 from contentsvc_core.errors import SchemaMismatch
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
-HEAD: Final = "0020"
+HEAD: Final = "0021"
 
 _TABLE: Final = "alembic_version"
 
@@ -29,9 +31,17 @@ async def upgrade(database: Database) -> bool:
     """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
     A missing SQLite file is created. One of several processes migrates; the others wait without a time limit. A newer
-    version's schema raises :class:`SchemaMismatch`.
+    version's schema raises :class:`SchemaMismatch`, and so does a SQLite file that an older server uses.
     """
-    return await database.write_alone(_upgrade)
+    dialect = database.dialect
+
+    def run(connection: Connection) -> bool:
+        if isinstance(dialect, Sqlite) and is_served(dialect.path) and _revision(connection) not in {None, HEAD}:
+            message = f"a server of another version uses {dialect.path}: stop it, and try again"
+            raise SchemaMismatch(message)
+        return _upgrade(connection)
+
+    return await database.write_alone(run)
 
 
 async def make_ready(database: Database) -> None:

@@ -27,7 +27,7 @@ from contentsvc_adapters.sql.schema.directory import (
 from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
 from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints, webhook_messages
-from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
+from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
 from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "run_drafts",
     "run_steps",
     "schedules",
+    "search_batches",
     "search_documents",
     "search_pending",
     "sessions",
