@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, literal_column, select, tuple_
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
@@ -95,7 +95,9 @@ class SqlContextLibrary:
         # No index has this order, which one command needs. The keys are read from the index of repositories.
         key = (context_records.c.organization_id, context_records.c.custom_id)
         mine = select(*key).where(context_records.c.organization_id == organization_id)
-        keys = mine.order_by(*_NEWEST_FIRST).limit(limit).subquery("keys")
+        # A literal: for an unknown limit, PostgreSQL would scan all joined rows.
+        at_most = None if limit is None else literal_column(str(limit), Integer)
+        keys = mine.order_by(*_NEWEST_FIRST).limit(at_most).subquery("keys")
         same = and_(*(column == keys.c[column.name] for column in key))
         return await self._read(_RECORDS.join(keys, same).order_by(*_NEWEST_FIRST))
 
