@@ -1,6 +1,7 @@
 """Revision 0021: deliveries have no foreign keys. Counts and search stay exact, also beside older nodes."""
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,8 @@ from older_schema import database_at
 from sqlalchemy import Connection, Engine, event, inspect, text
 from sqlalchemy.exc import OperationalError
 
-from contentsvc_adapters.sql import SqlStores, sql_stores, upgrade
+from contentsvc_adapters.sql import SqlStores, revision, serving_alone, sql_stores, upgrade
+from contentsvc_core.errors import SchemaMismatch
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import LogQuery
 from contentsvc_core.lists.pagination import PageRequest
@@ -125,3 +127,32 @@ async def test_a_node_that_locks_the_tables_in_another_order_is_not_cut_off(tmp_
 
     assert waits.is_set()
     assert begun == 1
+
+
+async def test_a_file_that_an_older_server_uses_is_not_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    script = f"""
+import sys
+from pathlib import Path
+from contentsvc_adapters.sql import serving_alone
+with serving_alone(Path("{path}")):
+    print("serves", flush=True)
+    sys.stdin.read()
+"""
+    async with database_at("0020", "sqlite", tmp_path) as older:
+        server = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+        assert server.stdout is not None
+        assert await server.stdout.readline() == b"serves\n"
+        try:
+            with pytest.raises(SchemaMismatch, match=f"a server of an earlier version uses {path}: stop it"):
+                await upgrade(older)
+        finally:
+            server.kill()
+            await server.communicate()
+        assert await revision(older) == "0020"
+
+        # The server itself upgrades the file.
+        with serving_alone(path):
+            assert await upgrade(older)

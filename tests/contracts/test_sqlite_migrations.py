@@ -12,11 +12,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from older_schema import database_at
 from sqlalchemy import Connection, text
 from sqlite_files import file_of
 
-from contentsvc_adapters.sql import HEAD, Database, migrations, revision, serving_alone, upgrade
+from contentsvc_adapters.sql import HEAD, Database, migrations, revision, upgrade
 from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core.errors import SchemaMismatch
 
@@ -162,36 +161,6 @@ async def test_a_schema_of_a_newer_version_is_refused(database: Database, found:
     with pytest.raises(SchemaMismatch, match=rf"{found}.*newer version.*run that version, or restore"):
         await upgrade(database)
     assert await revision(database) == found
-
-
-@pytest.mark.slow("starts a process")
-async def test_a_file_that_an_older_server_uses_is_not_upgraded(tmp_path: Path) -> None:
-    path = tmp_path / "older.db"
-    script = f"""
-import sys
-from pathlib import Path
-from contentsvc_adapters.sql import serving_alone
-with serving_alone(Path("{path}")):
-    print("serves", flush=True)
-    sys.stdin.read()
-"""
-    async with database_at("0020", "sqlite", tmp_path) as older:
-        server = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", script, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-        assert server.stdout is not None
-        assert await server.stdout.readline() == b"serves\n"
-        try:
-            with pytest.raises(SchemaMismatch, match=f"a server of another version uses {path}: stop it"):
-                await upgrade(older)
-        finally:
-            server.kill()
-            await server.communicate()
-        assert await revision(older) == "0020"
-
-        # The server itself upgrades the file.
-        with serving_alone(path):
-            assert await upgrade(older)
 
 
 async def _python(script: str) -> int:

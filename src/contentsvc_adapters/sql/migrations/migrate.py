@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection, inspect, text
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.dialects import Sqlite
-from contentsvc_adapters.sql.serving import is_served
 from contentsvc_core.errors import SchemaMismatch
 
 if TYPE_CHECKING:
@@ -31,17 +29,9 @@ async def upgrade(database: Database) -> bool:
     """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
     A missing SQLite file is created. One of several processes migrates; the others wait without a time limit. A newer
-    version's schema raises :class:`SchemaMismatch`, and so does a SQLite file that an older server uses.
+    version's schema raises :class:`SchemaMismatch`.
     """
-    dialect = database.dialect
-
-    def run(connection: Connection) -> bool:
-        if isinstance(dialect, Sqlite) and is_served(dialect.path) and _revision(connection) not in {None, HEAD}:
-            message = f"a server of another version uses {dialect.path}: stop it, and try again"
-            raise SchemaMismatch(message)
-        return _upgrade(connection)
-
-    return await database.write_alone(run)
+    return await database.write_alone(_upgrade)
 
 
 async def make_ready(database: Database) -> None:

@@ -6,11 +6,15 @@ continue to do both, once for a statement.
 """
 
 import re
+from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.exc import DBAPIError
+
+from contentsvc_adapters.sql.serving import is_served
+from contentsvc_core.errors import SchemaMismatch
 
 revision: Final = "0021"
 down_revision: Final = "0020"
@@ -45,11 +49,20 @@ def upgrade() -> None:
             for key in keys:
                 op.drop_constraint(key, table, type_="foreignkey")
     else:
+        _refuse_servers()
         for table in _KEYS:
             _forget_keys(table)
         for trigger in ("count_log_entries_added", "search_context_records_added"):
             op.execute(f"DROP TRIGGER {trigger}")
     op.drop_index("ix_context_records_organization_id_created_at_id", table_name="context_records")
+
+
+def _refuse_servers() -> None:
+    """Raise an error if a server uses the file: an older one would neither count nor note its deliveries."""
+    path: str = op.get_bind().scalar(sa.text("SELECT file FROM pragma_database_list WHERE name = 'main'"))
+    if is_served(Path(path)):
+        message = f"a server of an earlier version uses {path}: stop it, and try again"
+        raise SchemaMismatch(message)
 
 
 def _lock() -> None:
