@@ -121,7 +121,7 @@ async def _filled(database: Database) -> Shelf:
             some = made[first : first + _TOGETHER]
             await database.write(lambda connection, table=table, some=some: connection.execute(insert(table), some))
     if isinstance(database.dialect, Sqlite):
-        # There, no trigger counts and notes what is inserted.
+        # There, no trigger counts and notes inserted rows.
         noted = settlement_rows.noted(tables[context_records])
         await database.write(lambda connection: connection.execute(insert(search_batches), {"documents": noted}))
         counts = added_counts(tables[log_entries])
