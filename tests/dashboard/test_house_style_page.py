@@ -7,6 +7,7 @@ from tests.api.world import Caller
 from tests.core.test_house_style import WHOLE
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside, stranger
+from tests.dashboard.tree import tree
 
 from contentsvc_core import Scope
 from contentsvc_core.content.house_style import HouseStyle, read_style, style_body
@@ -72,6 +73,24 @@ async def test_it_is_set_with_a_form_that_shows_what_is_set(acme: Caller, browsi
     empty: dict[str, str | list[str]] = {name: "" for name in page.form(PAGE).fields if name != "csrf"}
     await browsing.send(page.form(PAGE), **empty)
     assert await standing(acme) is None
+
+
+async def test_an_unset_field_shows_the_value_that_applies(acme: Caller, browsing: Browsing) -> None:
+    def unset(page: Seen, name: str) -> str:
+        return tree(page).one("select", id=name).all("option")[0].text
+
+    page = await browsing.open(PAGE)
+    assert unset(page, "commitHashes") == "default (yes)"
+    assert unset(page, "notes") == "default (stand alone)"
+    assert unset(page, "audience") == "default"
+
+    # The audience sets the defaults of the other fields.
+    page = await browsing.send(page.form(PAGE), audience="public")
+    assert unset(page, "commitHashes") == "default (no)"
+
+    # In an override, the unset value is that of the organization.
+    page = await browsing.send(page.form(PAGE), commitHashes="yes")
+    assert unset(await browsing.open("/dashboard/triggers/new"), "style.commitHashes") == "as in the house style (yes)"
 
 
 async def test_a_fault_stands_at_its_field_and_nothing_is_saved(acme: Caller, browsing: Browsing) -> None:

@@ -162,7 +162,7 @@ async def _listed(dashboard: Dashboard, counting: Counting, session: DashboardSe
             state="active" if key.prefix in active else "revoked" if key.revoked_at else "expired",
             is_own=key.prefix == own,
             issued=len(active.intersection(_descendants(key.prefix, issued))) if key.prefix in active else 0,
-            limits=[_used(rate, number) for rate, number in used.get(key.prefix, ()) if number or key.prefix == own],
+            limits=[_used(rate, number) for rate, number in used.get(key.prefix, ()) if number],
         )
         for key in keys
     ]
