@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.dispatch import Dispatcher
     from contentsvc_core.usecases.edit import PostEditor
     from contentsvc_core.usecases.expire import Sweeper
-    from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+    from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
     from contentsvc_core.usecases.limit import RateLimiter
     from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator
     from contentsvc_core.usecases.perform import Performer
@@ -137,8 +137,8 @@ __all__ = [
     "Fault",
     "Filtered",
     "Frequency",
+    "GeneratePost",
     "Generation",
-    "GenerationRequest",
     "Generator",
     "HeadCommit",
     "HookConfiguration",
@@ -255,7 +255,7 @@ _HOMES: Final = {
     "usecases.dispatch": "Dispatcher",
     "usecases.edit": "PostEditor",
     "usecases.expire": "Sweeper",
-    "usecases.generate": "GenerationRequest Generator JobStarter",
+    "usecases.generate": "GeneratePost Generator JobStarter",
     "usecases.code_host_service": "CodeHostService",
     "usecases.limit": "RateLimiter",
     "usecases.operate": "Connection IssuedKey Operator",

@@ -7,12 +7,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
 from contentsvc_core.application import Application
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
 from contentsvc_mcp.context_tools import Notice
@@ -34,27 +32,17 @@ class ListSources(Struct, forbid_unknown_fields=True, rename="camel"):
     """Arguments of ``list_sources``."""
 
 
-class GeneratePost(Struct, forbid_unknown_fields=True, rename="camel"):
-    content_type: Annotated[ContentType, Meta(description="Content type of the post.")]
-    lookback_window: Annotated[Lookback, Meta(description="Time window of the post, in UTC, up to now.")] = (
-        DEFAULT_LOOKBACK
-    )
+class GenerationArguments(GenerationSettings, frozen=True, kw_only=True):
+    brand_identity_id: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="Id of the brand identity, from list_sources. Without one, the default brand identity."),
+    ] = None
     repositories: (
         Annotated[
             list[Annotated[str, Meta(min_length=1, max_length=201)]],
             Meta(
                 max_length=_MOST,
                 description="Only these repositories (owner/name). Default: all connected repositories.",
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    brand_identity_id: (
-        Annotated[
-            str,
-            Meta(
-                max_length=64,
-                description="Id of the brand identity, from list_sources. Default: the default brand identity.",
             ),
         ]
         | UnsetType
@@ -145,16 +133,12 @@ async def _sources(app: Application, key: ApiKey, arguments: ListSources) -> Too
     return ToolAnswer(facts={}, untrusted=body)
 
 
-async def _generate(app: Application, key: ApiKey, arguments: GeneratePost) -> ToolAnswer:
+async def _generate(app: Application, key: ApiKey, arguments: GenerationArguments) -> ToolAnswer:
     names = None if arguments.repositories is UNSET else arguments.repositories
     connected = () if names is None else sources_of(await app.stores.directory.integrations(key.organization_id))
-    request = GenerationRequest(
-        content_type=arguments.content_type,
-        lookback=arguments.lookback_window,
-        brand_identity_id=None if arguments.brand_identity_id is UNSET else arguments.brand_identity_id,
+    request = GeneratePost(
         repository_names=None if names is None else _named(names, connected),
-        include_commits=arguments.include_commits,
-        include_releases=arguments.include_releases,
+        **{name: getattr(arguments, name) for name in GeneratePost.__struct_fields__ if hasattr(arguments, name)},
     )
     return _answer(accepted(await app.generator.request(key.organization_id, request)))
 
@@ -233,7 +217,7 @@ GENERATION_TOOLS: Final = (
             "the job, not the post: follow it with read_job. Each call starts another job, and the number of calls in "
             "a minute is limited."
         ),
-        takes=GeneratePost,
+        takes=GenerationArguments,
         gives=JobState,
         scope=Scope.WRITE,
         rate=rate_of("POST", "/v1/posts/generate"),
