@@ -1,8 +1,8 @@
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
@@ -12,7 +12,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
-from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
+from contentsvc_core.workflows.jobs import GenerationJobBody, Job, job_events, job_status
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 
@@ -164,14 +164,14 @@ async def _read(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer
     looks, more_looks = int(arguments.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
     while looks and more_looks and not _has_told_its_end(job):
         looks -= 1
-        more_looks -= generation_job_body(job)["status"] in _ENDED
+        more_looks -= job_status(job) in _ENDED
         await asyncio.sleep(_LOOK_S)
         job = await _job(app, key, arguments.job_id)
     return _answer(job)
 
 
 def _has_told_its_end(job: Job) -> bool:
-    return generation_job_body(job)["status"] in _ENDED and job_events(job) == job.events
+    return job_status(job) in _ENDED and job_events(job) == job.events
 
 
 async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
@@ -183,7 +183,7 @@ async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
 
 
 def _answer(job: Job) -> ToolAnswer:
-    body = generation_job_body(job)
+    body: dict[str, Any] = to_builtins(GenerationJobBody.of(job))
     events = [
         {"type": event.type.value, "message": event.message, "createdAt": iso_ms(event.created_at)}
         for event in job_events(job)

@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from contentsvc_core import ContentType, ContextRecord, PostStatus, Push, Release
 from contentsvc_core import strategies as ours
@@ -23,7 +24,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
-from contentsvc_core.workflows.context import context_body
+from contentsvc_core.workflows.context import RecordBody
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
 
 
@@ -125,7 +126,7 @@ class TestContext:
             event=event,
             created_at=START,
         )
-        body = context_body(record)
+        body = to_builtins(RecordBody.of(record))
         headline, empty, label, data = body["content"].split("\n", 3)
 
         assert body["customId"] == f"codehost:{repository}:{id_}"

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from attrs import evolve
+from msgspec import to_builtins
 from tests.refusals import message_of
 
 from contentsvc_core import ContentType, LogEntry, LogStatus, PostStatus, Push, Release, RunStatus, Trigger, WorkflowRun
@@ -32,18 +33,18 @@ from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, sources_of
 from contentsvc_core.workflows.context import how_many_fit
 from contentsvc_core.workflows.jobs import (
+    BrandJobBody,
+    GenerationJobBody,
     Job,
     JobEvent,
+    JobEventBody,
     JobEventType,
-    brand_job_body,
-    generation_job_body,
     job_event,
-    job_event_body,
     job_events,
     job_status,
 )
 from contentsvc_core.workflows.run_payloads import payload_from_json, payload_to_json
-from contentsvc_core.workflows.runs import run_body
+from contentsvc_core.workflows.runs import RunBody
 from contentsvc_core.workflows.triggers import matching
 from contentsvc_core.zones import DEFAULT_ZONE
 
@@ -135,7 +136,7 @@ class TestPosts:
 class TestRuns:
     def test_a_run_that_a_delivery_started_has_its_event(self) -> None:
         run = _run(_DELIVERED, status=RunStatus.FAILED, attempts=8, kills=1, takes=9, error="no ink", post_id="post_1")
-        assert run_body(run) == {
+        assert to_builtins(RunBody.of(run)) == {
             "id": "run_1",
             "triggerId": "trg_1",
             "scheduleId": None,
@@ -164,7 +165,7 @@ class TestRuns:
     def test_any_other_run_names_what_started_it(
         self, cause: Generation | SiteReading, job: str | None, schedule: str | None
     ) -> None:
-        body = run_body(_run(cause))
+        body = to_builtins(RunBody.of(_run(cause)))
         assert (body["jobId"], body["scheduleId"]) == (job, schedule)
         assert cause.started_by == (job or schedule)
         absent = ("triggerId", "eventType", "eventAction", "eventData", "repositoryId", "deliveryId")
@@ -204,7 +205,7 @@ class TestJobs:
 
     def test_a_job_that_writes_a_post_has_these_fields(self) -> None:
         job = Job(id="job_1", run=_run(_ASKED, post_id="post_1", status=RunStatus.COMPLETED), events=[self.FIRST])
-        assert generation_job_body(job) == {
+        assert to_builtins(GenerationJobBody.of(job)) == {
             "id": "job_1",
             "organizationId": "org_1",
             "status": "completed",
@@ -237,7 +238,7 @@ class TestJobs:
     ) -> None:
         events = [evolve(self.FIRST, type=kind) for kind in reached]
         job = Job(id="job_1", run=_run(_READING, status=RunStatus.RUNNING, error="away"), events=events)
-        assert brand_job_body(job) == {
+        assert to_builtins(BrandJobBody.of(job)) == {
             "id": "job_1",
             "organizationId": "org_1",
             "status": "running",
@@ -253,7 +254,7 @@ class TestJobs:
             "brandIdentityId": None,
         }
         done = evolve(job, run=_run(_READING, status=RunStatus.COMPLETED))
-        assert brand_job_body(done)["brandIdentityId"] == "brand_run_1"
+        assert BrandJobBody.of(done).brand_identity_id == "brand_run_1"
 
     @pytest.mark.parametrize(
         ("status", "attempts", "said"),
@@ -284,7 +285,7 @@ class TestJobs:
         assert job_events(evolve(job, run=_run(_ASKED))) == (self.FIRST,)
 
     def test_an_event_is_told_with_what_belongs_to_it(self) -> None:
-        assert job_event_body(self.FIRST) == {
+        assert to_builtins(JobEventBody.of(self.FIRST)) == {
             "id": "evt_1",
             "jobId": "job_1",
             "type": "queued",
@@ -292,7 +293,7 @@ class TestJobs:
             "createdAt": "2026-01-01T12:00:00.000Z",
             "metadata": {"a": 1},
         }
-        assert job_event_body(evolve(self.FIRST, metadata=None))["metadata"] is None
+        assert JobEventBody.of(evolve(self.FIRST, metadata=None)).metadata is None
 
     def test_what_happens_to_a_run_happens_to_its_job_if_it_has_one(self) -> None:
         noted = JobEvent(

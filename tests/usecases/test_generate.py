@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import message_of
@@ -22,7 +23,7 @@ from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType, generation_job_body, job_events
+from contentsvc_core.workflows.jobs import GenerationJobBody, Job, JobEvent, JobEventType, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, retry_delay
 
 CHANGELOG = GeneratePost(content_type=ContentType.CHANGELOG)
@@ -89,7 +90,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
     world.clock.advance(timedelta(days=1))
 
     job = await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS))
-    body = generation_job_body(job)
+    body = to_builtins(GenerationJobBody.of(job))
     assert (body["status"], body["postId"], body["completedAt"], body["source"]) == ("queued", None, None, "api")
     assert body["repositoryIds"] == [str(REPOSITORY_ID)]
     world.clock.advance(timedelta(seconds=2))
@@ -97,7 +98,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
 
     done = await follow(world, job)
     (post,) = await world.stores.posts.posts(world.organization.id)
-    body = generation_job_body(done)
+    body = to_builtins(GenerationJobBody.of(done))
     assert (body["status"], body["postId"], body["error"]) == ("completed", post.id, None)
     assert body["workflowRunId"] == done.run.id
     assert body["createdAt"] < body["completedAt"] == body["updatedAt"]
@@ -140,7 +141,7 @@ async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None
     await perform_all(world)
 
     done = await follow(world, job)
-    assert (generation_job_body(done)["status"], done.run.error) == ("skipped", "nothing to report")
+    assert (GenerationJobBody.of(done).status, done.run.error) == ("skipped", "nothing to report")
     assert (done.events[-1].type, done.events[-1].message) == (JobEventType.SKIPPED, "nothing to report")
     assert await world.stores.posts.posts(world.organization.id) == []
 
@@ -258,7 +259,7 @@ async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes
     (post,) = await world.stores.posts.posts(world.organization.id)
     assert (post.source_metadata or {})["writer"] == "rules, since model failed"
     assert (len(writer.briefs), len(fallback.briefs)) == (COSTLY_ATTEMPTS, 1)
-    assert generation_job_body(await follow(world, job))["error"] is None
+    assert GenerationJobBody.of(await follow(world, job)).error is None
 
 
 async def test_a_cancelled_job_has_failed_and_says_that_it_has_ended(world: World) -> None:
@@ -266,7 +267,7 @@ async def test_a_cancelled_job_has_failed_and_says_that_it_has_ended(world: Worl
     await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
 
     done = await follow(world, job)
-    body = generation_job_body(done)
+    body = to_builtins(GenerationJobBody.of(done))
     assert (body["status"], body["error"]) == ("failed", CANCELLED)
     assert [event.type.value for event in job_events(done)] == ["queued", "workflow_triggered", "failed"]
 
@@ -277,7 +278,7 @@ async def test_a_job_that_is_done_once_more_goes_on_telling(world: World) -> Non
     assert (await follow(world, job)).run.status is RunStatus.SKIPPED
 
     await world.stores.ledger.restart(world.organization.id, job.run.id, due_at=world.clock.now())
-    assert generation_job_body(await follow(world, job))["status"] == "queued"
+    assert GenerationJobBody.of(await follow(world, job)).status == "queued"
     await perform_all(world)
 
     told = [event.type.value for event in (await follow(world, job)).events]

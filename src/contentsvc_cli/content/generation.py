@@ -12,7 +12,7 @@ from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.usecases.generate import GeneratePost
-from contentsvc_core.workflows.jobs import generation_job_body
+from contentsvc_core.workflows.jobs import GenerationJobBody
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
@@ -36,7 +36,7 @@ def generate(organization: str, wait_s: float | None, *, as_json: bool, **fields
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
         job = accepted(await app.generator.request(owner.id, command))
-        return generation_job_body(await followed(app, job, wait_s))
+        return to_builtins(GenerationJobBody.of(await followed(app, job, wait_s)))
 
     def remote(api: "Api") -> dict[str, Any]:
         named = ("contentType", "lookbackWindow", "brandIdentityId", "repositoryIds")
