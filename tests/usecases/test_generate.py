@@ -8,9 +8,8 @@ from msgspec import to_builtins
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import World, a_brand, on_github, only_the_request
 from tests.usecases.test_perform import perform_all, pushed, released
-from tests.usecases.test_trigger_changes import a_brand, on_github
 
 from contentsvc_core import ContentType, Draft, PostStatus
 from contentsvc_core.content.brand import BrandIdentity
@@ -44,12 +43,6 @@ async def follow(world: World, job: Job) -> Job:
     found = await world.stores.jobs.job(world.organization.id, job.id)
     assert found is not None
     return found
-
-
-async def only_the_request(world: World) -> None:
-    """Cancel the runs of deliveries, so that only the requested one is left."""
-    for run in await world.stores.ledger.runs(world.organization.id):
-        await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
 
 
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
