@@ -56,7 +56,7 @@ _Typed = TypeVar("_Typed", bound=Typed)
 
 
 class Section(ABC, Generic[_Stored, _Typed]):
-    """The list and the form of one resource; a subclass has what is its own."""
+    """The list and the form of one resource; a subclass has the differences."""
 
     name: ClassVar[str]
     refusals: ClassVar[FormRefusals]
@@ -85,11 +85,11 @@ class Section(ABC, Generic[_Stored, _Typed]):
 
     @abstractmethod
     def read(self, form: Form | None, stored: _Stored | None) -> _Typed:
-        """Read a form; ``None``: the form as it is opened."""
+        """Read a form; ``None``: the values of a form that is opened."""
 
     @abstractmethod
     def values(self, typed: _Typed, stored: _Stored | None) -> dict[str, Any] | Refusal:
-        """Return the fields of the command; of a stored resource, only those that differ."""
+        """Return the fields of the command; of a stored resource, only the fields that differ."""
 
     @abstractmethod
     def title(self, stored: _Stored, has: FormSources) -> str: ...
