@@ -212,6 +212,31 @@ async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any
     assert await world.stores.directory.triggers(owner) == [world.trigger]
 
 
+async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(
+    world: World,
+) -> None:
+    stores, owner = world.stores, world.organization.id
+    await a_brand(world, "Acme")
+    brand = await a_brand(world, "Gone")
+    named = await world.triggers.change(owner, world.trigger.id, ChangeTrigger(brand_identity_id=brand.id))
+    assert isinstance(named, Trigger)
+    await stores.brands.remove(owner, brand.id)
+
+    assert (await the_trigger(world)).enabled is False
+    enabled = ChangeTrigger(enabled=True)
+    assert await world.triggers.change(owner, named.id, enabled) == no_such_brand(brand.id)
+    assert isinstance(await world.triggers.change(owner, named.id, ChangeTrigger(name="Renamed")), Trigger)
+    plain = ChangeTrigger(enabled=True, brand_identity_id=None)
+    assert isinstance(await world.triggers.change(owner, named.id, plain), Trigger)
+
+    await stores.directory.remove_integration(owner, world.connection.integration.id)
+
+    assert (await the_trigger(world)).enabled is False
+    assert message_of(await world.triggers.change(owner, named.id, enabled)) == (
+        f"Unknown repository: {REPOSITORY_ID} is not connected"
+    )
+
+
 async def test_a_repository_at_two_providers_keeps_the_provider_of_its_trigger(world: World) -> None:
     await world.operator.connect(
         world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
