@@ -107,8 +107,3 @@ def write_logins(logins: Mapping[str, str]) -> None:
 
 def part(text: str) -> str:
     return quote(text, safe="")
-
-
-def to_camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))

@@ -89,8 +89,6 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
         ({}, "url"),
         ({"url": ""}, "url"),
         ({"url": "http://acme.example/"}, "url must begin with https://"),
-        ({"url": "https://169.254.169.254/latest"}, "url must be the address of a public site"),
-        ({"url": "https://localhost/"}, "url must be the address of a public site"),
         (
             {"url": URL, "eventTypes": ["post.deleted"]},
             "'post.deleted' is not one of draft.waiting, endpoint.",

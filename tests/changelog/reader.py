@@ -12,6 +12,7 @@ from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.memory.state import State
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.settings import Settings
 
@@ -65,7 +66,7 @@ class Reader:
 
 async def publish(caller: Caller, **changes: Any) -> PublicChangelog:
     editor = ChangelogEditor(caller.world.stores.changelogs, caller.world.clock, caller.world.ids)
-    made = await editor.change(caller.organization, {"is_public": True, **changes})
+    made = await editor.change(caller.organization, ChangeChangelog(**{"is_public": True, **changes}))
     assert isinstance(made, PublicChangelog), made
     return made
 

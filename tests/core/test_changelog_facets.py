@@ -15,7 +15,8 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.changelogs import LinkBody
+from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
 from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, contrast, read_colour, shades_of
 from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
 from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
@@ -231,21 +232,23 @@ def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> 
 
 
 @pytest.mark.parametrize(
-    ("given_", "fault"),
+    ("changes", "fault"),
     [
         ({"repositories": ("acme",)}, "repositories must be owner/name, which 'acme' is not"),
         ({"repositories": tuple(f"a/{n}" for n in range(21))}, "repositories must be at most 20"),
         ({"scopes": (" ",)}, "scopes must have 1 to 60 characters each"),
         ({"accent": "teal"}, "accent must be a colour such as #0b6b63"),
-        ({"header_links": (("Docs", "javascript:alert(1)"),)}, "headerLinks must each have an http or https address"),
-        ({"header_links": (("Docs", ""),)}, "headerLinks must each have an http or https address"),
-        ({"header_links": (("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
-        ({"header_links": (("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
-        ({"show_details": 1}, "showDetails has a value that it cannot have"),
+        (
+            {"header_links": (LinkBody("Docs", "javascript:alert(1)"),)},
+            "headerLinks must each have an http or https address",
+        ),
+        ({"header_links": (LinkBody("Docs", ""),)}, "headerLinks must each have an http or https address"),
+        ({"header_links": (LinkBody("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
+        ({"header_links": (LinkBody("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
     ],
 )
-def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(given_: dict[str, Any], fault: str) -> None:
-    refused = changed_changelog(OFF, given_, at=START)
+def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(changes: dict[str, Any], fault: str) -> None:
+    refused = changed_changelog(OFF, ChangeChangelog(**changes), at=START)
 
     assert isinstance(refused, Refusal)
     assert refused.message().startswith(fault)

@@ -14,6 +14,7 @@ from contentsvc_core import (
     Address,
     Belonging,
     Delivery,
+    Duplicate,
     Fault,
     Filtered,
     HookConfiguration,
@@ -440,3 +441,52 @@ def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:
     assert isinstance(reason, Filtered)
     assert len(reason.reason) < 300
     assert reason.reason.isprintable()
+
+
+def test_each_outcome_has_its_answer() -> None:
+    event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
+    processed = Processed(event=event, delivery_id="d-1", repository_id=7, repository="acme/lamp")
+    assert answer(processed) == {
+        "received": True,
+        "message": "Processed push event (pushed)",
+        "data": {
+            "event": "push",
+            "delivery": "d-1",
+            "processed": {
+                "type": "push",
+                "action": "pushed",
+                "data": {"ref": "refs/heads/main", "branch": "main", "commits": [], "headCommit": None},
+            },
+            "repository": {"id": 7, "fullName": "acme/lamp"},
+        },
+    }
+    answers = {
+        "d-2": answer(Ignored(kind="fork", delivery_id="d-2")),
+        "d-3": answer(Pong(delivery_id="d-3")),
+        "d-4": answer(Duplicate(kind="push", delivery_id="d-4")),
+        "d-5": answer(Filtered(event=event, delivery_id="d-5", reason="another branch")),
+    }
+    assert answers == {
+        "d-2": {
+            "received": True,
+            "message": "Event type 'fork' is not supported",
+            "data": {"event": "fork", "delivery": "d-2", "ignored": True},
+        },
+        "d-3": {
+            "received": True,
+            "message": "Pong! Webhook configured successfully",
+            "data": {"event": "ping", "delivery": "d-3"},
+        },
+        "d-4": {
+            "received": True,
+            "message": "Webhook already processed (duplicate delivery)",
+            "data": {"event": "push", "delivery": "d-4", "duplicate": True},
+        },
+        "d-5": {
+            "received": True,
+            "message": "Event 'push' with action 'pushed' was filtered out",
+            "data": {"event": "push", "delivery": "d-5", "action": "pushed", "filtered": True},
+        },
+    }
+    refused = Rejected(fault=Fault.REPOSITORY_MISMATCH, error="Repository mismatch")
+    assert (answer(refused), refused.status) == ({"error": "Repository mismatch"}, 403)

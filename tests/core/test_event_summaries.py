@@ -5,12 +5,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core import LogEntry, LogStatus, Push, Release
+from contentsvc_core import Push, Release
 from contentsvc_core.events.normalized import Author, Commit, Event
 from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
-from contentsvc_core.journal import left_out, line_body, listed_entry, log_body
 from contentsvc_core.strategies import events, foreign_text
-from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls
 
 _COMMIT = Commit(id="a" * 40, message="m", author=Author(name="Ada", email=""), timestamp="", url="")
@@ -55,42 +53,3 @@ def test_a_summary_says_in_a_line_what_an_event_brings(event: Event, about: str)
 
 def test_of_what_is_not_known_nothing_is_said() -> None:
     assert EventSummary(type="push").about == ""
-
-
-def test_a_listed_entry_has_every_field_but_the_payload() -> None:
-    entry = LogEntry(
-        id="log_1",
-        organization_id="org_1",
-        integration_id="int_1",
-        repository_id=1,
-        reference_id="d-1",
-        title="Processed push event",
-        integration_type="codehost",
-        status=LogStatus.SUCCESS,
-        status_code=200,
-        detail=_PUSH,
-        reason="1 workflow run started",
-        created_at=START,
-    )
-    listed = listed_entry(entry)
-
-    assert listed.event == EventSummary.of(_PUSH)
-    assert {**line_body(listed), "payload": entry.payload} == log_body(entry)
-    assert listed.reason == entry.reason
-    assert listed_entry(evolve(entry, detail={"event": "ping"})).event is None
-
-
-@pytest.mark.parametrize(
-    ("sizes", "room", "without"),
-    [
-        ([], 10, set[int]()),
-        ([0, 0], 0, set[int]()),
-        ([4, 4, 4], 10, {2}),
-        ([9, 1, 2], 10, {0}),
-        ([90, 80, 0], 10, {0}),
-        ([90], 10, set[int]()),
-        ([5, 5], 10, set[int]()),
-    ],
-)
-def test_the_smallest_payloads_are_kept_and_one_of_any(sizes: list[int], room: int, without: set[int]) -> None:
-    assert left_out(sizes, room) == without

@@ -9,6 +9,7 @@ from tests.dashboard.contents import beside, posted, stranger
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.usecases.publicize import ChangelogEditor
 
 PAGE = "/dashboard/changelog"
@@ -51,10 +52,12 @@ async def test_a_post_links_to_the_public_changelogs_that_show_it(acme: Caller, 
     where = f"/dashboard/posts/{await published(acme)}"
     assert "View on the changelog" not in (await browsing.open(where)).links
     editor = ChangelogEditor(acme.world.stores.changelogs, acme.world.clock, acme.world.ids)
-    second = await editor.create(acme.organization, {"slug": "doors", "title": "Doors"})
+    second = await editor.create(acme.organization, CreateChangelog(slug="doors", title="Doors"))
     assert isinstance(second, PublicChangelog)
     for each in (None, second):
-        assert isinstance(await editor.change(acme.organization, {"is_public": True}, each), PublicChangelog)
+        assert isinstance(
+            await editor.change(acme.organization, ChangeChangelog(is_public=True), each), PublicChangelog
+        )
 
     page = await browsing.open(where)
 

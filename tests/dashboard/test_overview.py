@@ -9,6 +9,7 @@ from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Scope
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import webhook_path
@@ -78,9 +79,9 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
 
     # Any of them counts, not the first one alone.
     changelogs = ChangelogEditor(world.stores.changelogs, world.clock, world.ids)
-    second = await changelogs.create(mine, {"slug": "doors", "title": "Doors"})
+    second = await changelogs.create(mine, CreateChangelog(slug="doors", title="Doors"))
     assert isinstance(second, PublicChangelog)
-    await changelogs.change(mine, {"is_public": True}, second)
+    await changelogs.change(mine, ChangeChangelog(is_public=True), second)
     page = await browsing.open("/dashboard")
     assert _steps(page) == ([], [])
     assert "done" not in page.text

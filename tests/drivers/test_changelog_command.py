@@ -126,7 +126,7 @@ def test_faults_of_further_changelogs_are_named(tmp_path: Path) -> None:
             1,
             "acme has no changelog 'no': see 'contentsvc changelog list'",
         ),
-        (("changelog", "create", *mine, "--slug", "lens"), 2, "add --title"),
+        (("changelog", "create", *mine, "--slug", "lens"), 2, "Missing option '--title'"),
         (("changelog", "image", *mine, "logo"), 2, "name a file, or add --delete"),
         (("changelog", "image", *mine, "logo", str(text)), 1, "logo must be a PNG, JPEG or WebP picture"),
         (("changelog", "delete", *mine, "--changelog", "acme"), 1, "hide it, it cannot be deleted"),

@@ -177,28 +177,19 @@ def test_a_trigger_is_changed_and_deleted(trigger: str) -> None:
     assert kept == {**changed, "sourceConfig": {"eventTypes": []}, "autoPublish": True}
     assert command("trigger", "list", "--organization", "acme") == [kept]
 
-    create = ("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242", "--output")
-    assert error(*create, "blog_post") == "Duplicate event trigger"
-    assert error(*create, "twitter_post", "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
     assert "nothing to change" in error("trigger", "edit", trigger, code=2)
     assert "use either --event or --every-event" in error(
         "trigger", "edit", trigger, "--event", "push", "--every-event", code=2
     )
-    assert error("trigger", "edit", trigger, "--repository-id", "1") == "Unknown repository: 1 is not connected"
     assert command("trigger", "delete", trigger) == {"triggerId": trigger, "deleted": True}
     for arguments in (("edit", trigger, "--name", "x"), ("delete", trigger)):
         assert error("trigger", *arguments) == f"there is no trigger '{trigger}'"
 
 
-def test_a_trigger_is_switched_on_only_for_what_is_there(trigger: str) -> None:
-    (integration,) = command("integration", "list", "--organization", "acme")
+def test_a_trigger_is_enabled_and_disabled(trigger: str) -> None:
     assert command("trigger", "disable", trigger) == {"triggerId": trigger, "enabled": False}
     assert command("trigger", "enable", trigger) == {"triggerId": trigger, "enabled": True}
-    command("integration", "delete", integration["id"])
-
-    assert error("trigger", "enable", trigger) == "Unknown repository: 4242 is not connected"
-
-    assert [each["enabled"] for each in command("trigger", "list", "--organization", "acme")] == [False]
+    assert [each["enabled"] for each in command("trigger", "list", "--organization", "acme")] == [True]
     for verb in ("enable", "disable"):
         assert error("trigger", verb, "trg_x") == "there is no trigger 'trg_x'"
 

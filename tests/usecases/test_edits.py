@@ -7,9 +7,8 @@ import pytest
 from attrs import evolve
 from msgspec import structs
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
-from tests.usecases.test_trigger_changes import Between, a_brand
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import PostStatus, StoreUnavailable

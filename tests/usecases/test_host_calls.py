@@ -7,9 +7,8 @@ import pytest
 from attrs import evolve
 from tests.code_host_server import CodeHostServer
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
-from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import LogEntry, LogStatus
 from contentsvc_core.code_hosts import (

@@ -92,27 +92,9 @@ async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) 
     )
 
     made = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[7], event_types=["push"]))
-    mixed = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[7, REPOSITORY_ID]))
-    unknown = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[8]))
 
     assert isinstance(made, Trigger)
     assert made.source_type == "github_webhook"
-    assert isinstance(mixed, Refusal)
-    assert message_of(unknown) == "Unknown repository: 8 is not connected"
-
-
-async def test_a_repository_at_two_providers_needs_the_provider_said(world: World) -> None:
-    await world.operator.connect(
-        world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
-    )
-
-    unsaid = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID]))
-    said = await world.triggers.create(
-        world.organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID], provider="github")
-    )
-
-    assert isinstance(unsaid, Refusal)
-    assert isinstance(said, Trigger)
 
 
 async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_minute(world: World) -> None:

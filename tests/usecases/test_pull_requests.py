@@ -24,7 +24,7 @@ from contentsvc_core.ports import CodeHost, Hooks, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected
-from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullRequestReader
 from contentsvc_core.workflows.triggers import CreateTrigger
 
@@ -254,7 +254,7 @@ async def ask(desk: Desk) -> list[str]:
     generator = Generator(starter, stores.directory, stores.brands, world.clock)
     job: Any = await generator.request(
         world.organization.id,
-        GenerationRequest(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
+        GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
     )
     await desk.perform()
     followed = await stores.jobs.job(world.organization.id, job.id)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID, delivered
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World
 from tests.usecases.test_perform import pushed
-from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import Integration, LogEntry, LogStatus, StoreUnavailable
 from contentsvc_core.journal import UNKNOWN_LOG

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import World, a_brand, only_the_request
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
@@ -418,3 +418,85 @@ async def test_the_same_schedule_twice_is_refused(world: World) -> None:
     )
     assert await plan.change(world.organization.id, "sch_unknown", ChangeSchedule(enabled=False)) is UNKNOWN_SCHEDULE
     assert await world.stores.schedules.schedules(world.organization.id) == [one, other]
+
+
+async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
+    brand = await a_brand(world, "Acme")
+    now = world.clock.now()
+    made = await planned(
+        world,
+        name=" Every\nmorning ",
+        output_type=ContentType.TWITTER_POST,
+        brand_identity_id=brand.id,
+        auto_publish=True,
+        lookback=Lookback.YESTERDAY,
+    )
+    assert made == Schedule(
+        id=made.id,
+        organization_id=world.organization.id,
+        name="Every morning",
+        cron=_DAILY,
+        repository_ids=[REPOSITORY_ID],
+        output_type=ContentType.TWITTER_POST,
+        brand_identity_id=brand.id,
+        enabled=True,
+        auto_publish=True,
+        lookback=Lookback.YESTERDAY,
+        created_at=now,
+        updated_at=now,
+        due_at=now.replace(hour=9, second=0, microsecond=0),
+    )
+    assert made.id.startswith("sch_")
+    world.clock.advance(timedelta(minutes=1))
+    change = ChangeSchedule(name=" Each\nday ", auto_publish=False)
+    changed = await planner(world).change(world.organization.id, made.id, change)
+    assert changed == evolve(made, name="Each day", auto_publish=False, updated_at=world.clock.now())
+
+
+async def test_the_repositories_of_a_schedule_are_checked_when_it_is_enabled(world: World) -> None:
+    made = await planned(world, enabled=False)
+    owner, plan = world.organization.id, planner(world)
+    await world.stores.directory.remove_integration(owner, world.connection.integration.id)
+    assert isinstance(await plan.change(owner, made.id, ChangeSchedule(name="Renamed", enabled=False)), Schedule)
+    assert message_of(await plan.change(owner, made.id, ChangeSchedule(enabled=True))) == (
+        f"Unknown repository: {REPOSITORY_ID} is not connected"
+    )
+
+
+async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:
+    await planned(world)
+    schedules = world.stores.schedules
+
+    class Gone:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(schedules, name)
+
+        async def schedule(self, *_: object) -> None:
+            return None
+
+    gone: Any = Gone()
+    node = Node(world, schedules=gone)
+    move_to(world, "2026-01-01T09:00")
+    assert (await node.turn(), node.faults) == (0, [])
+
+
+async def test_the_post_of_a_schedule_names_the_schedule(world: World) -> None:
+    schedule = await planned(world)
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    move_to(world, "2026-01-01T09:00")
+    assert await Node(world).turn() == 1
+    await perform_all(world)
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    run = (await world.stores.ledger.runs(world.organization.id))[0]
+    assert post.source_metadata == {
+        "scheduleId": schedule.id,
+        "runId": run.id,
+        "repositories": [REPOSITORY],
+        "deliveryIds": ["d-1"],
+        "eventTypes": ["push"],
+        "writer": "deterministic",
+        # The window ended, and its last moment lies before.
+        "occurredAt": "2026-01-01T08:59:59.999Z",
+    }
+    assert post.status is PostStatus.DRAFT

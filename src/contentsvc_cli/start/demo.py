@@ -32,6 +32,8 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import LinkBody
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization, webhook_url
@@ -256,7 +258,7 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
             ),
         )
     )
-    await app.changelog_editor.change(organization, {"is_public": True})
+    await app.changelog_editor.change(organization, ChangeChangelog(is_public=True))
     if history.repository == REPOSITORY:
         await _brand_changelog(app, organization)
     return organization, key, connection
@@ -270,13 +272,13 @@ async def _brand_changelog(app: Application, organization: Organization) -> None
 
 
 #: The identity of the sample's public changelog.
-_IDENTITY: Final[Mapping[str, object]] = {
-    "title": "Acme Lighthouses",
-    "description": "What is new in lamps, horns and charts for harbours.",
-    "product_url": "https://lighthouse.example",
-    "accent": "#12456b",
-    "header_links": (("Docs", "https://lighthouse.example/docs"),),
-}
+_IDENTITY: Final = ChangeChangelog(
+    title="Acme Lighthouses",
+    description="What is new in lamps, horns and charts for harbours.",
+    product_url="https://lighthouse.example",
+    accent="#12456b",
+    header_links=(LinkBody("Docs", "https://lighthouse.example/docs"),),
+)
 _RELEASES: Final = ("release",)
 _ENDED: Final = frozenset({"completed", "skipped"})
 #: The maximum number of runs that the demo waits for: its history starts some hundred.

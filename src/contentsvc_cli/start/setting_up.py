@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final, Literal, final
+from typing import Any, Final, Literal, final
 from urllib.parse import urlsplit
 
 import click
@@ -17,6 +17,7 @@ from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
 from contentsvc_core.access.keys import ApiKey, Scope, is_active, key_prefix
 from contentsvc_core.application import Application
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
@@ -250,11 +251,11 @@ async def _publish(
     exposure, _ = await app.changelog_editor.preview(organization)
     if exposure.posts and not answers.may_expose:
         return False, exposure.posts, url
-    fields: dict[str, object] = {"is_public": True}
+    fields: dict[str, Any] = {"is_public": True}
     if standing.title == organization.name:
         # Readers know the product, not the account at its code host.
         fields["title"] = f"{answers.repository.rpartition('/')[2][:_TITLE]} changelog"
-    changed = await app.changelog_editor.change(organization, fields)
+    changed = await app.changelog_editor.change(organization, ChangeChangelog(**fields))
     if isinstance(changed, Refusal):
         # Another organization has the slug: the changelog needs a different one first.
         return False, 0, url

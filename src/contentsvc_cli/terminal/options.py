@@ -32,16 +32,19 @@ def options(
                 meta = described.get(info.name)
                 settings: dict[str, Any] = {
                     "help": None if meta is None else meta.description,
-                    "required": info.required,
+                    # click takes an explicit default for a value, so that a required option could be left out.
+                    **({"required": True} if info.required else {"default": None}),
                     **_settings(inspect.type_info(info.type)),
                     **more.get(info.name, {}),
                 }
                 option = names.get(info.name) or f"--{info.name.replace('_', '-')}"
+                if settings.get("multiple"):
+                    settings["help"] = f"{settings['help']} Repeat for several."
                 if isinstance(info.default, Enum):
                     settings["help"] = f"{settings['help']}  [default: {info.default.value}]"
                 if info.default in {UNSET, True} and settings.pop("is_flag", False):
                     option = f"{option}/--no-{option[2:]}"
-                function = click.option(option, info.name, default=None, **settings)(function)
+                function = click.option(option, info.name, **settings)(function)
         return function
 
     return decorate

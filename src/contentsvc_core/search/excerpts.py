@@ -12,7 +12,7 @@ from contentsvc_core.lists.terms import Term
 from contentsvc_core.lists.words import words_of
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.context import ContextRecord, MetadataBody
 
 #: The maximum number of excerpts of a record, and the maximum length of each, in characters.
 _PARTS: Final = 5
@@ -29,15 +29,6 @@ _WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
 _BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
-
-
-@final
-class MetadataBody(TypedDict):
-    """The source of a context record (specification 2.5)."""
-
-    source: str
-    eventType: str
-    repository: str
 
 
 @final

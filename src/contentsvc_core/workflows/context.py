@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Final, Self, TypedDict, final
 
 import msgspec
+from msgspec import Struct
 
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.events.wire import event_data
@@ -37,7 +38,7 @@ class ContextRecord(Value, frozen=True, kw_only=True):
         return custom_id(self.provider, self.repository_id, self.delivery_id)
 
     @property
-    def metadata(self) -> dict[str, str]:
+    def metadata(self) -> "MetadataBody":
         return {"source": source_type(self.provider), "eventType": self.event.type, "repository": self.repository}
 
     @property
@@ -81,11 +82,29 @@ def how_many_fit(sizes: Iterable[int], room: int) -> int:
     return fitting
 
 
-def context_body(record: ContextRecord) -> dict[str, Any]:
-    """Return a record's wire form (specification 2.5)."""
-    return {
-        "customId": record.custom_id,
-        "content": record.content,
-        "metadata": record.metadata,
-        "createdAt": iso_ms(record.created_at),
-    }
+@final
+class MetadataBody(TypedDict):
+    """The source of a context record (specification 2.5)."""
+
+    source: str
+    eventType: str
+    repository: str
+
+
+@final
+class RecordBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A stored context record (specification 2.5)."""
+
+    custom_id: str
+    content: str
+    metadata: MetadataBody
+    created_at: str
+
+    @classmethod
+    def of(cls, record: ContextRecord) -> Self:
+        return cls(
+            custom_id=record.custom_id,
+            content=record.content,
+            metadata=record.metadata,
+            created_at=iso_ms(record.created_at),
+        )

@@ -40,29 +40,26 @@ class TriggerOptions(Command, frozen=True, kw_only=True):
     branches: Annotated[
         Patterns,
         Meta(
-            description="Pattern of branches whose pushes start a run, such as 'release/*'. '!' excludes. Without "
-            "one, the default branch. Repeat for several."
+            description="Branches whose pushes start a run, as patterns such as 'release/*'. '!' excludes. Without "
+            "one, the default branch."
         ),
     ] = ()
     tags: Annotated[
         Patterns,
-        Meta(
-            description="Pattern of tags whose releases start a run, such as 'v*' or 'pkg@*'. '!' excludes. Repeat for "
-            "several."
-        ),
+        Meta(description="Tags whose releases start a run, as patterns such as 'v*' or 'pkg@*'. '!' excludes."),
     ] = ()
     paths: Annotated[
         Patterns,
         Meta(
-            description="Pattern of changed files, such as 'packages/a/**'. Only commits that change one count. '!' "
-            "excludes. Repeat for several."
+            description="Changed files, as patterns such as 'packages/a/**'. Only commits that change one count. '!' "
+            "excludes."
         ),
     ] = ()
     scopes: Annotated[
         Patterns,
         Meta(
-            description="Pattern of conventional scopes: 'api' is the scope of 'fix(api): …'. Only commits with one "
-            "count. '!' excludes. Repeat for several."
+            description="Conventional scopes, as patterns: 'api' is the scope of 'fix(api): …'. Only commits with one "
+            "count. '!' excludes."
         ),
     ] = ()
     pre_releases: Annotated[bool, Meta(description="Start a run for pre-releases, too.")] = True

@@ -14,9 +14,10 @@ that has ended without a post may be restarted: it is ``pending`` with all attem
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Final, assert_never, final
+from typing import Any, Final, Literal, Self, assert_never, final
 
 from attrs import asdict, frozen
+from msgspec import Struct
 
 from contentsvc_core.events.wire import event_data
 from contentsvc_core.timestamps import iso_ms
@@ -158,48 +159,63 @@ def retry_delay(attempts: int) -> timedelta | None:
     return min(_FIRST_DELAY * 2 ** (attempts - 1), _LONGEST_DELAY)
 
 
-def run_body(run: WorkflowRun | ListedRun) -> dict[str, Any]:
-    """Return the form of a run for operators: its cause (specification 6.4) and its state.
+@final
+class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A workflow run: its cause and its state."""
 
-    Of a listed run, ``eventAction`` and ``eventData`` are null.
-    """
-    return {
-        "id": run.id,
-        **_cause_body(run.cause),
-        "status": run.status.value,
-        "attempts": run.attempts,
-        "kills": run.kills,
-        "error": run.error,
-        "postId": run.post_id,
-        "createdAt": iso_ms(run.created_at),
-    }
+    id: str
+    trigger_id: str | None
+    schedule_id: str | None
+    job_id: str | None
+    event_type: str | None
+    event_action: str | None
+    #: Always null: see the log entry of the delivery.
+    event_data: dict[str, Any] | None
+    repository_id: str | None
+    delivery_id: str | None
+    status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
+    attempts: int
+    #: How many times a server process died while it performed the run.
+    kills: int
+    error: str | None
+    post_id: str | None
+    created_at: str
+
+    @classmethod
+    def of(cls, run: WorkflowRun | ListedRun) -> Self:
+        """Return the form of a run. The action and the data of its event are null if the run was listed."""
+        return cls(
+            id=run.id,
+            **{**_NO_CAUSE, **_cause_fields(run.cause)},
+            status=run.status.value,
+            attempts=run.attempts,
+            kills=run.kills,
+            error=run.error,
+            post_id=run.post_id,
+            created_at=iso_ms(run.created_at),
+        )
 
 
-def _cause_body(cause: Cause | ListedCause) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "triggerId": None,
-        "scheduleId": None,
-        "jobId": None,
-        "eventType": None,
-        "eventAction": None,
-        "eventData": None,
-        "repositoryId": None,
-        "deliveryId": None,
-    }
+_NO_CAUSE: Final = dict.fromkeys(
+    ("trigger_id", "schedule_id", "job_id", "event_type", "event_action", "event_data", "repository_id", "delivery_id")
+)
+
+
+def _cause_fields(cause: Cause | ListedCause) -> dict[str, Any]:
     match cause:
         case Delivered() | ListedDelivery():
-            body |= {
-                "triggerId": cause.trigger_id,
-                "eventType": cause.event.type,
-                "repositoryId": str(cause.repository_id),
-                "deliveryId": cause.delivery_id,
+            fields: dict[str, Any] = {
+                "trigger_id": cause.trigger_id,
+                "event_type": cause.event.type,
+                "repository_id": str(cause.repository_id),
+                "delivery_id": cause.delivery_id,
             }
             if isinstance(cause, Delivered):
-                body |= {"eventAction": cause.event.action, "eventData": event_data(cause.event)}
+                fields |= {"event_action": cause.event.action, "event_data": event_data(cause.event)}
+            return fields
         case Generation():
-            body |= {"triggerId": cause.trigger_id, "scheduleId": cause.schedule_id, "jobId": cause.job_id}
+            return {"trigger_id": cause.trigger_id, "schedule_id": cause.schedule_id, "job_id": cause.job_id}
         case SiteReading():
-            body |= {"jobId": cause.job_id}
+            return {"job_id": cause.job_id}
         case _:
             assert_never(cause)
-    return body

@@ -49,7 +49,7 @@ class CreateSchedule(ScheduleSettings, frozen=True, kw_only=True):
 
     repository_ids: Annotated[
         Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
-        Meta(description="Connected repository that the schedule covers. Repeat for several."),
+        Meta(description="Connected repositories that the schedule covers."),
     ]
     cron: Cron
     brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None

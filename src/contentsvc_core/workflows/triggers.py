@@ -145,11 +145,11 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
 
     repository_ids: Annotated[
         Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
-        Meta(description="Connected repository to watch. Repeat for several."),
+        Meta(description="Connected repositories to watch."),
     ] = ()
     event_types: Annotated[
         Sequence[Literal["push", "release"]],
-        Meta(description="Event type that starts a run. Repeat for several."),
+        Meta(description="Event types that start a run."),
     ] = ()
     brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None
     #: ``None``: the provider that the repositories are connected at.

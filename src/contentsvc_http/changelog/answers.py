@@ -9,7 +9,7 @@ import msgspec
 from attrs import frozen
 from litestar import Request, Response
 
-from contentsvc_core.content.public.changelogs import changelog_body
+from contentsvc_core.content.public.changelogs import ChangelogBody
 from contentsvc_core.timestamps import to_ms
 from contentsvc_http.changelog.kept import Reading
 from contentsvc_http.changelog.pages import TEMPLATES
@@ -94,7 +94,7 @@ def _key(view: Shown, page: PublicPage) -> str:
         page.part,
         page.media_type,
         changelog.organization_id,
-        changelog_body(changelog),
+        ChangelogBody.of(changelog, url=view.links.home),
         changelog.revision,
         to_ms(changelog.updated_at),
         to_ms(view.last_change),

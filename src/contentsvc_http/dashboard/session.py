@@ -67,12 +67,12 @@ class DashboardSession:
         return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
 
 
-async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> DashboardSession:
+async def visit(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.READ) -> DashboardSession:
     """Return the visit of a request.
 
     Raises:
             NotSignedIn: There is no session, or its key is not valid any more.
-            Forbidden: The key lacks the scope ``read``.
+            Forbidden: The key lacks the scope.
     """
     token = request.cookies.get(_COOKIE)
     signed_in = None if token is None else await dashboard.app.sign_in.signed_in(token)
@@ -81,8 +81,9 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Dashbo
     organization = await dashboard.app.stores.directory.organization_of(signed_in.key.organization_id)
     if organization is None:
         raise NotSignedIn
-    if Scope.READ not in signed_in.key.scopes:
-        raise Forbidden(_MAY_NOT[Scope.READ])
+    for needed in (Scope.READ, scope):
+        if needed not in signed_in.key.scopes:
+            raise Forbidden(_MAY_NOT[needed])
     drafts = await dashboard.app.stores.posts.waiting(organization.id)
     return DashboardSession(request=request, signed_in=signed_in, organization=organization, drafts=drafts)
 

@@ -1,12 +1,15 @@
 """Request bodies of ``/v1``: one JSON object, decoded strictly, with errors that name the field."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, TypeVar, cast
+from datetime import timedelta
+from typing import Annotated, Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 from litestar import Request
 from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from msgspec import Meta
 
+from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
 from contentsvc_core.schemas import InvalidStruct, decode_struct, schema_of, storable_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
@@ -14,6 +17,16 @@ from contentsvc_http.errors import Refused
 
 _Body = TypeVar("_Body", bound=msgspec.Struct)
 _FAULT_LENGTH: Final = 300
+
+
+class SecretRotation(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """How long the previous secret is also used, in hours; 0 ends it at once."""
+
+    overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP_HOURS)] = OVERLAP_HOURS
+
+    @property
+    def overlap(self) -> timedelta:
+        return timedelta(hours=self.overlap_hours)
 
 
 async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Body:

@@ -10,7 +10,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
 from contentsvc_core.workflows.causes import source_type
-from contentsvc_core.workflows.jobs import Job, made_brand_id
+from contentsvc_core.workflows.jobs import BrandJobBody, Job, made_brand_id
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 from contentsvc_http.v1.answers import Answers, repository_map
@@ -37,6 +37,11 @@ class _HostedSourceBody(TriggerSourceBody, frozen=True, kw_only=True):
 @final
 class _HostedTriggerBody(TriggerBody, frozen=True, kw_only=True):
     updated_at: str
+
+
+@final
+class _HostedBrandJobBody(BrandJobBody, frozen=True, kw_only=True):
+    workflow_run_id: str
 
 
 @final
@@ -74,10 +79,10 @@ class HostedAnswers(Answers):
         """Return a post with every field that clients require."""
         return {**super().post(post), **dict.fromkeys(_POST_FIELDS)}
 
-    def brand_job(self, job: Job) -> dict[str, Any]:
+    def brand_job(self, job: Job) -> BrandJobBody:
         """Return a job with the id of the brand identity that it will create."""
         # The id is known in advance. Clients store it and read the brand identity when the job is completed.
-        return {**super().brand_job(job), "brandIdentityId": made_brand_id(job.run), "workflowRunId": job.run.id}
+        return _HostedBrandJobBody.of(job, brand_identity_id=made_brand_id(job.run), workflow_run_id=job.run.id)
 
     def schedule(self, schedule: Schedule) -> ScheduleBody:
         """Return a schedule whose brand identity is called a brand voice."""
