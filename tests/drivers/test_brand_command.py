@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from tests.docs.pages import fences, read, section
+from tests.drivers.commands import command, error, invoke
 from tests.performing import performer_over
 
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
@@ -36,28 +37,9 @@ class Sites:
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def error(*arguments: str) -> str:
-    done = invoke(*arguments)
-    assert done.exit_code == 1, done.output
-    assert done.stderr.count("\n") == 1
-    return done.stderr.removeprefix("Error: ").strip()
 
 
 def perform_one(settings: Settings) -> None:

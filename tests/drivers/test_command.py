@@ -12,11 +12,13 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from tests.drivers.commands import command, error, invoke
 
 from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -33,35 +35,9 @@ def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
 LEAVES = list(leaves(main))
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
-    return tmp_path
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def error(*arguments: str) -> str:
-    done = invoke(*arguments)
-    assert done.exit_code == 1, done.output
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("Error: ")
-    return done.stderr.removeprefix("Error: ").strip()
-
-
 @pytest.fixture
-def acme() -> dict[str, Any]:
+def acme(folder: Path) -> dict[str, Any]:
+    del folder
     return command("organization", "create", "Acme")
 
 

@@ -1,29 +1,16 @@
 """What a shell is given to complete commands, options and values with."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.drivers.commands import command
 
 from contentsvc_cli.main import main
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
-    return tmp_path
-
-
-def command(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def completed(*words: str) -> list[str]:

@@ -2,15 +2,14 @@
 
 import asyncio
 import json
-import os
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import code, read, rows, section
+from tests.drivers.commands import command
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_cli.main import main
@@ -24,22 +23,9 @@ from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_http.settings import load_settings
 from contentsvc_http.wiring.diagnostics import open_as_it_is
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ORGANIZATION = ("--organization", "acme")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("CONTENTSVC_")]:
-        if not name.startswith("CONTENTSVC_TEST_"):
-            monkeypatch.delenv(name)
-    return tmp_path
-
-
-def command(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from click.testing import CliRunner, Result
 from tests.code_host_server import REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, HostPull
+from tests.drivers.commands import command, invoke
 from tests.server_process import PLAIN, Installation, serving, signature
 
-from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
 
 BODY = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)
@@ -33,21 +32,11 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHo
     return made
 
 
-def invoke(*arguments: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(main, arguments, input=given)
-
-
-def command(*arguments: str, given: str | None = None) -> Any:
-    done = invoke(*arguments, "--json", given=given)
-    assert done.exit_code == 0, (arguments, done.output)
-    return json.loads(done.stdout)
-
-
 def connect(given: str | None = TOKEN) -> Any:
     return command(
         *("integration", "connect", REPOSITORY, "--organization", "acme", "--provider", "github"),
         *(() if given is None else ("--token", "-")),
-        given=given,
+        input=given,
     )
 
 

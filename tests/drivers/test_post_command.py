@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.drivers.commands import command, error
 from tests.performing import performer_over
 
 from contentsvc_adapters.clocks import SystemClock
@@ -21,29 +22,14 @@ from contentsvc_core.testing import PlainSteps, push_body
 POST = {"id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"}
 
 
-def command(*arguments: str, **how: Any) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"], **how)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def error(*arguments: str, code: int = 1, **how: Any) -> str:
-    done = CliRunner().invoke(main, arguments, **how)
-    assert done.exit_code == code, done.output
-    assert done.stdout == ""
-    return done.stderr.splitlines()[-1].removeprefix("Error: ")
-
-
 @pytest.fixture(autouse=True)
-def trigger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def trigger(folder: Path) -> str:
     """An organization that has received a push, and the trigger that it started."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     command("organization", "create", "Acme")
     made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
     trigger = command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
-    (tmp_path / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
+    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
     command("receive", "x.jsonl", "--integration", made["integrationId"])
     return trigger["id"]
 

@@ -1,15 +1,12 @@
 """``contentsvc subscriber`` and what ``doctor`` says of mail."""
 
 import asyncio
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from tests.drivers.commands import command, invoke
 from tests.mail_server import MailServer
 
-from contentsvc_cli.main import main
 from contentsvc_cli.operate.doctor.mail import mail
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.outgoing.subscribers import SubscriberStatus
@@ -18,22 +15,10 @@ from contentsvc_http.settings import InvalidSetting, Settings
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY", "SMTP_URL", "MAIL_FROM"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
     command("changelog", "publish", "--organization", "acme", "--yes")
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 async def _request(*addresses: str) -> None:
