@@ -126,7 +126,7 @@ async def test_a_lack_of_rights_says_what_to_grant(
     assert token is None or token not in found.reason
 
 
-async def test_a_hook_that_is_there_is_told_from_another_refusal(github: CodeHostServer, host: RestCodeHost) -> None:
+async def test_an_existing_hook_has_a_fault_of_its_own(github: CodeHostServer, host: RestCodeHost) -> None:
     await host.create_hook(REPOSITORY, HOOK, token=TOKEN)
 
     exists = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))

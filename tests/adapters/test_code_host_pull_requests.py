@@ -53,7 +53,7 @@ def refused(answered: HostPullRequests) -> HostRefusal:
     return answered.refusal
 
 
-async def test_what_is_asked_for_is_described_and_what_is_no_pull_request_is_absent(
+async def test_pull_requests_are_described_and_other_numbers_are_absent(
     server: CodeHostServer, host: RestCodeHost
 ) -> None:
     server.add(_LAMP, HostPull(number=14, author=None, merged=False, body=None))
@@ -87,7 +87,7 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
     ("url", "path"),
     [("", "/graphql"), ("/api/v3", "/api/graphql"), ("/code/api/v3/", "/code/api/graphql"), ("/api", "/api/graphql")],
 )
-async def test_graphql_stands_beside_the_rest_api(github: CodeHostServer, url: str, path: str) -> None:
+async def test_graphql_has_its_path_beside_the_rest_api(github: CodeHostServer, url: str, path: str) -> None:
     host = RestCodeHost(f"{github.origin}{url}")
     await read(host, 12)
     await host.close()
@@ -162,7 +162,7 @@ async def test_first_contributions_of_a_bounded_number_of_authors_are_looked_for
     assert len(github.asked) == 2 + 1
 
 
-async def test_what_was_read_before_a_limit_is_kept_and_nothing_more_is_asked(
+async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
     server: CodeHostServer, host: RestCodeHost
 ) -> None:
     server.add(*(evolve(_LAMP, number=number) for number in range(1, 31)))

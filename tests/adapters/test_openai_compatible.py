@@ -98,7 +98,7 @@ async def test_without_a_key_none_is_sent() -> None:
     assert server.asked[0].path == "/v1/chat/completions"
 
 
-async def test_where_there_is_nothing_to_report_nobody_is_asked() -> None:
+async def test_without_anything_to_report_the_model_is_not_called() -> None:
     async with model_server(streamed(ANSWER)) as server:
         draft = await written(server.url, brief("Merge branch 'main' into side", "ci: cache more"))
         assert draft == Silence(
@@ -337,7 +337,7 @@ async def test_what_a_commit_says_stays_inside_the_marks_and_no_address_leaves()
     assert "@evil.example" not in json.dumps(asked.question)
 
 
-async def test_a_model_is_told_its_fault_once_and_may_mend_it() -> None:
+async def test_a_wrong_answer_is_retried_once_with_its_fault() -> None:
     wrong = json.dumps({"title": "v9.9.9", "markdown": "12,000 teams"})
     async with model_server(streamed(wrong), streamed(ANSWER)) as server:
         draft = await written(server.url)

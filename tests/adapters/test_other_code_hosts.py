@@ -131,7 +131,9 @@ class TestGitlab:
         assert isinstance(await gitlab.redeliver(self.NAME, "9", "2", token=TOKEN), HostAnswer)
         assert gitlab.lists_deliveries
 
-    async def test_an_old_gitlab_is_told_from_a_new_one(self, api: ScriptedApi, gitlab: HostClient) -> None:
+    async def test_a_gitlab_older_than_17_4_is_refused_with_the_required_version(
+        self, api: ScriptedApi, gitlab: HostClient
+    ) -> None:
         old: dict[str, object] = {
             "id": 1,
             "request_headers": dict[str, str](),

@@ -15,7 +15,7 @@ LONG = "correct horse battery staple and again"
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",))))
-def test_what_was_sealed_is_opened_and_is_not_in_the_seal(secret: str) -> None:
+def test_a_sealed_secret_opens_again_and_is_not_readable_in_the_seal(secret: str) -> None:
     sealer = FernetSealer(LONG)
     sealed = sealer.seal(secret)
 
@@ -36,7 +36,7 @@ def test_keys_are_rotated_by_putting_the_new_one_first() -> None:
 
 
 @pytest.mark.parametrize("keys", ["", " , \n", "short", f"{LONG},short"])
-def test_a_key_that_is_none_or_short_is_refused_without_being_named(keys: str) -> None:
+def test_a_missing_or_short_key_is_refused_and_not_quoted(keys: str) -> None:
     with pytest.raises(UnusableKey) as raised:
         FernetSealer(keys)
 

@@ -130,7 +130,7 @@ async def test_the_second_number_is_asked_when_the_first_is_not_there(internet: 
     refused(await internet.reader().read("http://two.example:443/"), "cannot be reached", fault=SiteFault.PASSING)
 
 
-async def test_a_name_that_nobody_knows_or_answers_for(internet: Internet) -> None:
+async def test_an_unknown_name_is_refused_and_a_silent_name_server_is_a_passing_fault(internet: Internet) -> None:
     async def silent(_name: str, _port: int) -> list[IPAddress]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 

@@ -12,7 +12,7 @@ from contentsvc_core.access.rates import SEARCHING
 from contentsvc_mcp.tools import TOOLS
 
 
-def test_the_tools_are_those_that_are_kept() -> None:
+def test_the_tools_equal_the_snapshot() -> None:
     """Changed on purpose? ``python -m tests.agents.snapshot`` writes the current tools."""
     assert tools_now() == json.loads(KEPT.read_text("utf-8"))
 

@@ -105,7 +105,7 @@ async def written(caller: Caller, **more: Any) -> str:
         return (await agent("read_job", jobId=job["jobId"]))["postId"]
 
 
-async def test_what_has_happened_is_found_by_its_words(busy: Caller) -> None:
+async def test_events_are_found_by_words(busy: Caller) -> None:
     async with agent_of(busy) as agent:
         answer = await agent("search_context", query="LAMP dusk")
         (hit,) = answer["untrusted"]["context"]
@@ -302,7 +302,7 @@ async def test_what_cannot_be_done_is_said_in_a_sentence(acme: Caller) -> None:
             assert await agent.refusal(tool, **arguments) == said
 
 
-async def test_a_tool_that_is_not_there_is_told_with_those_that_are(acme: Caller) -> None:
+async def test_an_unknown_tool_is_refused_with_the_available_ones(acme: Caller) -> None:
     async with agent_of(acme) as agent:
         said = await agent.refusal("delete_everything")
     assert said.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")

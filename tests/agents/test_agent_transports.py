@@ -110,7 +110,7 @@ def test_there_are_no_streams_and_no_sessions(at: Place) -> None:
         assert (answer.status_code, answer.json()) == (405, {"error": "Method Not Allowed"})
 
 
-def test_what_is_no_message_is_refused_and_logged_without_its_text(at: Place) -> None:
+def test_an_invalid_message_is_refused_and_logged_without_its_text(at: Place) -> None:
     headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
     secret = "nobody's business"
     for content, status in (

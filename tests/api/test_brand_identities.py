@@ -108,7 +108,7 @@ NO_CHANGES: tuple[tuple[Any, str], ...] = (
 )
 
 
-async def test_a_change_that_is_none_is_400_and_changes_nothing(acme: Caller) -> None:
+async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> None:
     brand = await made(acme)
 
     for body, words in NO_CHANGES:

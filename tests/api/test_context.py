@@ -28,7 +28,7 @@ async def busy(acme: Caller) -> Caller:
     return acme
 
 
-async def test_what_is_found_says_where(busy: Caller) -> None:
+async def test_a_hit_has_its_excerpts(busy: Caller) -> None:
     answer = await busy("GET", PATH, params={"query": "LAMP dusk"})
 
     assert answer.json() == {
@@ -96,7 +96,7 @@ async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
         ({"before": "here"}, "Invalid before: send the next of the previous page"),
     ],
 )
-async def test_a_bad_question_is_told_what_is_wrong(acme: Caller, parameters: dict[str, str], error: str) -> None:
+async def test_an_invalid_query_is_refused_with_its_fault(acme: Caller, parameters: dict[str, str], error: str) -> None:
     answer = await acme("GET", PATH, params=parameters)
     assert (answer.status_code, answer.json()) == (400, {"error": error})
 

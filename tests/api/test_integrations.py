@@ -175,7 +175,7 @@ async def test_a_repository_is_connected_once_whatever_its_case(server: CodeHost
     assert len(server.hooks) == 1
 
 
-async def test_who_is_deleted_while_being_connected_is_told_so(
+async def test_an_integration_deleted_during_its_connection_is_409(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     hooks = world.stores.hooks
@@ -196,7 +196,7 @@ async def test_who_is_deleted_while_being_connected_is_told_so(
     assert server.hooks == {}
 
 
-async def test_deleting_removes_the_hook_and_says_what_was_switched_off(
+async def test_deleting_removes_the_hook_and_returns_the_disabled_triggers(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]

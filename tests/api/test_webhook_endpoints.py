@@ -148,9 +148,7 @@ async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme
         assert (await acme("POST", path, wrong)).status_code == 400
 
 
-async def test_what_happens_is_told_logged_and_can_be_sent_again(
-    world: ApiWorld, acme: Caller, receiver: Receiver
-) -> None:
+async def test_an_event_is_sent_logged_and_can_be_sent_again(world: ApiWorld, acme: Caller, receiver: Receiver) -> None:
     endpoint = (await made(acme, eventTypes=["post.created", "post.published"]))["webhookEndpoint"]
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
     await acme.push("d-1", "feat: a lamp")

@@ -125,7 +125,7 @@ async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: C
     assert len(await logs(acme)) == 3
 
 
-async def test_a_replay_stands_in_the_history_where_its_event_does(world: ApiWorld, acme: Caller) -> None:
+async def test_a_replayed_event_keeps_its_place_in_the_history(world: ApiWorld, acme: Caller) -> None:
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
     await acme.push("d-1", "feat: first lamp")
     world.clock.advance(timedelta(days=1))

@@ -308,7 +308,7 @@ def test_who_may_only_read_sees_everything_and_changes_nothing(story: Story, bro
             assert forms.count() == 0, path
 
 
-def test_nothing_of_anybody_else_is_there(story: Story, browser: Browser) -> None:
+def test_the_dashboard_shows_no_data_of_other_organizations(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.sign_in(story.stranger)
         for path in ("", "/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):

@@ -156,7 +156,7 @@ async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str)
         *("/2026-02?before=x", "/releases?before=1_a/b"),
     ],
 )
-async def test_what_is_not_there_is_said_so_and_kept_by_nobody(reader: Reader, where: str) -> None:
+async def test_an_unknown_page_is_404_and_is_not_cached(reader: Reader, where: str) -> None:
     answer = await reader.get(where)
 
     assert (answer.status_code, Seen(answer).heading) == (404, "Page not found")
@@ -185,7 +185,7 @@ async def test_off_and_unknown_look_the_same(reader: Reader) -> None:
     assert (await reader.get("", method="POST")).status_code == 405
 
 
-async def test_what_is_switched_on_taken_back_and_deleted_is_seen_at_once() -> None:
+async def test_enabling_unpublishing_and_deleting_are_visible_at_once() -> None:
     made = await Reader.made()
     shown = made.posts[0]
     first = await made.get()
@@ -211,7 +211,7 @@ async def test_what_is_switched_on_taken_back_and_deleted_is_seen_at_once() -> N
     assert (await made.get()).headers["Location"] == "http://test/changelog/lamps"
 
 
-async def test_a_change_is_seen_at_once_though_the_clock_stands_still() -> None:
+async def test_a_change_is_visible_at_once_without_progress_of_the_clock() -> None:
     made = await Reader.made()
     shown = f"/v1/posts/{made.posts[0].id}"
     made.world.clock.advance(timedelta(days=99))
@@ -234,7 +234,7 @@ async def test_a_change_is_seen_at_once_though_the_clock_stands_still() -> None:
     assert all(after.content != before.content for before, after in pairwise(seen))
 
 
-async def test_what_happened_long_ago_and_is_published_now_stands_in_its_month_and_is_seen_at_once() -> None:
+async def test_an_old_event_published_now_appears_in_its_month_at_once() -> None:
     made = await Reader.made()
     late = write(made.state, made.acme, "2026-02-03T00:00", title="Found in a drawer", status=PostStatus.DRAFT)
     made.state.posts[late.id] = evolve(late, occurred_at=datetime(2025, 6, 7, tzinfo=UTC))
@@ -262,7 +262,7 @@ async def test_what_happened_long_ago_and_is_published_now_stands_in_its_month_a
     assert f"<updated>{published}</updated>" in (await made.get("/feed.atom")).text
 
 
-async def test_a_release_stands_for_its_pushes_and_each_links_to_the_other() -> None:
+async def test_a_release_replaces_its_pushes_in_lists_and_both_link_to_each_other() -> None:
     made = await Reader.made()
     push = write(made.state, made.acme, "2026-01-30T00:00", title="A lens")
     final = write(made.state, made.acme, "2026-02-01T00:00", title="Lighthouse 2.1", release_tag="v2.1.0")

@@ -119,7 +119,7 @@ async def test_the_other_endpoints_learn_once_of_one_that_was_disabled(acme: Ten
     assert await told(acme) == [("endpoint.disabled", other.id)]
 
 
-async def test_what_is_due_waits_for_a_busy_endpoint_and_what_is_being_sent_does_not(acme: Tenant) -> None:
+async def test_due_messages_wait_for_a_busy_endpoint_and_messages_in_flight_do_not(acme: Tenant) -> None:
     stores, endpoint, other = acme.stores, await added(acme), await added(acme)
     await waiting(endpoint, stores)
     (taken,) = await taken_at(stores, START)

@@ -200,7 +200,7 @@ async def test_to_start_a_run_again_is_no_harm(acme: Tenant, script: Script, lau
     assert (script.done, script.begun) == (["one", "two", "three"], 1)
 
 
-async def test_after_a_kill_a_run_goes_on_without_repeating_what_is_finished(
+async def test_a_killed_run_resumes_without_repeating_finished_steps(
     acme: Tenant, script: Script, launch: Launch
 ) -> None:
     (id_,) = await started(acme)
@@ -339,7 +339,7 @@ async def test_an_orderly_stop_costs_a_run_nothing(acme: Tenant, script: Script,
     assert process.faults == []
 
 
-async def test_a_stop_waits_for_what_is_being_done(acme: Tenant, script: Script, launch: Launch) -> None:
+async def test_a_stop_waits_for_the_current_step(acme: Tenant, script: Script, launch: Launch) -> None:
     (id_,) = await started(acme)
     script.gates["two"] = asyncio.Event()
     process = await launch(script)
@@ -531,7 +531,7 @@ class _LostAnswer:
         return []
 
 
-async def test_what_was_taken_without_anybody_knowing_is_done_all_the_same(
+async def test_a_run_is_performed_though_the_answer_of_its_take_was_lost(
     acme: Tenant, script: Script, engine: Engine, clock: ManualClock
 ) -> None:
     (id_,) = await started(acme)

@@ -101,7 +101,7 @@ async def test_who_is_not_registered_is_given_nothing(single: Tenant) -> None:
     assert await due(single.stores, START) == [id_]
 
 
-async def test_whoever_is_given_nothing_keeps_nothing_from_the_others(single: Tenant) -> None:
+async def test_a_stranger_takes_no_run_and_blocks_no_executor(single: Tenant) -> None:
     stores = single.stores
     ids = await _started(single, 30)
     await stores.executors.join("exe_a")
@@ -110,7 +110,7 @@ async def test_whoever_is_given_nothing_keeps_nothing_from_the_others(single: Te
         assert (list(none), [run.id for run in one]) == ([], [id_])
 
 
-async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
+async def test_the_runs_of_a_left_executor_are_recovered(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await stores.executors.leave(str(run.executor))
@@ -121,7 +121,7 @@ async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
     assert (await _stored(single, run)).kills == 1
 
 
-async def test_an_executors_runs_are_listed_and_nobody_elses(single: Tenant) -> None:
+async def test_the_running_list_has_only_the_runs_of_its_executor(single: Tenant) -> None:
     first, second, third = await _started(single, 3)
     (one,) = await take(single.stores, [first], "exe_a")
     await take(single.stores, [second], "exe_b")
@@ -133,7 +133,7 @@ async def test_an_executors_runs_are_listed_and_nobody_elses(single: Tenant) -> 
     assert list(await single.stores.executors.running("exe_c")) == []
 
 
-async def test_what_is_listed_as_running_can_be_given_back(single: Tenant) -> None:
+async def test_a_listed_run_can_be_given_back(single: Tenant) -> None:
     run = await single.taken()
     (held,) = await single.stores.executors.running(str(run.executor))
 
@@ -190,7 +190,7 @@ async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -
     assert await stores.ledger.complete(theirs, a_post(single.id), once="v1") is Completion.COMPLETED
 
 
-async def test_what_steps_gave_is_there_for_whoever_takes_the_run_next(single: Tenant) -> None:
+async def test_step_results_are_kept_for_the_next_executor_of_the_run(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await stores.run_state.save(run, "write", "written")
@@ -237,7 +237,7 @@ async def test_a_cancelled_run_has_ended(single: Tenant, state: str) -> None:
     assert await killed(stores) == 0
 
 
-async def test_nobody_cancels_what_is_anothers_or_unknown(single: Tenant) -> None:
+async def test_a_foreign_or_unknown_run_cannot_be_cancelled(single: Tenant) -> None:
     run = await single.taken()
     other = await tenant(single.stores, "other")
 
@@ -247,7 +247,7 @@ async def test_nobody_cancels_what_is_anothers_or_unknown(single: Tenant) -> Non
     assert await _stored(single, run) == run
 
 
-async def test_one_organizations_thousand_runs_keep_nobody_waiting(stores: Stores) -> None:
+async def test_many_runs_of_one_organization_do_not_delay_other_organizations(stores: Stores) -> None:
     busy = await tenant(stores, "busy", triggers=1)
     other = await tenant(stores, "other", triggers=1)
     theirs = await _started(busy, 9)

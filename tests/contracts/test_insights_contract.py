@@ -281,7 +281,7 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
     assert list(await read_model.runs_of(acme.id, "log_unknown")) == []
 
 
-async def test_a_run_is_found_by_its_entry_as_it_stands_now(acme: Tenant) -> None:
+async def test_a_run_is_found_by_its_log_entry_in_its_current_state(acme: Tenant) -> None:
     run = await acme.taken(at=later(hours=1))
     log_id = await acme.stores.read_model.log_of(acme.id, run)
     assert log_id is not None

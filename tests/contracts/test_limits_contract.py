@@ -155,7 +155,7 @@ async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path
         assert changes() == full
 
 
-async def test_a_window_that_nobody_can_read_is_named(database: Database) -> None:
+async def test_an_unreadable_window_is_an_error_that_names_it(database: Database) -> None:
     store = sql_stores(database, RotatingSealer()).rate_limits
     await store.update(BUCKET, at(START))
     for broken in ("[2, 1]", '"soon"', "["):

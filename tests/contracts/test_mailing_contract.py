@@ -176,7 +176,7 @@ async def test_a_deleted_changelog_takes_its_subscribers_along(acme: Tenant) -> 
     assert await acme.stores.subscribers.subscribers(acme.id) == [kept]
 
 
-async def test_a_post_is_announced_once_and_only_where_somebody_subscribed(stores: Stores) -> None:
+async def test_a_post_is_announced_once_and_only_to_changelogs_with_subscribers(stores: Stores) -> None:
     acme, other = await tenant(stores), await tenant(stores, "zenith", repository_id=2)
     for each in (acme, other):
         await changelog_of(each)

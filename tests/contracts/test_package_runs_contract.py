@@ -17,7 +17,7 @@ async def _run(acme: Tenant, run: WorkflowRun) -> WorkflowRun:
     return next(each for each in await acme.stores.ledger.runs(acme.id) if each.id == run.id)
 
 
-async def test_a_post_tells_several_releases_and_none_of_them_is_told_again(acme: Tenant) -> None:
+async def test_releases_reported_by_one_post_are_not_reported_again(acme: Tenant) -> None:
     ledger = acme.stores.ledger
     keys = ["a", "b", "c"]
     assert not await ledger.told(acme.id, keys)

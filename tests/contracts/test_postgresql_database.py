@@ -33,9 +33,7 @@ def _count_twice(url: str, name: str, connection: Connection) -> tuple[object, o
     return before, connection.scalar(_COUNT)
 
 
-async def test_who_reads_sees_one_moment_and_who_writes_what_was_committed(
-    postgresql: Database, postgres_url: str
-) -> None:
+async def test_a_read_sees_one_snapshot_and_a_write_sees_new_commits(postgresql: Database, postgres_url: str) -> None:
     assert await postgresql.read(partial(_count_twice, postgres_url, "one")) == (0, 0)
     assert await postgresql.write(partial(_count_twice, postgres_url, "two")) == (1, 2)
     assert await postgresql.read(lambda connection: connection.scalar(_COUNT)) == 2
@@ -114,7 +112,7 @@ async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
 
 
-async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for_long(
+async def test_a_client_that_stalls_after_a_prepare_loses_its_locks(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other limits do not count then: the server has something to do, and waits for what."""
@@ -148,7 +146,7 @@ async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for
     await database.dispose()
 
 
-async def test_an_older_server_is_not_asked_for_what_it_does_not_know(
+async def test_an_older_server_is_not_sent_unknown_settings(
     postgresql: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql_session, "_KNOWS_TRANSACTION_TIMEOUT", (99,))
@@ -160,7 +158,7 @@ async def test_an_older_server_is_not_asked_for_what_it_does_not_know(
     assert await postgresql.write(limits) == ("0", "4s")
 
 
-async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url: str) -> None:
+async def test_a_busy_pool_fails_after_a_short_wait(postgres_url: str) -> None:
     database = Database(postgres_url, pool_size=1)
     held, done = asyncio.Event(), asyncio.Event()
     busy = asyncio.create_task(database.write(partial(_hold, held, done)))

@@ -124,7 +124,7 @@ async def test_a_connection_that_is_cut_before_it_is_ever_used_is_replaced(
     assert next(turns) == 7
 
 
-async def test_connections_that_were_cut_between_transactions_harm_nobody(
+async def test_connections_cut_between_transactions_are_replaced(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     nap = text("SELECT pg_sleep(0.1)")
@@ -208,7 +208,7 @@ async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of
     assert (await acme.left()).counts == ((1, 2, 1) if outcome is None else (0, 0, 1))
 
 
-async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
+async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
     acme: Tenant, postgresql: Database
 ) -> None:
     stores = acme.stores
@@ -250,7 +250,7 @@ async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
 
 
 @pytest.mark.parametrize("by_socket", [False, True], ids=["tcp", "socket"])
-async def test_a_server_that_is_stopped_hard_is_back_as_soon_as_it_is_started(by_socket: bool) -> None:
+async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bool) -> None:
     with postgres.PrivateServer() as server:
         database = Database(server.socket_url if by_socket else server.url)
         await upgrade(database)

@@ -70,7 +70,7 @@ def _statements(database: Database) -> list[str]:
     return executed
 
 
-async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, postgresql: Database) -> None:
+async def test_a_batch_is_one_statement_and_held_claims_add_one(acme: Tenant, postgresql: Database) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(32)]
     lane = PostgresqlBatchWriter(postgresql)
     executed = _statements(postgresql)
@@ -298,7 +298,7 @@ async def test_a_batch_that_loses_a_claim_while_it_is_written_looks_again(
     assert (await acme.left()).counts == (8 - commits, 16 - 2 * commits, 8)
 
 
-async def test_what_was_answered_while_it_is_written_again_is_answered_the_same(
+async def test_a_settlement_answered_during_its_second_write_keeps_its_answer(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     """Told to be a duplicate by who wrote it first; meanwhile the claim was swept, and could be taken."""

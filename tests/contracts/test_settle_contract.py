@@ -184,7 +184,7 @@ async def test_settling_a_duplicate_again_writes_nothing_twice(acme: Tenant, out
 
 
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
-async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tenant, outcome: Outcome | None) -> None:
+async def test_the_first_answer_is_kept_after_any_change(acme: Tenant, outcome: Outcome | None) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     await acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
@@ -196,7 +196,7 @@ async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tena
     assert await acme.left() == left
 
 
-async def test_the_first_answer_stands_after_its_claim_is_swept(acme: Tenant) -> None:
+async def test_the_first_answer_is_kept_after_its_claim_is_swept(acme: Tenant) -> None:
     settling = await acme.processed("d")
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     assert await acme.stores.journal.sweep_claims(before=later(seconds=1), limit=10) == 1
@@ -220,7 +220,7 @@ async def test_a_run_that_went_on_is_not_set_back_by_settling_again(acme: Tenant
 
 @pytest.mark.parametrize("change", ["integration", "trigger", "switch integration", "switch trigger"])
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
-async def test_what_was_decided_on_an_older_configuration_is_stale(
+async def test_a_decision_on_an_older_configuration_is_stale(
     acme: Tenant, outcome: Outcome | None, change: str
 ) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)

@@ -51,7 +51,7 @@ def refused(**given: Any) -> str:
     return change.message()
 
 
-def test_what_is_given_is_changed_and_nothing_else() -> None:
+def test_a_change_sets_exactly_the_given_fields() -> None:
     assert changed(name=" Acme  Inc. ") == evolve(BRAND, name="Acme Inc.", updated_at=LATER)
     assert changed(tone_profile=ToneProfile.CASUAL, is_default=True) == evolve(
         BRAND, tone_profile=ToneProfile.CASUAL, is_default=True, updated_at=LATER
@@ -106,7 +106,7 @@ def test_what_every_identity_has_cannot_be_taken_away(attribute: str, wire: str)
         assert refused(**{attribute: value}) == f"{wire} has a value that it cannot have"
 
 
-def test_a_website_that_nobody_may_read_is_refused_with_the_reason() -> None:
+def test_a_website_that_is_not_public_is_refused_with_the_reason() -> None:
     reason = refused(website_url="http://127.0.0.1/")
 
     assert reason.startswith("websiteUrl ")

@@ -78,7 +78,7 @@ class TestStep1Path:
         "number",
         ["", "0", "01", "-1", "+1", "1_0", " 1", "1 ", "1.0", "1e3", "0x1", "١٢", "²", "9223372036854775808", "9" * 30],
     )
-    def test_a_repository_id_that_is_none_is_400(self, number: str) -> None:
+    def test_an_invalid_repository_id_is_400(self, number: str) -> None:
         found = locate("codehost", "org_1", "int_1", number)
 
         assert isinstance(found, Rejected)
@@ -324,7 +324,7 @@ class TestStep8Body:
 
         assert decided(signed(elsewhere, at=AT, secret="secret")).status == 403
 
-    def test_of_a_key_that_stands_twice_the_last_one_counts(self) -> None:
+    def test_the_last_value_of_a_repeated_key_counts(self) -> None:
         body = json.dumps(push_body("feat: x"))[:-1] + ', "ref": "refs/heads/other"}'
 
         assert isinstance(decided(signed(body.encode(), at=AT, secret="secret")), Filtered)
@@ -398,7 +398,7 @@ def test_an_event_kind_we_do_not_know_is_shown_as_one_short_line() -> None:
 
 
 @pytest.mark.parametrize("distinct", ["false", "true", "null", '"no"', "[1]"])
-def test_what_is_not_specified_cannot_be_wrong(distinct: str) -> None:
+def test_an_unspecified_field_may_have_any_value(distinct: str) -> None:
     body = json.dumps(push_body("feat: x")).replace('"url":', f'"distinct": {distinct}, "url":')
 
     outcome = decided(signed(body.encode(), at=AT, secret="secret"))

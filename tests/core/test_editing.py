@@ -33,7 +33,7 @@ def changed(post: Post, *, at: datetime = LATER, content: str = "<p>", **values:
     return post_fault(values) or changed_post(post, values, content=content, at=at)
 
 
-def test_what_is_given_is_changed_and_nothing_else() -> None:
+def test_a_change_sets_exactly_the_given_fields() -> None:
     changes: list[dict[str, Any]] = [
         {"title": "Beams"},
         {"markdown": "text"},

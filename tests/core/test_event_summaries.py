@@ -51,5 +51,5 @@ def test_a_summary_says_in_a_line_what_an_event_brings(event: Event, about: str)
     assert EventSummary.of(event).about == about
 
 
-def test_of_what_is_not_known_nothing_is_said() -> None:
+def test_an_event_without_known_facts_has_an_empty_summary() -> None:
     assert EventSummary(type="push").about == ""

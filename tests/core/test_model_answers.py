@@ -144,7 +144,7 @@ _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"20
         ("thanks @grace", "@grace"),
     ],
 )
-def test_what_does_not_stand_in_the_material_is_found(text: str, fault: str | None) -> None:
+def test_facts_that_the_material_lacks_are_found(text: str, fault: str | None) -> None:
     assert unfounded(text, _FACTS) == fault
 
 

@@ -140,7 +140,7 @@ class TestWhoTells:
             "c": (None, ["a"]),
         }
 
-    def test_what_comes_too_late_is_told_by_itself(self) -> None:
+    def test_a_late_release_has_its_own_post(self) -> None:
         gap = PACKAGE_GAP.total_seconds()
         assert plan(released("a", 0), released("b", gap)) == {"a": ("b", []), "b": (None, ["a"])}
         assert plan(released("a", 0), released("b", gap + 0.001)) == {"a": (None, []), "b": (None, [])}
@@ -155,12 +155,12 @@ class TestWhoTells:
         found = plan(released("a", 1), released("b", 2, status=status), released("c", 3))
         assert (found["a"], found["c"]) == (("c", []), (None, ["a"]))
 
-    def test_a_run_that_left_its_release_to_another_one_is_told_by_that_one(self) -> None:
+    def test_a_release_left_to_another_run_is_reported_by_that_run(self) -> None:
         found = plan(released("a", 1), released("b", 2, status=RunStatus.SKIPPED), released("c", 45))
         assert found["a"] == ("c", [])
         assert found["c"] == (None, ["a", "b"])
 
-    def test_what_follows_a_post_that_is_written_is_told_by_itself(self) -> None:
+    def test_a_release_after_a_written_post_has_its_own_post(self) -> None:
         found = plan(
             released("a", 1, status=RunStatus.SKIPPED), released("b", 2, status=RunStatus.COMPLETED), released("c", 3)
         )

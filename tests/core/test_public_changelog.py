@@ -125,7 +125,7 @@ def test_lines_are_lines_and_types_have_one_order() -> None:
     assert made == evolve(OFF, title="Lamps and towers")
 
 
-def test_what_is_shown() -> None:
+def test_only_published_posts_of_the_right_kind_are_shown() -> None:
     assert OFF.shows(POST)
     for hidden in (
         evolve(POST, published_at=None, status=PostStatus.DRAFT),
@@ -205,7 +205,7 @@ def test_posts_are_put_into_their_months() -> None:
     ]
 
 
-def test_posts_about_one_release_stand_together() -> None:
+def test_posts_about_one_release_are_grouped() -> None:
     two = published("c", "2026-02-03", release_tag="v2")
     blog = published("b", "2026-02-02", release_tag="v1", content_type=ContentType.BLOG_POST)
     one = published("a", "2026-02-01", release_tag="v1")

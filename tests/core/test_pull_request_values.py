@@ -95,7 +95,7 @@ def test_what_names_nothing_asks_for_nothing(nothing: Push | Release) -> None:
 
 @pytest.mark.slow("a short campaign over generated examples")
 @given(st.lists(events(), max_size=3))
-def test_whatever_was_delivered_what_is_asked_for_is_numbers_and_hashes(delivered: list[Push | Release]) -> None:
+def test_any_delivery_names_pull_requests_by_valid_numbers_and_hashes(delivered: list[Push | Release]) -> None:
     found = named_pull_requests(delivered)
 
     assert all(0 < number < 2**31 for number in found.numbers)

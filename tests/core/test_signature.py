@@ -22,7 +22,7 @@ def test_the_published_test_vector_holds() -> None:
 
 
 @given(st.binary(), st.text(st.characters(exclude_categories=("Cs",)), min_size=1))
-def test_what_was_signed_verifies_and_is_the_hmac_of_rfc_2104(body: bytes, secret: str) -> None:
+def test_a_signature_verifies_and_is_the_hmac_of_rfc_2104(body: bytes, secret: str) -> None:
     signature = sign(body, secret)
 
     assert signature == "sha256=" + hmac.digest(secret.encode(), body, sha256).hex()

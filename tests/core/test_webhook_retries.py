@@ -44,7 +44,7 @@ def test_2xx_is_all_that_counts_and_410_wants_no_more(status: int, expected: Att
     assert verdict(Answer(status=status)) is expected
 
 
-def test_what_was_not_answered_is_tried_again() -> None:
+def test_an_unanswered_attempt_is_retried() -> None:
     assert verdict(NotSent(error="no answer")) is AttemptResult.RETRY
     assert fault_text(NotSent(error="no answer")) == "no answer"
 
@@ -57,7 +57,7 @@ def test_what_was_not_answered_is_tried_again() -> None:
         (404, "the endpoint answered with status 404"),
     ],
 )
-def test_a_fault_says_what_came_back(status: int, said: str) -> None:
+def test_the_fault_of_an_attempt_names_the_answer(status: int, said: str) -> None:
     assert fault_text(Answer(status=status)) == said
 
 

@@ -79,7 +79,7 @@ async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
     assert made.path == f"{BRANDS}/{brand.id}"
 
 
-async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Browsing) -> None:
+async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
     await acme.world.perform(Site(None))
 

@@ -79,7 +79,7 @@ async def test_what_becomes_public_is_shown_before_and_asked_about(acme: Caller,
     assert await standing(acme) is None
 
 
-async def test_an_answer_counts_for_what_was_shown_alone(acme: Caller, browsing: Browsing) -> None:
+async def test_a_confirmation_counts_only_for_the_posts_it_showed(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(f"{PAGE}/publish")).form(f"{PAGE}/switch")
     await published(acme)
 
@@ -143,7 +143,7 @@ async def test_what_cannot_be_is_said_beside_its_field(
     assert await standing(acme) is None
 
 
-async def test_what_is_another_organizations_is_not_available_whatever_it_is(acme: Caller, browsing: Browsing) -> None:
+async def test_an_address_of_another_organization_is_not_available(acme: Caller, browsing: Browsing) -> None:
     other = await stranger(acme)
     page = await browsing.send((await browsing.open(PAGE)).form(PAGE), slug="lamps")
     assert "Saved." in page.text

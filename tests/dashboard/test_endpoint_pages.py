@@ -70,7 +70,7 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
         ("description", "x" * 201, "It must have at most 200 characters."),
     ],
 )
-async def test_a_fault_is_named_at_its_field_and_what_was_typed_stays(
+async def test_a_fault_is_shown_at_its_field_and_the_input_stays(
     acme: Caller, browsing: Browsing, field: str, value: str, said: str
 ) -> None:
     page = await created(browsing, **{"event": ["run.failed"], field: value})

@@ -271,7 +271,7 @@ async def test_a_new_secret_is_shown_once_and_the_old_one_ends_as_chosen(
     assert secret not in (await browsing.open(path_of(acme))).response.text
 
 
-async def test_a_code_host_that_knows_the_hook_is_told_of_the_new_secret(
+async def test_rotating_sends_the_new_secret_to_the_code_host(
     server: CodeHostServer, acme: Caller, browsing: Browsing
 ) -> None:
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
@@ -323,7 +323,7 @@ async def test_disconnecting_tells_what_went_with_it(server: CodeHostServer, acm
     assert (await browsing.open(f"{LIST}/{made.id}")).status == 404
 
 
-async def test_a_hook_that_was_entered_by_hand_is_to_be_removed_by_hand(acme: Caller, browsing: Browsing) -> None:
+async def test_disconnecting_asks_to_remove_a_hook_that_was_added_by_hand(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(path_of(acme))
     forms = [dict(told) for tag, told in page.elements if tag == "form"]
     assert any("cannot be undone" in told.get("data-confirm", "") for told in forms)

@@ -104,7 +104,7 @@ async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Bro
     assert path not in [form.action for form in page.forms]
 
 
-async def test_whoever_revokes_their_own_key_is_signed_out(acme: Caller, browsing: Browsing) -> None:
+async def test_revoking_the_own_key_signs_out(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(KEYS)
     path = f"{KEYS}/{acme.record.prefix}/revoke"
     assert "signed in" in row(page, acme.record.prefix)[0]
@@ -116,7 +116,7 @@ async def test_whoever_revokes_their_own_key_is_signed_out(acme: Caller, browsin
     assert (await browsing.open(KEYS)).path == "/dashboard/sign-in"
 
 
-async def test_an_expired_key_is_told_as_such(acme: Caller, browsing: Browsing) -> None:
+async def test_an_expired_key_is_shown_as_expired(acme: Caller, browsing: Browsing) -> None:
     await browsing.send((await browsing.open(KEYS)).form(KEYS), name="Old", expires="2026-01-01")
     acme.world.clock.advance(timedelta(hours=23))
     browsing.cookies.clear()
@@ -219,7 +219,7 @@ async def test_a_key_gives_no_scope_that_it_lacks_and_no_end_after_its_own(acme:
         assert (made.expires_at, made.issued_by) == (end, issued.record.prefix)
 
 
-async def test_a_revoked_key_takes_with_it_what_it_issued(acme: Caller, browsing: Browsing) -> None:
+async def test_revoking_a_key_revokes_the_keys_issued_with_it(acme: Caller, browsing: Browsing) -> None:
     root, issued = await beside(acme)
     page = await root.send((await root.open(KEYS)).form(KEYS), scope=["read", "admin"])
     leaked = tree(page).one("code", class_="secret").text

@@ -55,9 +55,7 @@ async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", ["post", "run", "trigger", "schedule", "integration", "endpoint", "entry"])
-async def test_an_id_stands_behind_details_with_a_button_that_copies_it(
-    acme: Caller, browsing: Browsing, kind: str
-) -> None:
+async def test_ids_are_in_the_details_with_a_copy_button(acme: Caller, browsing: Browsing, kind: str) -> None:
     path, id_ = (await addresses(acme))[kind]
 
     page = await browsing.open(f"/dashboard{path}")

@@ -109,7 +109,7 @@ async def test_a_log_without_entries_says_so_and_goes_on_asking(browsing: Browsi
         ({"text": "'; drop table"}, []),
     ],
 )
-async def test_filters_are_a_form_and_stand_in_the_address(
+async def test_filters_are_a_form_and_part_of_the_address(
     acme: Caller, browsing: Browsing, filters: dict[str, str], found: list[str]
 ) -> None:
     await acme.push("d-1", "feat: a lamp")
@@ -258,7 +258,7 @@ async def triggered(acme: Caller) -> str:
     return entry.id
 
 
-async def test_an_entry_shows_what_came_and_what_it_led_to(acme: Caller, browsing: Browsing) -> None:
+async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsing: Browsing) -> None:
     id_ = await triggered(acme)
 
     page = await browsing.open(f"{LOGS}/{id_}")
@@ -410,11 +410,11 @@ async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: C
 
 
 @pytest.mark.parametrize("text", ["", "_", "1_", "_a", "1_a b", "-1_a", "1_a\n", "999999999999999_a", "\uff11_a"])
-def test_what_is_no_place_is_none(text: str) -> None:
+def test_an_invalid_cursor_is_not_read(text: str) -> None:
     assert read_cursor(text) is None
 
 
-def test_a_place_is_read_as_it_is_written() -> None:
+def test_a_written_cursor_is_read_back() -> None:
     place = Cursor(created_at=START + timedelta(milliseconds=7), id="log_7")
 
     assert read_cursor(written_cursor(place)) == place

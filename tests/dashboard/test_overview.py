@@ -22,7 +22,7 @@ from contentsvc_core.workflows.triggers import CreateTrigger, Trigger
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-async def test_a_new_organization_is_told_what_to_do_first(world: ApiWorld) -> None:
+async def test_a_new_organization_sees_the_first_steps(world: ApiWorld) -> None:
     organization = await world.operator.create_organization("Empty")
     issued = await world.operator.issue_key(organization)  # type: ignore[arg-type]
     browsing = Browsing(world)

@@ -35,7 +35,7 @@ class Marked(HTMLParser):
             self.marks.append((self._kind, data))
 
 
-def test_keys_texts_and_other_values_are_told_apart() -> None:
+def test_keys_texts_and_other_values_are_marked_differently() -> None:
     marked = Marked(shown({"a": "b", "c": [1, -2.5e3, True, None], "d": {"e": []}}).html)
 
     assert marked.marks == [
@@ -51,7 +51,7 @@ def test_keys_texts_and_other_values_are_told_apart() -> None:
     ]
 
 
-def test_whatever_stands_in_a_payload_is_text() -> None:
+def test_hostile_payloads_are_escaped() -> None:
     payload = {HOSTILE: HOSTILE, "list": [HOSTILE, "&amp;", "'", '": {']}
 
     marked = Marked(shown(payload).html)

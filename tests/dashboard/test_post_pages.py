@@ -149,7 +149,9 @@ async def test_a_post_is_published_taken_back_and_deleted(acme: Caller, browsing
 
 
 @pytest.mark.parametrize("action", ["publish", "delete"])
-async def test_what_somebody_has_changed_since_is_shown_first(acme: Caller, browsing: Browsing, action: str) -> None:
+async def test_an_action_on_a_changed_post_shows_the_change_first(
+    acme: Caller, browsing: Browsing, action: str
+) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}"
     page = await browsing.open(path)

@@ -29,7 +29,7 @@ async def made(browsing: Browsing, **fields: Any) -> Seen:
     return await browsing.send(form, **{**WEEKLY, "day_of_week": "1", **fields})
 
 
-async def test_without_schedules_somebody_is_led_to_the_first_one(acme: Caller, browsing: Browsing) -> None:
+async def test_an_empty_list_of_schedules_links_to_creating_the_first(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
     assert page.links["Make the first schedule"] == f"{ROOT}/new"
 

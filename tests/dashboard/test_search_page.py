@@ -41,7 +41,7 @@ async def test_words_are_found_and_marked(busy: Caller, browsing: Browsing) -> N
     assert record.all("a")[0]["href"].startswith(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-0")
 
 
-async def test_what_came_from_elsewhere_stays_text(busy: Caller, browsing: Browsing) -> None:
+async def test_foreign_text_is_escaped(busy: Caller, browsing: Browsing) -> None:
     assert busy
     page = await browsing.open(f"{SEARCH}?query=door")
 
@@ -70,7 +70,7 @@ async def test_what_can_be_asked_for(busy: Caller, browsing: Browsing, query: st
     assert ("No commit or release matches." in page.text) is (deliveries == 0)
 
 
-async def test_a_question_that_is_none_is_told_so_and_kept(browsing: Browsing) -> None:
+async def test_an_invalid_query_is_refused_and_kept_in_the_form(browsing: Browsing) -> None:
     page = await browsing.open(f"{SEARCH}?query=%21%21")
 
     assert page.status == 400

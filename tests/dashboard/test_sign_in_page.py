@@ -36,7 +36,7 @@ async def test_a_key_signs_in_and_the_browser_keeps_no_key(world: ApiWorld, acme
 
 
 @pytest.mark.parametrize("key", ["", "csk_", "csk_0123456789_" + "x" * 40, "<script>"])
-async def test_what_is_no_key_is_refused_in_words(world: ApiWorld, acme: Caller, key: str) -> None:
+async def test_an_invalid_key_is_refused_in_words(world: ApiWorld, acme: Caller, key: str) -> None:
     browsing = Browsing(world)
 
     page = await browsing.sign_in(key)
@@ -184,7 +184,7 @@ async def test_a_session_ends_with_its_key_and_after_a_day(world: ApiWorld, acme
         {"Origin": "null"},
     ],
 )
-async def test_another_sites_page_signs_nobody_in_and_nobody_out(
+async def test_a_page_of_another_site_cannot_sign_in_or_out(
     world: ApiWorld, acme: Caller, browsing: Browsing, headers: dict[str, str]
 ) -> None:
     stranger = Browsing(world)
@@ -236,7 +236,7 @@ async def test_who_signs_in_over_http_is_sent_to_the_https_address() -> None:
     assert not browsing.cookies
 
 
-async def test_pages_load_nothing_from_elsewhere_and_are_framed_by_nobody(browsing: Browsing) -> None:
+async def test_pages_load_only_own_resources_and_cannot_be_framed(browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
 
     policy = page.response.headers["content-security-policy"]
@@ -256,7 +256,7 @@ async def test_pages_load_nothing_from_elsewhere_and_are_framed_by_nobody(browsi
 
 
 @pytest.mark.parametrize("path", ["/dashboard/nowhere", "/dashboard/assets/../conftest.py", "/dashboard/assets/x.js"])
-async def test_what_is_not_there_is_said_on_a_page(browsing: Browsing, path: str) -> None:
+async def test_an_unknown_path_answers_with_a_page(browsing: Browsing, path: str) -> None:
     page = await browsing.open(path)
 
     assert page.status == 404

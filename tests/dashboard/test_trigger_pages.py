@@ -51,14 +51,14 @@ def checked(page: Seen, name: str) -> list[str]:
     return [told["value"] for _, told in page.elements if told.get("name") == name and "checked" in told]
 
 
-async def test_without_triggers_somebody_is_led_to_the_first_one(browsing: Browsing) -> None:
+async def test_an_empty_list_of_triggers_links_to_creating_the_first(browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
 
     assert page.heading == "Triggers"
     assert page.links["Make the first trigger"] == f"{ROOT}/new"
 
 
-async def test_without_repositories_somebody_is_led_to_connect_one(acme: Caller, browsing: Browsing) -> None:
+async def test_without_repositories_the_pages_link_to_connecting_one(acme: Caller, browsing: Browsing) -> None:
     await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
 
     assert "Connect a repository" in (await browsing.open(ROOT)).links
@@ -197,7 +197,7 @@ async def test_a_trigger_can_move_to_repositories_of_another_provider(acme: Call
     assert checked(page, "repositories") == ["github:1"]
 
 
-async def test_a_trigger_shows_what_it_would_have_matched(acme: Caller, browsing: Browsing) -> None:
+async def test_a_trigger_shows_recent_deliveries_that_it_would_have_matched(acme: Caller, browsing: Browsing) -> None:
     for number in range(12):
         await acme.push(f"p-{number}", f"feat: lamp {number}")
     await acme.release("r-1", "v1.0.0")

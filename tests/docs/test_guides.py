@@ -183,7 +183,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
 
 
 @_slow
-def test_the_agent_publishes_what_it_finds_and_says_in_a_line_when_it_finds_nothing(tmp_path: Path) -> None:
+def test_the_agent_publishes_its_findings_and_reports_when_it_finds_nothing(tmp_path: Path) -> None:
     seed = next(fence.text for fence in blocks("docs/howto/agents.md") if "seed.jsonl" in fence.text)
     # The transcript on the page is of these.
     assert all(message.replace("\n", "\\n") in seed for _, message in COMMITS)

@@ -84,7 +84,7 @@ def test_an_identity_is_made_while_the_command_waits() -> None:
     assert (shown["name"], shown["audience"], shown["isDefault"]) == ("Acme", "engineering teams", True)
 
 
-def test_nobody_waits_longer_than_was_said() -> None:
+def test_the_command_waits_no_longer_than_its_option() -> None:
     done = invoke("brand", "generate", URL, "--organization", "acme", "--wait", "0", "--json")
 
     assert done.exit_code == 1

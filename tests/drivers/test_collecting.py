@@ -55,7 +55,7 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
 
 @pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
-def test_a_process_that_has_become_smaller_is_measured_from_there() -> None:
+def test_growth_is_measured_from_the_smallest_size() -> None:
     collector = Collector(growth=16 * MIB)
     collector.begin()
     alive = b"x" * (256 * MIB)

@@ -187,7 +187,7 @@ def test_a_database_whose_key_is_lost_says_so(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("acme")
-def test_a_trigger_is_created_for_what_is_connected() -> None:
+def test_a_trigger_is_created_for_a_connected_repository() -> None:
     connected()
     create = ("trigger", "create", "--organization", "acme", "--repository-id")
 
@@ -230,7 +230,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
 
 
 @pytest.mark.usefixtures("acme")
-def test_what_was_received_is_listed_newest_first(folder: Path) -> None:
+def test_received_deliveries_are_listed_newest_first(folder: Path) -> None:
     made = connected()
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     lines: list[dict[str, Any]] = [

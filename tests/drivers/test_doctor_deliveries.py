@@ -144,7 +144,7 @@ def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook:
     assert looked()[0].state is FindingState.OK
 
 
-def test_deliveries_to_what_is_switched_off_are_mended_by_switching_it_on(hook: dict[str, Any]) -> None:
+def test_enabling_is_the_advice_for_deliveries_to_a_disabled_integration(hook: dict[str, Any]) -> None:
     command("integration", "disable", hook["integrationId"])
     assert [(each.state, each.found) for each in looked()] == [
         (FindingState.OK, "acme/lighthouse: disabled, nothing was ever delivered")

@@ -81,7 +81,7 @@ def test_each_commit_of_the_first_parent_line_is_a_push_and_each_tag_a_release_a
     assert _pushed(_told(work.path)) == [[first], ["v1.0.0"], [second], ["v1.1.0"], [third]]
 
 
-def test_a_merge_brings_what_it_merged_oldest_first_and_nothing_twice(work: Work) -> None:
+def test_a_merge_brings_its_commits_once_and_oldest_first(work: Work) -> None:
     base = work.commit("base")
     work.git("switch", "--quiet", "--create=side")
     side = [work.commit("side 1")]
@@ -242,7 +242,7 @@ def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None
     assert messages == ["grün", "broken \ufffd\ufffd \x1b[31m\r\nend", "日本語 \u2028 🕯"]
 
 
-def test_a_commit_that_git_only_just_accepts_is_told(work: Work) -> None:
+def test_a_barely_valid_commit_is_exported(work: Work) -> None:
     tree = work.git("mktree")
     # No name, no address, no message but a NUL.
     raw = f"tree {tree}\nauthor  <> 0 +0000\ncommitter  <> 0 +0000\n\nbefore\0after\n".encode()
@@ -296,7 +296,7 @@ def test_options_name_repository_and_id(work: Work) -> None:
     assert _run(work.path, "--repository-id", str(2**63)).exit_code == 2
 
 
-def test_a_branch_is_told_as_the_default_branch_here_or_at_the_remote(work: Work, tmp_path: Path) -> None:
+def test_a_chosen_branch_is_exported_as_the_default_branch(work: Work, tmp_path: Path) -> None:
     base = work.commit("base")
     work.git("switch", "--quiet", "--create=feature/x")
     feature = work.commit("feature")
@@ -311,7 +311,7 @@ def test_a_branch_is_told_as_the_default_branch_here_or_at_the_remote(work: Work
 
 
 @pytest.mark.parametrize("branch", ["none", "main~0", "--all", "HEAD", "main^{commit}", "../../HEAD", "", "-"])
-def test_what_is_no_branch_is_refused(work: Work, branch: str) -> None:
+def test_an_unknown_branch_is_refused(work: Work, branch: str) -> None:
     work.commit("one")
     result = _run(work.path, f"--branch={branch}")
     assert result.exit_code == 1

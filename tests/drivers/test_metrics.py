@@ -344,7 +344,7 @@ def test_a_choice_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch, 
         load_settings()
 
 
-async def test_on_is_everybody(world: World) -> None:
+async def test_the_setting_on_answers_every_client(world: World) -> None:
     answered = await world.request("GET", "/metrics", client=("192.0.2.7", 1), headers={"Via": "1.1 proxy"})
 
     assert answered.status_code == 200
@@ -407,7 +407,7 @@ async def postgresql(_folder: Path) -> AsyncGenerator[Database]:
     ],
     ids=["sqlite", "postgresql"],
 )
-async def test_the_backlog_is_read_from_the_indexes_of_what_is_left(
+async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
     opened: Callable[[Path], AbstractAsyncContextManager[Database]],
     most: int,
     explain: str,

@@ -61,7 +61,7 @@ def ranges(work: Work, *arguments: str) -> list[tuple[str, str | None, int]]:
     return [(post["range"], post["tag"], post["commits"]) for post in posts(work, *arguments)]
 
 
-def test_what_is_not_released_comes_first_and_the_last_two_releases_follow(work: Work) -> None:
+def test_unreleased_commits_come_first_and_the_last_two_releases_follow(work: Work) -> None:
     work.git("tag", "v0.1.0", "HEAD~3")
 
     assert ranges(work) == [
@@ -72,7 +72,7 @@ def test_what_is_not_released_comes_first_and_the_last_two_releases_follow(work:
     assert [each[1] for each in ranges(work, "--releases", "1")] == [None, "v1.1.0"]
 
 
-def test_at_a_release_nothing_stands_before_the_release(work: Work) -> None:
+def test_at_a_release_there_are_no_unreleased_commits(work: Work) -> None:
     work.git("tag", "v1.2.0")
 
     assert [each[:2] for each in ranges(work)] == [("v1.1.0..v1.2.0", "v1.2.0"), ("v1.0.0..v1.1.0", "v1.1.0")]
@@ -213,7 +213,7 @@ def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], cod
     assert result.stdout == ""
 
 
-def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_commits_is_refused(tmp_path: Path) -> None:
     empty = Work(tmp_path / "empty")
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()

@@ -137,7 +137,7 @@ async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     protocol.connection_lost(None)
 
 
-async def test_at_the_end_of_the_grace_a_delivery_is_told_to_come_again() -> None:
+async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503() -> None:
     taken = Taken()
     protocol, connection = connected(echo, webhooks=taken)
     protocol.data_received((DELIVERY % b"" + b"1234") * 2)
@@ -186,7 +186,7 @@ async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
     protocol.connection_lost(None)
 
 
-async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> None:
+async def test_a_body_sent_byte_by_byte_has_a_time_limit_for_any_reader() -> None:
     heard: list[Any] = []
 
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
@@ -302,7 +302,7 @@ async def test_who_is_answered_slowly_is_not_sent_away_and_moves_on() -> None:
     protocol.connection_lost(None)
 
 
-async def test_beyond_the_most_connections_a_new_one_is_told_to_come_again_and_the_others_are_served() -> None:
+async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_served() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 

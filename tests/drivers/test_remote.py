@@ -118,7 +118,7 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
 
 
 @pytest.mark.slow("starts a server")
-def test_what_is_connected_is_created_changed_and_deleted(
+def test_a_remote_integration_is_connected_changed_and_deleted(
     machine: Machine, server: tuple[ServerProcess, str, str]
 ) -> None:
     made = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")

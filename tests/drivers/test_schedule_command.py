@@ -45,7 +45,7 @@ def test_times_are_written_changed_and_read_as_people_do() -> None:
     assert command("schedule", "enable", id_)["nextRunAt"].endswith("T23:59:00.000Z")
 
 
-def test_what_is_wrong_is_said_in_a_line() -> None:
+def test_faults_are_one_line_each() -> None:
     daily = ("--frequency", "daily", "--at", "09:00")
     id_ = command("schedule", "create", *_NEW, "Daily", *daily)["id"]
 

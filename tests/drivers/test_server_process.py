@@ -298,7 +298,7 @@ def test_a_body_of_one_byte_more_is_refused_before_it_is_sent_when_it_is_announc
     world.assert_still_serves()
 
 
-def test_a_sender_of_26_mib_that_reads_nothing_before_it_has_sent_all_is_told_why_it_is_refused(world: World) -> None:
+def test_a_sender_of_26_mib_that_reads_late_still_gets_the_413(world: World) -> None:
     body = b"x" * (26 * 1024 * 1024)
     for _ in range(3):
         connection = http.client.HTTPConnection(LOOPBACK, world.server.port, timeout=PATIENCE_S)
@@ -377,7 +377,7 @@ def test_a_body_whose_encoding_is_identity_is_processed(world: World, wire: Wire
     assert answer.status == 200
 
 
-def test_an_unknown_integration_is_told_before_the_body_is_sent(world: World, wire: Wire) -> None:
+def test_an_unknown_integration_is_refused_before_the_body(world: World, wire: Wire) -> None:
     path = world.prepared.hook.path.replace("/int_", "/int_0")
     headers = world.prepared.hook.headers(_GOOD, _new_id())
     answer = wire.ask(_head("POST", path, *headers.items(), ("Content-Length", "1000"), ("Expect", "100-continue")))
@@ -385,7 +385,7 @@ def test_an_unknown_integration_is_told_before_the_body_is_sent(world: World, wi
     assert (answer.status, answer.error) == (404, "Integration not found")
 
 
-def test_a_sender_that_waits_to_be_told_to_go_on_is_told(world: World, wire: Wire) -> None:
+def test_a_sender_that_expects_100_continue_gets_it(world: World, wire: Wire) -> None:
     interim = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Expect", "100-continue")))
     assert interim.status == 100
     answer = wire.ask(_GOOD)
@@ -555,7 +555,7 @@ def test_a_connection_goes_on_after_errors(world: World, wire: Wire) -> None:
     assert [wire.ask(request).status for request in asked] == [401, 400, 415, 404, 404, 401, 200, 200]
 
 
-def test_a_connection_goes_on_after_a_large_body_that_nobody_read(world: World) -> None:
+def test_a_connection_continues_after_an_unread_large_body(world: World) -> None:
     connection = http.client.HTTPConnection(LOOPBACK, world.server.port, timeout=PATIENCE_S)
     with contextlib.closing(connection):
         path = world.prepared.hook.path.replace("/int_", "/int_0")
@@ -948,7 +948,7 @@ def test_a_body_that_was_tampered_with_leaves_a_failed_log_entry_without_a_paylo
 # Servers of their own.
 
 
-def test_a_flood_of_refusals_is_bounded_and_the_next_entry_tells_of_it(template: Prepared, tmp_path: Path) -> None:
+def test_a_flood_of_refusals_is_bounded_and_counted_in_the_next_entry(template: Prepared, tmp_path: Path) -> None:
     prepared = template.copied_to(tmp_path, failed_log_rows_per_minute="5")
     with serving(prepared.installation) as server, _client(server) as client:
         world = World(prepared=prepared, server=server, client=client)
@@ -974,7 +974,7 @@ def test_a_flood_of_refusals_is_bounded_and_the_next_entry_tells_of_it(template:
         pytest.param(1, True, id="while a sender never finishes"),
     ],
 )
-async def test_a_terminated_server_ends_in_order_and_has_stored_what_it_answered(
+async def test_a_terminated_server_ends_in_order_and_has_stored_every_acknowledged_delivery(
     template: Prepared, tmp_path: Path, signals: int, unfinished: bool
 ) -> None:
     prepared = template.copied_to(tmp_path)

@@ -173,7 +173,7 @@ def test_a_file_is_not_served_in_parts(tmp_path: Path, arguments: tuple[str, str
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_server_on_a_file_is_told_what_to_do_and_commands_are_not(tmp_path: Path) -> None:
+def test_a_second_server_on_a_file_is_refused_and_commands_are_not(tmp_path: Path) -> None:
     installation = Installation(tmp_path)
     installation.command("organization", "create", "Acme", "--slug", "acme")
     with serving(installation):
@@ -271,7 +271,7 @@ def test_when_one_ends_the_others_answer_and_it_comes_back(
     assert [(line["worker"], line["exit"]) for line in ends()] == [(worker, code)]
 
 
-async def test_when_all_are_terminated_under_load_what_was_acknowledged_is_there(
+async def test_a_termination_under_load_keeps_all_acknowledged_deliveries(
     prepared: Prepared, node: ServerProcess
 ) -> None:
     load = Load(prepared, node)

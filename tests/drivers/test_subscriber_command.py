@@ -77,7 +77,7 @@ async def test_the_doctor_signs_in_to_the_server_and_sends_nothing() -> None:
         ("mail.example.org:25", "a@acme.example", "CONTENTSVC_SMTP_URL must be smtps://"),
     ],
 )
-def test_settings_that_cannot_be_used_say_what_is_expected(url: str, sender: str, fault: str) -> None:
+def test_invalid_mail_settings_are_refused_with_the_expected_form(url: str, sender: str, fault: str) -> None:
     with pytest.raises(InvalidSetting, match=fault):
         Settings(smtp_url=url, mail_from=sender)
 

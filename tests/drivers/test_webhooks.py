@@ -308,7 +308,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
 
 
 @pytest.mark.parametrize("announced", [b"-1", b"1_0", "\u0661".encode(), b"9" * 21])
-async def test_a_length_that_is_none_is_not_believed(app: Webhooks, world: World, announced: bytes) -> None:
+async def test_an_invalid_content_length_is_ignored(app: Webhooks, world: World, announced: bytes) -> None:
     delivery = push(world)
     delivery = evolve(delivery, headers=(*delivery.headers, (b"content-length", announced)))
 

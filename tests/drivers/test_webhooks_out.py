@@ -314,7 +314,7 @@ def test_a_kill_between_sending_and_noting_has_it_sent_again_with_the_same_id(sc
     assert len(scene.log(endpoint)) == 1
 
 
-def test_an_orderly_stop_gives_back_what_is_not_answered_and_the_next_start_sends_it_at_once(scene: Scene) -> None:
+def test_an_orderly_stop_returns_unanswered_messages_and_the_next_start_sends_them_at_once(scene: Scene) -> None:
     endpoint, _ = scene.endpoint()
     scene.receiver.released.clear()
     scene.receiver.hold.set()

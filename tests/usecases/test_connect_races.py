@@ -109,7 +109,7 @@ async def test_a_fault_of_ours_leaves_no_integration_without_a_hook(
     assert (entry.status, entry.error_message) == (LogStatus.FAILED, "a fault of ours: ZeroDivisionError")
 
 
-async def test_who_is_deleted_while_being_connected_is_told_so_and_leaves_no_hook(office: Office) -> None:
+async def test_an_integration_deleted_during_its_connection_is_reported_and_leaves_no_hook(office: Office) -> None:
     hooks, directory = office.world.stores.hooks, office.world.stores.directory
     note_hook = hooks.note_hook
 

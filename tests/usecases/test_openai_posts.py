@@ -78,7 +78,7 @@ async def test_after_some_failures_the_rules_write_and_the_post_says_so(world: W
     assert "answers 503" in warning
 
 
-async def test_why_a_model_failed_stands_in_the_run_without_key_and_prompt(world: World) -> None:
+async def test_the_failure_of_a_model_is_in_the_run_without_key_and_prompt(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     async with model_server(refused(401, {"message": "sk-hunter2-hunter2: a lamp"})) as server:
         writer = OpenAICompatibleWriter(ModelEndpoint(base_url=server.url, model="lamp-1", key="sk-hunter2-hunter2"))

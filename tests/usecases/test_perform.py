@@ -286,7 +286,7 @@ async def test_a_text_whose_html_is_too_long_is_cut(world: World) -> None:
     assert post.content == SafeMarkdown().html(post.markdown)
 
 
-async def test_whoever_counts_runs_is_told_how_each_ends(world: World) -> None:
+async def test_the_end_of_each_run_is_observed(world: World) -> None:
     ends: list[RunStatus] = []
     stores = world.stores
     performer = Performer(

@@ -262,7 +262,7 @@ async def ask(desk: Desk) -> list[str]:
     return [event.message for event in followed.events if event.type.value == "generating_content"]
 
 
-async def test_who_follows_a_job_is_told_why_pull_requests_are_missing(desk: Desk) -> None:
+async def test_the_events_of_a_job_name_the_reason_for_missing_pull_requests(desk: Desk) -> None:
     desk.server.add(HostPull(number=12))
     await desk.push("feat: lamp (#12)")
 
@@ -272,7 +272,7 @@ async def test_who_follows_a_job_is_told_why_pull_requests_are_missing(desk: Des
     assert await ask(desk) == ["Writing; pull requests are missing: the code host answered 502"]
 
 
-async def test_without_a_token_nobody_is_asked_and_the_run_says_so(desk: Desk) -> None:
+async def test_without_a_token_the_code_host_is_not_called_and_the_run_mentions_it(desk: Desk) -> None:
     desk.server.add(HostPull(number=12))
     await desk.push("feat: lamp (#12)")
     await desk.world.stores.directory.enable_integration(

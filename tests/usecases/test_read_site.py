@@ -217,7 +217,7 @@ class Cut:
         await self.jobs.note(events)
 
 
-async def test_a_run_that_is_cut_off_behind_the_identity_has_ended_and_tells_of_it(world: World) -> None:
+async def test_a_run_cut_off_after_saving_the_identity_has_ended_with_it(world: World) -> None:
     job = await ask(world)
     cut = Cut(world.stores.jobs)
 
@@ -320,7 +320,7 @@ async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
     assert await asked(world.organization.id, name=" mine\n", website_url=URL) is BRAND_NAME_TAKEN
 
 
-async def test_who_follows_a_site_being_read_is_told_each_step(world: World) -> None:
+async def test_the_events_of_a_site_reading_name_each_step(world: World) -> None:
     job = await ask(world)
     assert job.events[0].message == f"A brand identity was requested, from {URL}/"
     await perform_all(world, Sites(PAGE))

@@ -68,7 +68,7 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
     assert isinstance(await replayer(world).replay(world.organization.id, log.id), Replayed)
 
 
-async def test_a_replay_that_starts_no_run_wakes_nobody(world: World) -> None:
+async def test_a_replay_without_runs_does_not_wake_the_worker(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(enabled=False))
     nudges: list[int] = []
@@ -104,7 +104,7 @@ async def test_an_event_whose_record_is_gone_cannot_be_replayed(world: World) ->
         assert fault is NOT_PROCESSED
 
 
-async def test_what_is_not_connected_any_more_is_not_replayed(world: World) -> None:
+async def test_deliveries_of_a_disconnected_repository_are_not_replayed(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     entry = await entry_of(world)
     directory = world.stores.directory
