@@ -186,7 +186,7 @@ async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
     assert len([each for each in server.asked if "15" in json.dumps(each.body) or "/pulls/15" in each.path]) == 1
 
 
-async def test_a_limit_that_graphql_tells_in_the_body_is_one(github: CodeHostServer, host: RestCodeHost) -> None:
+async def test_a_rate_limit_in_the_body_of_graphql_is_recognized(github: CodeHostServer, host: RestCodeHost) -> None:
     errors = [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 7."}]
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": limits_end()}
     github.fault = Fault(status=200, headers=headers, body=json.dumps({"data": None, "errors": errors}).encode())
@@ -198,7 +198,7 @@ async def test_a_limit_that_graphql_tells_in_the_body_is_one(github: CodeHostSer
     assert 80 <= found.retry_after_s <= 90
 
 
-async def test_a_lack_of_rights_says_what_to_grant(server: CodeHostServer, host: RestCodeHost) -> None:
+async def test_missing_rights_are_refused_with_the_rights_to_grant(server: CodeHostServer, host: RestCodeHost) -> None:
     server.add(_LAMP)
     server.reads_pulls = False
 

@@ -61,7 +61,7 @@ def test_of_many_that_start_at_once_all_get_the_same_key(tmp_path: Path) -> None
     assert len(keys) == 1
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnusableKey, match=r"x\.db\.key cannot be used: No such file or directory"):
         key_beside(tmp_path / "missing" / "x.db", may_make=True)
 

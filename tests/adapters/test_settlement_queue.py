@@ -152,7 +152,7 @@ async def test_a_single_settlement_is_written_without_a_timer(monkeypatch: pytes
         assert await task is Settled.AS_DECIDED
 
 
-async def test_what_waits_when_the_lane_is_free_is_one_batch() -> None:
+async def test_settlements_that_wait_for_the_lane_form_one_batch() -> None:
     lane = ScriptedLane()
     lane.open.clear()
     of = queue(lane)
@@ -477,7 +477,7 @@ async def test_the_queue_is_bounded_by_size() -> None:
 
 
 @pytest.mark.parametrize("end", ["poison", "outage"])
-async def test_what_failed_is_released(end: str) -> None:
+async def test_failed_settlements_release_their_room(end: str) -> None:
     def answer(item: BatchItem) -> None:
         raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.log.id)
 

@@ -296,7 +296,7 @@ async def test_source_metadata_is_bounded(busy: Caller, world: ApiWorld) -> None
     assert post["createdAt"] == iso_ms(world.clock.now())
 
 
-async def test_what_cannot_be_done_is_said_in_a_sentence(acme: Caller) -> None:
+async def test_refusals_are_one_sentence(acme: Caller) -> None:
     async with agent_of(acme) as agent:
         for tool, arguments, said in REFUSALS:
             assert await agent.refusal(tool, **arguments) == said

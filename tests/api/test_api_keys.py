@@ -70,7 +70,7 @@ async def test_a_use_is_noted_and_a_refused_one_is_not(world: ApiWorld, acme: Ca
     assert await used() == world.clock.now()
 
 
-async def test_nothing_of_another_organization_is_there(world: ApiWorld, acme: Caller) -> None:
+async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme: Caller) -> None:
     other = await world.caller("Other")
     answer = await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
     trigger = answer.json()["eventTrigger"]

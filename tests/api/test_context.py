@@ -123,12 +123,12 @@ async def test_a_record_whose_delivery_id_has_signs(acme: Caller) -> None:
 
 
 @pytest.mark.parametrize("custom_id", ["codehost:1:nothing", "x", "codehost:1:%00", "github:99999999999999999999:d"])
-async def test_a_record_that_is_not_there(acme: Caller, custom_id: str) -> None:
+async def test_an_unknown_record_is_404(acme: Caller, custom_id: str) -> None:
     answer = await acme("GET", f"{PATH}/{custom_id}")
     assert (answer.status_code, answer.json()) == (404, {"error": "Context record not found"})
 
 
-async def test_another_organizations_records_are_not_there(world: ApiWorld, busy: Caller) -> None:
+async def test_records_of_another_organization_are_not_found(world: ApiWorld, busy: Caller) -> None:
     zenith = await world.caller("Zenith")
 
     assert await found(zenith, query="lamp") == []

@@ -14,7 +14,7 @@ NO_ID = "is neither a repository id nor the id of an integration"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 
 
-async def test_a_post_is_asked_for_followed_and_read(world: ApiWorld, acme: Caller) -> None:
+async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Caller) -> None:
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
 
@@ -142,7 +142,7 @@ async def test_a_body_of_more_than_a_mebibyte_is_refused(acme: Caller) -> None:
     assert set(answer.json()) == {"error"}
 
 
-async def test_asking_needs_the_scope_to_write_and_following_the_one_to_read(world: ApiWorld) -> None:
+async def test_requesting_needs_the_write_scope_and_following_the_read_scope(world: ApiWorld) -> None:
     reader = await world.caller("Reader", Scope.READ)
     writer = await world.caller("Writer", Scope.WRITE)
 

@@ -235,7 +235,7 @@ async def test_integration_ids_and_repeated_lists_are_taken_whatever_the_setting
     assert await found("/v1/context?eventType=push&eventType=release", "context") == 1
 
 
-async def test_an_integration_says_which_provider_its_repository_is_of(world: ApiWorld, acme: Caller) -> None:
+async def test_an_integration_names_the_provider_of_its_repository(world: ApiWorld, acme: Caller) -> None:
     made = await acme.world.operator.connect(
         acme.organization, full_name="acme/mirror", repository_id=1, provider="github", branch="main"
     )

@@ -131,7 +131,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_what_cannot_be_connected_is_refused_and_says_why(
+async def test_an_invalid_connection_is_refused_with_its_reason(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     for body, error in REFUSED:
@@ -145,7 +145,7 @@ async def test_what_cannot_be_connected_is_refused_and_says_why(
     assert (await acme("GET", "/v1/integrations")).json()["github"] == []
 
 
-async def test_where_no_api_is_configured_the_id_is_asked_for(acme: Caller) -> None:
+async def test_without_a_configured_api_the_id_is_required(acme: Caller) -> None:
     answered = await acme("POST", "/v1/integrations/codehost", {**NEW, "repo": "buoy"})
 
     assert answered.status_code == 400

@@ -184,7 +184,7 @@ async def test_a_post_that_was_deleted_is_not_written_again(world: ApiWorld, acm
     assert (await acme("DELETE", f"{LIST}/{post['id']}")).status_code == 404
 
 
-async def test_posts_are_found_by_who_speaks_in_them(world: ApiWorld, acme: Caller) -> None:
+async def test_posts_are_filtered_by_brand_identity(world: ApiWorld, acme: Caller) -> None:
     brands = [
         BrandIdentity(
             id=f"brand_{name}",

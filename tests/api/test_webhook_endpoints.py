@@ -98,9 +98,7 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
         ({"url": 7}, "url"),
     ],
 )
-async def test_what_cannot_be_an_endpoint_is_refused_with_the_fault_s_name(
-    acme: Caller, body: dict[str, Any], error: str
-) -> None:
+async def test_an_invalid_endpoint_is_refused_by_its_field(acme: Caller, body: dict[str, Any], error: str) -> None:
     refused = await acme("POST", PATH, body)
 
     assert refused.status_code == 400

@@ -37,6 +37,6 @@ def test_advisories_are_listed_with_the_version_that_fixes_them() -> None:
         ("{}", "", "pip-audit said nothing"),
     ],
 )
-def test_no_answer_is_said_to_be_none(answered: str, error: str, said: str) -> None:
+def test_a_missing_answer_is_reported(answered: str, error: str, said: str) -> None:
     with pytest.raises(NobodyAsked, match=said):
         read(answered, error)

@@ -149,7 +149,7 @@ def test_pushes_have_their_size_and_differ() -> None:
     assert len({push.body for push in found}) == len(found)
 
 
-def test_what_wrk_tells_is_read() -> None:
+def test_the_output_of_wrk_is_read() -> None:
     found = read('{"requests": 10, "us": 2000000, "status": 1, "failed": 2, "p50": 1500, "p99.9": 9000}')
 
     assert (found.ok, found.other, found.failed, found.per_second) == (9, 1, 2, 4.5)

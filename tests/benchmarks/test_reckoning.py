@@ -24,7 +24,7 @@ def test_as_many_rows_as_200s_are_well() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_row_that_is_lost_is_seen_whatever_it_is(kind: str) -> None:
+def test_a_lost_row_of_any_table_is_a_fault(kind: str) -> None:
     found = reckon(_rows(0), _rows(100, **{kind: 99}), _answers(), given_up=64)
 
     assert found.fault is not None

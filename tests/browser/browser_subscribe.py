@@ -157,7 +157,7 @@ def test_the_widget_mounts_at_its_target_and_works_without_storage(story: Story,
         assert refused == []
 
 
-def test_a_site_that_allows_nothing_says_so_in_its_console_alone(story: Story, browser: Browser) -> None:
+def test_a_site_that_blocks_the_widget_shows_no_button_and_logs_the_refusal(story: Story, browser: Browser) -> None:
     # That the tests above would notice a refusal.
     with _site("default-src 'none'", _snippet(story)) as url, _visiting(browser) as (page, refused):
         page.goto(url)

@@ -64,7 +64,7 @@ async def test_a_month_a_post_and_the_releases_have_pages_of_their_own(reader: R
     assert reader.posts[0].title not in releases.text
 
 
-async def test_days_and_months_are_those_of_the_organization(reader: Reader) -> None:
+async def test_days_and_months_are_in_the_zone_of_the_organization(reader: Reader) -> None:
     before = {each: await reader.get(each) for each in ("", "/2026-02", f"/{reader.posts[2].path}", "/feed.atom")}
     directory, mine = reader.world.stores.directory, reader.acme.organization.id
     await directory.set_time_zone(mine, ZoneInfo("Pacific/Kiritimati"), reader.world.clock.now())
@@ -118,7 +118,7 @@ async def test_a_fragment_is_a_part_of_a_page_with_whole_addresses(reader: Reade
 
 
 @pytest.mark.parametrize("pattern", _PATHS)
-async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str) -> None:
+async def test_a_cached_page_is_not_sent_again(reader: Reader, pattern: str) -> None:
     where = path(reader, pattern)
     first = await reader.get(where)
     tag, modified = first.headers["ETag"], first.headers["Last-Modified"]
@@ -358,7 +358,7 @@ async def test_addresses_begin_with_the_one_that_is_set() -> None:
     assert (await made.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
 
 
-async def test_where_none_is_set_the_request_says_it(reader: Reader) -> None:
+async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: Reader) -> None:
     assert 'href="http://acme.example:8000/changelog/acme"' in (await reader.get("", Host="acme.example:8000")).text
     assert "evil" not in (await reader.get("", Host='evil"><x')).text
     # What one client's Host has made is for that client: no shared cache hands it to others.
@@ -366,7 +366,7 @@ async def test_where_none_is_set_the_request_says_it(reader: Reader) -> None:
         assert (await reader.get(where)).headers["Cache-Control"] == "private, max-age=60"
 
 
-async def test_the_files_that_pages_load_are_there(reader: Reader) -> None:
+async def test_the_files_of_the_pages_exist(reader: Reader) -> None:
     page = Seen(await reader.get())
     files = [told["href"] for tag, told in page.elements if tag == "link" and told["href"].startswith("/changelog/-/")]
 

@@ -82,7 +82,7 @@ async def test_only_organizations_that_want_alerts_are_watched(acme: Tenant) -> 
     assert await acme.stores.alerts.watched() == sorted([acme.id, zenith.id])
 
 
-async def test_without_a_choice_people_do_not_get_what_another_event_reports(acme: Tenant) -> None:
+async def test_a_chat_without_chosen_types_gets_no_event_that_another_one_reports(acme: Tenant) -> None:
     program = await added(acme)
     chat = await added(acme, format=EndpointFormat.SLACK)
     mail = await added(acme, format=EndpointFormat.EMAIL, event_types=[EventType.POST_CREATED])

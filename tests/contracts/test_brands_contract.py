@@ -153,7 +153,7 @@ async def test_the_default_is_not_removed(acme: Tenant) -> None:
     assert await acme.stores.brands.identities(acme.id) == [brand]
 
 
-async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> None:
+async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     default = await added(acme)
     brand = await added(acme, "Other", created_at=later(hours=1))
@@ -183,7 +183,7 @@ async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> 
     assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
 
-async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_refused(acme: Tenant) -> None:
+async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     zenith = await tenant(acme.stores, "zenith")
     theirs = await brands.add(a_brand(zenith.id))

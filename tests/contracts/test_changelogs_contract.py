@@ -146,14 +146,16 @@ async def test_every_change_of_public_content_raises_the_revision_at_any_clock(a
     assert counts == sorted(set(counts))
 
 
-async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
+async def test_unstorable_text_is_refused(acme: Tenant) -> None:
     for changelog in (of(acme, title="\ud800"), of(acme, organization_id="org_unknown")):
         with pytest.raises(Unstorable):
             await acme.stores.changelogs.save(changelog)
     assert await acme.stores.changelogs.of(acme.id) is None
 
 
-async def test_what_becomes_public_is_counted_by_repository(acme: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_posts_that_become_public_are_counted_by_repository(
+    acme: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Several parts, without hundreds of posts.
     monkeypatch.setattr("contentsvc_adapters.sql.changelogs._PART", 2)
     zenith = await tenant(acme.stores, "zenith")

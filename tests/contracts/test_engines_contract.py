@@ -282,7 +282,7 @@ class Caught:
         await self._ledger.end(run, RunStatus.FAILED, repr(exc))
 
 
-async def test_a_workflow_sees_what_its_steps_raise(acme: Tenant, engine: Engine, launch: Launch) -> None:
+async def test_a_workflow_gets_the_exceptions_of_its_steps(acme: Tenant, engine: Engine, launch: Launch) -> None:
     (id_,) = await started(acme)
     await launch(Caught(engine.stores.ledger))
     assert (await until_status(acme, id_, RunStatus.SKIPPED)).error == "no ink, instead"
@@ -467,7 +467,7 @@ class _Unending:
         return
 
 
-async def test_what_a_silent_process_left_is_taken_over_by_another(
+async def test_the_runs_of_a_silent_process_are_taken_over(
     acme: Tenant, script: Script, launch: Launch, engine: Engine
 ) -> None:
     (id_,) = await started(acme)

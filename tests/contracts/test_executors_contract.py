@@ -59,7 +59,7 @@ async def test_joining_again_keeps_the_beats(stores: Stores) -> None:
     assert await executors.heartbeat("exe_a") == {"exe_a": 2}
 
 
-async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> None:
+async def test_an_executor_given_up_stays_so_despite_heartbeats(stores: Stores) -> None:
     executors = stores.executors
     await executors.join("exe_a")
     await executors.join("exe_b")
@@ -70,7 +70,7 @@ async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> Non
     assert await executors.heartbeat("exe_a") == {"exe_b": 0}
 
 
-async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
+async def test_an_executor_with_a_newer_heartbeat_is_not_given_up(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     beats = await stores.executors.heartbeat("nobody")
@@ -81,7 +81,7 @@ async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
     assert await _stored(single, run) == run
 
 
-async def test_what_the_dead_were_working_on_is_pending_again_and_nothing_else(single: Tenant) -> None:
+async def test_only_the_runs_of_dead_executors_are_pending_again(single: Tenant) -> None:
     stores = single.stores
     first, second, third = await _started(single, 3)
     (theirs,) = await take(stores, [first], "exe_dead")
@@ -95,7 +95,7 @@ async def test_what_the_dead_were_working_on_is_pending_again_and_nothing_else(s
     assert await due(stores, later(days=1)) == [third, first]
 
 
-async def test_who_is_not_registered_is_given_nothing(single: Tenant) -> None:
+async def test_an_unregistered_executor_takes_no_runs(single: Tenant) -> None:
     (id_,) = await _started(single, 1)
     assert await single.stores.ledger.take([id_], "exe_stranger") in ([], ())
     assert await due(single.stores, START) == [id_]
@@ -170,7 +170,7 @@ async def test_a_suspect_stops_its_own_process_and_no_other(single: Tenant) -> N
     assert [run.id for run in await take(stores, [second, third], "exe_b")] == [second, third]
 
 
-async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -> None:
+async def test_an_executor_given_up_changes_no_run(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await killed(stores)
@@ -204,7 +204,7 @@ async def test_step_results_are_kept_for_the_next_executor_of_the_run(single: Te
 
 
 @pytest.mark.parametrize("ending", ["complete", "end", "cancel"])
-async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, ending: str) -> None:
+async def test_step_results_are_deleted_at_the_end_of_the_run(single: Tenant, ending: str) -> None:
     stores = single.stores
     run = await single.taken()
     await stores.run_state.save(run, "write", "written")

@@ -176,7 +176,7 @@ async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nod
         await nodes.recalled(end - A_MOMENT)
 
 
-async def test_who_hears_that_it_is_stale_forgets_the_organization_and_no_other(nodes: Nodes) -> None:
+async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: Nodes) -> None:
     acme = nodes.acme
     zenith = evolve(nodes, acme=await tenant(acme.stores, "zenith"))
     assert await acme.stores.directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), SECRET)

@@ -341,7 +341,7 @@ async def test_failures_in_a_row_are_counted_and_end_with_a_success(acme: Tenant
     assert other.failures == 0
 
 
-async def test_an_endpoint_that_is_gone_is_switched_off_and_what_waits_is_sent_when_it_is_on_again(
+async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_after_enabling(
     acme: Tenant,
 ) -> None:
     stores, endpoint = acme.stores, await added(acme)
@@ -485,7 +485,7 @@ async def test_messages_are_swept_by_organization_the_oldest_first(acme: Tenant)
     assert await stores.outbox.message(acme.id, other.id) is None
 
 
-async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
+async def test_unstorable_text_is_refused(acme: Tenant) -> None:
     endpoint = await added(acme)
     with pytest.raises(Unstorable):
         await acme.stores.outbox.add(evolve(a_message(endpoint), type="\ud800"))

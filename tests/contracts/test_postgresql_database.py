@@ -220,7 +220,7 @@ async def test_nothing_is_left_open_once_the_database_is_closed(postgres_url: st
         await database.read(lambda connection: connection.scalar(_COUNT))
 
 
-async def test_a_transaction_runs_to_its_end_when_who_asked_goes_away(postgresql: Database, postgres_url: str) -> None:
+async def test_a_transaction_ends_though_its_caller_is_cancelled(postgresql: Database, postgres_url: str) -> None:
     held, done = asyncio.Event(), asyncio.Event()
 
     def slowly(connection: Connection) -> None:
@@ -259,7 +259,7 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
 
 
 @pytest.mark.slow("starts a PostgreSQL of its own")
-async def test_a_refused_login_and_a_missing_database_are_said_to_be_so() -> None:
+async def test_a_refused_login_and_a_missing_database_are_named() -> None:
     with postgres.PrivateServer(durable=False) as server:
         for url, said in (
             (f"{server.url.rpartition('/')[0]}/elsewhere", 'database "elsewhere" does not exist'),
@@ -291,7 +291,7 @@ def test_a_url_that_cannot_be_used_is_refused_without_repeating_it(url: str) -> 
     assert "hush" not in str(refusal.value)
 
 
-async def test_an_errors_text_tells_nothing_of_the_tenants_data(postgresql: Database) -> None:
+async def test_the_text_of_an_error_has_no_data_of_the_tenant(postgresql: Database) -> None:
     acme = await tenant(sql_stores(postgresql, RotatingSealer()))
     settling = await acme.processed("d-1")
     twice = evolve(settling, runs=(settling.runs[0], settling.runs[0]))
@@ -305,7 +305,7 @@ async def test_an_errors_text_tells_nothing_of_the_tenants_data(postgresql: Data
     assert "private" not in "".join(traceback.format_exception(odd_one.value))
 
 
-async def test_what_the_database_does_not_understand_is_ours_to_fix(postgresql: Database) -> None:
+async def test_an_invalid_statement_is_an_internal_error(postgresql: Database) -> None:
     with pytest.raises(ContentServiceError, match='relation "nothing" does not exist') as fault:
         await postgresql.read(lambda connection: connection.execute(text("SELECT * FROM nothing")))
 

@@ -47,7 +47,7 @@ def _beside(url: str, connection: Connection, turns: "count[int]") -> int:
     return turn
 
 
-async def test_who_lost_against_another_transaction_begins_again(
+async def test_a_transaction_that_lost_a_conflict_is_retried(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     turns = count(1)
@@ -57,7 +57,7 @@ async def test_who_lost_against_another_transaction_begins_again(
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [(f"{acme.organization.name}++!",)]
 
 
-async def test_who_always_loses_gives_up(acme: Tenant, postgresql: Database, postgres_url: str) -> None:
+async def test_a_transaction_that_always_loses_fails(acme: Tenant, postgresql: Database, postgres_url: str) -> None:
     turns = count(-(10**6))
 
     with pytest.raises(StoreUnavailable, match="could not serialize access"):
@@ -171,7 +171,7 @@ def _cut_after_the_next_commit(connections: Transactions, url: str) -> "count[in
     return cuts
 
 
-async def test_a_deletion_whose_commit_was_not_heard_of_still_says_what_went_with_it(
+async def test_a_deletion_whose_commit_was_not_answered_still_returns_its_effects(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     directory = acme.stores.directory

@@ -154,7 +154,7 @@ async def test_a_change_makes_no_duplicate(acme: Tenant) -> None:
     assert not await schedules.remove(acme.id, one.id)
 
 
-async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(acme: Tenant) -> None:
+async def test_due_schedules_are_listed_longest_waiting_first(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     schedules = acme.stores.schedules
     late = await added(acme.stores, acme.id)

@@ -70,6 +70,6 @@ async def test_expired_sessions_are_swept_oldest_first(stores: Stores) -> None:
     assert await left() == [sessions[4]]
 
 
-async def test_what_no_store_can_hold_is_refused(stores: Stores) -> None:
+async def test_unstorable_text_is_refused(stores: Stores) -> None:
     with pytest.raises(Unstorable):
         await stores.sessions.add(evolve(_session(), key_prefix="\ud800"))

@@ -280,7 +280,7 @@ Ines Kaya, @maralind
 
 @pytest.mark.parametrize("tone", ToneProfile)
 @pytest.mark.parametrize("book", PHRASEBOOKS.values(), ids=PHRASEBOOKS)
-def test_public_pages_leave_out_what_only_the_team_reads(book: Any, tone: ToneProfile) -> None:
+def test_public_pages_omit_the_sections_for_the_team(book: Any, tone: ToneProfile) -> None:
     also = book.also_upkeep.of(tone).format(counts=book.count(2, book.kinds[Section.INTERNAL]))
     internal = book.headings[Section.INTERNAL]
     content = SafeMarkdown().html(

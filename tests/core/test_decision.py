@@ -95,7 +95,7 @@ class TestStep1Path:
         assert found.repository_id == int(number)
 
     @pytest.mark.parametrize("text", ["", "a b", "a\0b", "\ud800", "é", "x" * 65, "../x"])
-    def test_what_cannot_be_an_id_of_ours_is_an_unknown_integration(self, text: str) -> None:
+    def test_an_invalid_id_is_an_unknown_integration(self, text: str) -> None:
         for found in (locate("codehost", text, "int_1", "1"), locate("codehost", "org_1", text, "1")):
             assert isinstance(found, Rejected)
             assert (found.fault, found.error) == (Fault.INTEGRATION_NOT_FOUND, "Integration not found")
@@ -106,7 +106,7 @@ class TestStep1Path:
 
 
 class TestSteps2To5:
-    def test_an_unknown_integration_is_404_whatever_else_is_wrong(self) -> None:
+    def test_an_unknown_integration_is_404_before_any_other_fault(self) -> None:
         broken = with_headers(PUSH, (b"content-encoding", b"gzip"), without="X-Hub-Signature-256")
 
         assert decided(broken, None) == Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
@@ -173,7 +173,7 @@ class TestSteps2To5:
 
         assert decided(with_headers(PUSH, (b"x-hub-signature-256", signature))).status == 401
 
-    def test_a_disabled_integration_is_403_before_the_repository_is_looked_at(self) -> None:
+    def test_a_disabled_integration_is_403_before_the_repository_is_checked(self) -> None:
         endpoint = evolve(ENDPOINT, enabled=False, repository=Belonging.UNKNOWN)
 
         assert answer(decided(PUSH, endpoint)) == {"error": "Integration is disabled"}

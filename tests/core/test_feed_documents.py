@@ -87,7 +87,7 @@ def feed(*posts: Post, **changes: Any) -> Feed:
     )
 
 
-def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
+def test_a_feed_has_the_posts_of_its_changelog() -> None:
     hidden = evolve(LAMP, content_type=ContentType.LINKEDIN_POST)
     draft = evolve(LAMP, status=PostStatus.DRAFT, published_at=None)
     withdrawn = evolve(LAMP, status=PostStatus.DRAFT)

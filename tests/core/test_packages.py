@@ -115,14 +115,14 @@ def plan(*arrivals: Arrival) -> dict[str, tuple[str | None, list[str]]]:
 
 
 class TestWhoTells:
-    def test_the_last_release_of_a_commit_tells_all(self) -> None:
+    def test_the_last_release_of_a_commit_reports_all(self) -> None:
         assert plan(pushed(0), released("a", 1), released("b", 2), released("c", 40)) == {
             "a": ("c", []),
             "b": ("c", ["a"]),
             "c": (None, ["a", "b"]),
         }
 
-    def test_a_release_alone_tells_itself(self) -> None:
+    def test_a_single_release_reports_itself(self) -> None:
         assert plan(pushed(0), released("a", 1), pushed(2)) == {"a": (None, [])}
 
     def test_a_push_between_makes_it_another_commit(self) -> None:

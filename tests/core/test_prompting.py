@@ -122,7 +122,7 @@ def test_a_release_of_the_window_is_in_the_prompt_once_and_a_draft_is_not() -> N
     ]
 
 
-def test_what_the_rules_hide_is_not_told() -> None:
+def test_changes_hidden_by_the_rules_are_not_in_the_prompt() -> None:
     prompt = prompt_for(
         Brief(chapters=(chapter("ci: cache", "chore: release 1.2.3", "feat: turn", "Merge branch 'a'"),))
     )
@@ -227,7 +227,7 @@ def test_each_content_type_has_its_task() -> None:
     names=st.lists(st.text(max_size=200), min_size=1, max_size=8),
     limit=st.integers(SMALLEST_LIMIT, 3 * SMALLEST_LIMIT),
 )
-def test_whatever_authors_write_the_marks_and_the_size_hold(
+def test_marks_and_size_hold_for_any_text_of_authors(
     messages: list[str], body: str, names: list[str], limit: int
 ) -> None:
     chapters = tuple(chapter(*messages, repository=name, first=100 * at) for at, name in enumerate(names))

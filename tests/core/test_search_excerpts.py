@@ -96,7 +96,7 @@ def test_the_excerpt_of_a_commit_has_its_author_hash_and_page() -> None:
         ("5", ["5"]),
     ],
 )
-def test_those_commits_are_shown_that_have_the_words(query: str, refs: list[str]) -> None:
+def test_the_commits_with_the_words_are_shown(query: str, refs: list[str]) -> None:
     push = push_of(
         "chore: a", "feat: a lamp", "chore: b", "fix: the door", "fix: the lamp at the door", "chore: c", "chore: d"
     )

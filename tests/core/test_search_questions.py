@@ -128,7 +128,7 @@ def test_an_invalid_time_is_refused(text: str) -> None:
     assert message_of(read_time("since", text)) == f"Invalid since: '{shown}' {NO_DATE}"
 
 
-def test_what_of_a_push_is_searched() -> None:
+def test_the_searched_text_of_a_push() -> None:
     push = push_of("feat: a lamp", "fix: the door", username="ada-l")
 
     assert record_words(record_of(push)) == (
@@ -143,7 +143,7 @@ def test_what_of_a_push_is_searched() -> None:
     assert not {"example", "com"} & set(record_words(record_of(push)))
 
 
-def test_what_of_a_release_is_searched() -> None:
+def test_the_searched_text_of_a_release() -> None:
     assert record_words(record_of(RELEASE)) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3", "the", "lamp", "news", "a", "door"),
@@ -154,7 +154,7 @@ def test_what_of_a_release_is_searched() -> None:
     )
 
 
-def test_what_of_a_post_is_searched() -> None:
+def test_the_searched_text_of_a_post() -> None:
     assert post_words(post_of("## Lamps\n\nA door.")) == ("news", "lamps", "a", "door")
     assert [kind.value for kind in DocumentKind] == ["context", "post"]
 

@@ -130,7 +130,7 @@ def test_a_delivery_to_an_unknown_integration_stores_nothing(fault: Fault) -> No
     assert settlement(refused, ENDPOINT, at=START, new_id=CountingIds().new_id) is None
 
 
-def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
+def test_the_entry_of_a_duplicate_has_the_same_id_and_reports_the_duplicate() -> None:
     made = settled(signed(push_body("feat: x"), at=AT, secret="secret"))
     entry = made.duplicate_log
 
@@ -141,7 +141,7 @@ def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
     assert entry.reason == "the delivery was processed less than 24 hours ago"
 
 
-def test_of_a_refused_copy_the_duplicates_entry_says_nothing() -> None:
+def test_the_entry_of_a_duplicate_does_not_mention_the_refusal() -> None:
     refused = settled(signed(push_body("x", repository_id=2), at=AT, secret="secret"))
     entry = refused.duplicate_log
 

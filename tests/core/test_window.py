@@ -162,7 +162,7 @@ def test_a_lower_limit_than_the_window_was_filled_under_waits_until_few_enough_a
 
 
 @given(st.integers(0, 59_999), st.integers(-70_000, 70_000))
-def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: int, later: int) -> None:
+def test_a_cached_refusal_equals_the_verdict_of_the_window_while_it_holds(oldest: int, later: int) -> None:
     window, _ = asked(2, [T0, T0 + oldest])
     _, (refused,) = asked(2, [T0 + oldest], window)
     now = from_ms(T0 + oldest + later)
@@ -190,7 +190,7 @@ def test_nothing_counts_in_an_empty_window_nor_exactly_60_s_later() -> None:
     assert [used(window, from_ms(T0 + each)) for each in (-7, 59_999, 60_000, 60_005)] == [2, 2, 1, 0]
 
 
-def test_both_families_of_headers_and_the_body_say_the_same() -> None:
+def test_both_families_of_headers_and_the_body_agree() -> None:
     _, (verdict,) = asked(3, [T0 + 1])
     assert rate_headers(verdict) == {
         "RateLimit-Limit": "3",
@@ -234,7 +234,7 @@ def test_a_window_out_of_order_and_a_limit_below_1_cannot_be() -> None:
         rate(0)
 
 
-def test_a_window_says_something_until_its_last_request_leaves() -> None:
+def test_a_window_is_kept_until_its_last_request_leaves() -> None:
     assert Window().expires_at_ms == 0
     for hits_ms in ([T0 + 5], [T0, T0 + 5], [T0, T0 + 1, T0 + 5]):
         assert Window(hits_ms=hits_ms).expires_at_ms == T0 + 5 + 60_000

@@ -66,7 +66,7 @@ async def test_a_post_links_to_the_public_changelogs_that_show_it(acme: Caller, 
     assert page.links["Doors"].startswith("/changelog/doors/")
 
 
-async def test_what_becomes_public_is_shown_before_and_asked_about(acme: Caller, browsing: Browsing) -> None:
+async def test_the_posts_that_become_public_are_shown_and_confirmed_before(acme: Caller, browsing: Browsing) -> None:
     post_id = await published(acme)
 
     page = await browsing.open(f"{PAGE}/publish")
@@ -129,7 +129,7 @@ async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> Non
         ("contentTypes", [], "The choice must name one type of content at least."),
     ],
 )
-async def test_what_cannot_be_is_said_beside_its_field(
+async def test_a_fault_is_shown_at_its_field(
     acme: Caller, browsing: Browsing, field: str, value: str | list[str], fault: str
 ) -> None:
     form = (await browsing.open(PAGE)).form(PAGE)
@@ -155,7 +155,7 @@ async def test_an_address_of_another_organization_is_not_available(acme: Caller,
         assert "The address is not available: choose another one" in page.text
 
 
-async def test_who_may_only_read_changes_nothing(acme: Caller) -> None:
+async def test_a_read_key_changes_nothing(acme: Caller) -> None:
     reading, _ = await beside(acme, Scope.READ)
     await posted(acme, "feat: a lamp")
     page = await reading.open(PAGE)

@@ -159,7 +159,7 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
     assert row(page, issued.record.prefix)[3] == "none"
 
 
-async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
+async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
     reader, issued = await beside(acme, Scope.READ)
 
     page = await reader.open(KEYS)
@@ -172,7 +172,7 @@ async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, b
     assert (await key_of(acme, acme.record.prefix)).revoked_at is None
 
 
-async def test_another_organizations_keys_are_not_there(acme: Caller, browsing: Browsing) -> None:
+async def test_keys_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
     other = await stranger(acme)
     page = await other.open(KEYS)
     csrf = page.form(KEYS).fields["csrf"]

@@ -60,7 +60,7 @@ def test_hostile_payloads_are_escaped() -> None:
     assert [kind for kind, _ in marked.marks] == ["j-key", "j-text", "j-key", "j-text", "j-text", "j-text", "j-text"]
 
 
-def test_what_hides_or_reorders_is_written_in_digits() -> None:
+def test_invisible_and_reordering_characters_are_escaped() -> None:
     text = payload_text({"name": "a\u202eb\u200bc\ufeff\x9b"})
 
     assert "a\\u202eb\\u200bc\\ufeff\\u009b" in text
@@ -82,7 +82,7 @@ def test_a_large_payload_is_cut_and_a_line_that_is_cut_is_not_marked() -> None:
     assert marked.marks == [("j-key", '"first"'), ("j-other", "1")]
 
 
-def test_what_fits_is_whole() -> None:
+def test_a_small_payload_is_shown_completely() -> None:
     text = payload_text({"a": 1})
 
     assert unescape(highlighted(text)).count("span") == 4

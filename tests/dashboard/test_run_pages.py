@@ -57,7 +57,7 @@ def steps(page: Seen) -> list[str]:
     return [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in kinds]
 
 
-async def test_without_runs_it_is_said_what_starts_them(browsing: Browsing) -> None:
+async def test_an_empty_list_of_runs_explains_how_runs_start(browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
 
     assert page.heading == "Runs"
@@ -174,7 +174,7 @@ async def test_a_run_shows_its_cause_and_its_result(acme: Caller, browsing: Brow
     assert "a trigger that was deleted" in page.text
 
 
-async def test_a_run_that_waits_for_its_next_attempt_says_why_and_when(acme: Caller, browsing: Browsing) -> None:
+async def test_a_run_that_waits_for_its_next_attempt_shows_reason_and_time(acme: Caller, browsing: Browsing) -> None:
     await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
     taken = await begun(acme)
@@ -297,7 +297,7 @@ async def test_a_run_of_a_job_shows_the_events_of_the_job(acme: Caller, browsing
     assert "Failed" in page.text
 
 
-async def test_what_code_hosts_say_is_shown_as_words(acme: Caller, browsing: Browsing) -> None:
+async def test_text_of_code_hosts_is_escaped(acme: Caller, browsing: Browsing) -> None:
     await trigger(acme, HOSTILE)
     await acme.push("d-1", f"feat: {HOSTILE}")
     await acme.release("d-2", HOSTILE)
@@ -326,7 +326,7 @@ async def test_a_key_that_may_only_read_sees_runs_and_changes_none(acme: Caller,
     assert await one(acme) == run
 
 
-async def test_another_organizations_runs_are_not_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+async def test_runs_of_another_organization_are_not_found(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
     other = await world.caller("Other")
     await trigger(other, "Theirs")
     await other.push("d-1", "feat: theirs")

@@ -16,7 +16,7 @@ from contentsvc_http.settings import Settings
 ROOT = "/dashboard"
 
 
-async def test_who_is_not_signed_in_is_sent_to_the_sign_in(world: ApiWorld) -> None:
+async def test_without_a_session_pages_redirect_to_the_sign_in(world: ApiWorld) -> None:
     page = await Browsing(world).open(ROOT)
 
     assert page.path == "/dashboard/sign-in"
@@ -115,7 +115,7 @@ async def test_a_link_is_refused_elsewhere_and_is_not_used_up(
     assert (await browsing.open(link, headers=_HERE)).heading == "Overview"
 
 
-async def test_what_only_looks_at_a_link_does_not_use_it_up(acme: Caller) -> None:
+async def test_a_prefetch_does_not_use_up_a_link(acme: Caller) -> None:
     link = await _link(acme)
     browsing = Browsing(acme.world)
 
@@ -204,7 +204,7 @@ async def test_a_page_of_another_site_cannot_sign_in_or_out(
     ("origin", "host"),
     [("http://test", "test"), ("HTTP://Test", "test"), ("http://box.lan:8011", "box.lan:8011")],
 )
-async def test_our_own_page_signs_in_by_whatever_name_it_was_opened(acme: Caller, origin: str, host: str) -> None:
+async def test_the_own_page_signs_in_under_any_host_name(acme: Caller, origin: str, host: str) -> None:
     browsing = Browsing(acme.world)
 
     page = await browsing.post(f"{ROOT}/sign-in", {"key": acme.key}, headers={"Origin": origin, "Host": host})
@@ -222,7 +222,7 @@ async def test_behind_a_proxy_that_changes_the_host_our_own_page_is_known_by_the
     assert page.heading == "Overview"
 
 
-async def test_who_signs_in_over_http_is_sent_to_the_https_address() -> None:
+async def test_a_sign_in_over_http_is_redirected_to_https() -> None:
     world = ApiWorld(Settings(base_url="https://hooks.example"))
     acme, browsing = await world.caller(), Browsing(world)
     headers = {"Origin": "http://box.lan:8011", "Host": "box.lan:8011"}

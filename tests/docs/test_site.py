@@ -61,7 +61,7 @@ def test_the_reference_shows_every_public_name_once(package: str) -> None:
     assert shown == Counter(each.where for each in public_names(package))
 
 
-def test_the_reference_shows_what_tests_of_others_need() -> None:
+def test_the_reference_has_the_names_for_tests_of_adapters() -> None:
     names = {each.name for module in ("testing", "strategies") for each in public_names(f"contentsvc_core.{module}")}
 
     assert {"ManualClock", "signed", "START", "deliveries"} <= names

@@ -233,7 +233,7 @@ async def test_the_line_of_a_request_is_the_same_as_any_other_line(
     assert first[: first.index('"ms"')] == second[: second.index('"ms"')]
 
 
-async def test_not_being_ready_says_why(world: World) -> None:
+async def test_an_unready_service_names_the_reason(world: World) -> None:
     assert (await world.request("GET", "/health/ready")).json() == {"status": "ready"}
     world.why_not = "the engine has stopped"
     answered = await world.request("GET", "/health/ready")
@@ -310,7 +310,7 @@ async def test_of_a_repeated_parameter_the_last_one_counts(world: World) -> None
 @pytest.mark.parametrize(
     "path", ["/schema", "/schema/", "/schema/openapi.json", "/schema/assets/swagger-ui.css", "/schema/x"]
 )
-async def test_the_documentation_says_what_browsers_may_do_with_it(path: str) -> None:
+async def test_the_documentation_has_a_content_security_policy(path: str) -> None:
     answer = await ApiWorld().send("GET", path)
 
     assert answer.headers["x-content-type-options"] == "nosniff"

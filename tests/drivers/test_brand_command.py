@@ -92,7 +92,7 @@ def test_the_command_waits_no_longer_than_its_option() -> None:
     assert "is a server running?" in done.stderr
 
 
-def test_the_keys_are_those_of_the_command_line_page() -> None:
+def test_the_keys_equal_the_command_line_page() -> None:
     default, other = made(), made("Other")
     printed = {
         "list": command("brand", "list", "--organization", "acme"),
@@ -111,7 +111,7 @@ def test_the_keys_are_those_of_the_command_line_page() -> None:
     assert [each["id"] for each in command("brand", "list", "--organization", "acme")] == [default["id"]]
 
 
-def test_what_cannot_be_done_is_one_line() -> None:
+def test_refusals_are_one_line() -> None:
     default, other = made(), made("Other")
 
     assert error("brand", "show", "brand_unknown") == "there is no brand identity 'brand_unknown'"

@@ -61,7 +61,7 @@ def test_it_is_shown_set_published_and_hidden() -> None:
     assert "Lamps" in invoke("changelog", "show", *mine).output
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_invalid_values_are_refused() -> None:
     mine = ("--organization", "acme")
     nothing = invoke("changelog", "set", *mine)
     assert (nothing.exit_code, "name at least one option" in nothing.output) == (2, True)

@@ -48,7 +48,7 @@ def test_commands_options_and_choices_are_completed() -> None:
     assert completed("generate", "--type", "blog") == ["blog_post"]
 
 
-def test_slugs_and_ids_are_those_of_the_database() -> None:
+def test_slugs_and_ids_are_completed_from_the_database() -> None:
     command("organization", "create", "Acme")
     command("organization", "create", "Beta")
     made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
@@ -64,7 +64,7 @@ def test_slugs_and_ids_are_those_of_the_database() -> None:
     assert completed("tail", "--organization", "beta", "--integration", "") == []
 
 
-def test_where_nothing_can_be_looked_up_nothing_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_readable_database_there_are_no_completions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slugs = ("log", "list", "--organization", "")
 
     assert completed(*slugs) == []

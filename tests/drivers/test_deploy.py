@@ -69,7 +69,7 @@ def calls() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_file_that_is_not_run_says_so_at_its_top(path: Path) -> None:
+def test_every_file_that_is_not_tested_is_marked_at_its_top(path: Path) -> None:
     if path.name != "env.example":
         top = " ".join(path.read_text("utf-8").splitlines()[:4]).lower()
         assert "not run" in top

@@ -127,7 +127,7 @@ def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, An
     assert looked()[0].state is FindingState.WARNING, "the last one was refused"
 
 
-def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook: dict[str, Any]) -> None:
+def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hook: dict[str, Any]) -> None:
     deliver(hook, "d-1")
 
     (found,) = looked()

@@ -64,7 +64,7 @@ def dispatched(url: str, receiver: Receiver) -> None:
         (("edit", "whe_x", "--event", "run.failed", "--all-events"), "use either --event or --all-events"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(database: str, words: tuple[str, ...], said: str) -> None:
+def test_refusals_have_their_reason(database: str, words: tuple[str, ...], said: str) -> None:
     done = invoke("endpoint", *words)
 
     assert done.exit_code != 0

@@ -153,7 +153,7 @@ def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowh
     assert "no token" in invoke("integration", "connect", "a/b", "--organization", "acme", "--token", "-").stderr
 
 
-def test_what_a_hand_has_to_do_is_said(installation: Installation, server: CodeHostServer) -> None:
+def test_the_manual_steps_are_printed(installation: Installation, server: CodeHostServer) -> None:
     made = command("integration", "connect", "acme/buoy", "--organization", "acme", "--repository-id", "7")
     id_ = made["integrationId"]
     assert (made["createdAtHost"], made["branch"]) == (False, None)
@@ -170,7 +170,7 @@ def test_what_a_hand_has_to_do_is_said(installation: Installation, server: CodeH
     assert server.asked == []
 
 
-def test_what_the_code_host_refuses_is_said_and_fails(installation: Installation, server: CodeHostServer) -> None:
+def test_a_refusal_of_the_code_host_is_printed_and_fails(installation: Installation, server: CodeHostServer) -> None:
     id_ = connect()["integrationId"]
     assert invoke("integration", "reconcile", id_).stdout == "Nothing is missing.\n"
     server.fault = Fault(status=403, body=b'{"message": "Forbidden"}')

@@ -58,7 +58,7 @@ def test_a_filter_is_counted_and_replayed_once_for_a_request() -> None:
     assert (second["replayed"], second["repeated"]) == (0, 1)
 
 
-def test_what_cannot_be_replayed_is_named_and_fails() -> None:
+def test_an_entry_that_cannot_be_replayed_is_named_and_fails() -> None:
     found = invoke("log", "replay", "--failed", "--since", "1h", "--json")
 
     assert found.exit_code == 1

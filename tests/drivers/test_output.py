@@ -90,7 +90,7 @@ def shown_while_waiting(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **
     return stream.getvalue()
 
 
-def test_what_takes_long_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_task_shows_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = shown_while_waiting(monkeypatch, Terminal(), patience_s=0.01)
 
     assert "reading on" in shown

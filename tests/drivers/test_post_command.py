@@ -59,7 +59,7 @@ def test_context_records_are_searched_and_shown() -> None:
     )
 
 
-def test_of_many_that_are_found_the_newest_are_shown_and_that_is_said(tmp_path: Path) -> None:
+def test_of_many_hits_the_newest_are_shown_with_a_note(tmp_path: Path) -> None:
     lines = [
         {"event": "push", "delivery": f"d-{n}", "body": push_body(f"feat: {n}", repository_id=4242)} for n in (2, 3)
     ]
@@ -98,7 +98,7 @@ class Terminal(io.BytesIO):
         return True
 
 
-def test_publishing_a_changelog_shows_what_becomes_public_and_asks(post: dict[str, Any]) -> None:
+def test_publishing_a_changelog_lists_the_posts_and_asks(post: dict[str, Any]) -> None:
     mine = ("--organization", "acme")
     publish = ("changelog", "publish", *mine)
     command("post", "edit", post["id"], "--title", "A lamp with a bell")

@@ -117,7 +117,7 @@ def test_a_monorepo_shows_the_series_of_its_newest_release(tmp_path: Path) -> No
     assert ranges(work) == [("lamp@1.0.0..lamp@1.1.0", "lamp@1.1.0", 2), ("lamp@1.0.0", "lamp@1.0.0", 1)]
 
 
-def test_the_posts_are_what_the_service_writes_of_these_commits(work: Work) -> None:
+def test_the_posts_equal_those_of_the_service(work: Work) -> None:
     (release,) = posts(work, "v1.1.0")
 
     assert release["title"] == "lamp v1.1.0: dim the lamp, keep the lamp from flickering"
@@ -224,7 +224,7 @@ def test_a_folder_without_commits_is_refused(tmp_path: Path) -> None:
     assert "there is no revision" in CliRunner().invoke(main, ["preview", "v1.0.0"]).stderr
 
 
-def test_a_shallow_clone_that_lacks_commits_says_how_to_fetch_them(work: Work, tmp_path: Path) -> None:
+def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetch(work: Work, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(clone))
 

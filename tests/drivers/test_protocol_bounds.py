@@ -54,7 +54,7 @@ def statuses(written: list[bytes]) -> list[str]:
     return [each.decode() for each in re.findall(rb"HTTP/1\.1 (\d{3}) ", b"".join(written))]
 
 
-async def test_what_arrives_behind_the_head_is_no_header_of_this_request_or_the_next() -> None:
+async def test_trailers_are_not_headers_of_this_or_the_next_request() -> None:
     app, counted = Served(), Counter[Cause]()
     protocol, connection = connected(app, counting=lambda cause, dropped: counted.update({cause: 1 + dropped}))
     forged = (

@@ -200,7 +200,7 @@ async def test_every_answer_of_a_limited_operation_has_all_headers(world: World)
     assert told(await world.ask()) == (10, 9, 60, now_s + 60)
 
 
-async def test_over_the_limit_the_operation_does_not_begin_and_the_body_says_when_to_come_back(world: World) -> None:
+async def test_over_the_limit_the_operation_does_not_begin_and_the_body_names_the_wait(world: World) -> None:
     key = await world.issue()
     for _ in range(10):
         await world.ask(key=key)
@@ -230,7 +230,7 @@ async def test_reads_and_unknown_operations_have_no_limit_and_no_headers(world: 
     assert world.store.buckets == []
 
 
-async def test_one_bucket_for_each_key_and_operation_whatever_the_path(world: World) -> None:
+async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) -> None:
     key, other = await world.issue(), await world.issue()
 
     assert told(await world.ask("PATCH", "/v1/posts/post_1", key=key))[:2] == (60, 59)

@@ -249,7 +249,7 @@ def test_a_delivery_answered_with_retry_after_is_retried_in_order(webhook: Webho
     assert len({request.body for request in webhook.requests}) == 1
 
 
-def test_a_connection_that_is_cut_is_tried_again_and_the_table_says_so(webhook: Webhook, tmp_path: Path) -> None:
+def test_a_cut_connection_is_retried_and_shown_in_the_table(webhook: Webhook, tmp_path: Path) -> None:
     webhook.before = lambda number, _: (0, {}, b"") if number == 1 else None
     result = _send(_write(tmp_path / "some.jsonl", _pings(2)), webhook.url)
     assert result.exit_code == 0
@@ -328,7 +328,7 @@ def test_as_many_are_on_their_way_as_asked_and_the_rows_keep_the_files_order(web
     assert webhook.connections == 4
 
 
-async def test_no_more_deliveries_are_taken_than_can_be_sent(webhook: Webhook) -> None:
+async def test_deliveries_are_read_only_as_fast_as_they_are_sent(webhook: Webhook) -> None:
     taken = 0
 
     def source() -> Iterator[RecordedDelivery]:

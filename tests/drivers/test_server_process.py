@@ -345,7 +345,7 @@ def test_a_body_that_is_shorter_than_announced_leaves_nothing(world: World, wire
     world.assert_still_serves()
 
 
-def test_a_sender_that_hangs_up_is_no_error_of_ours(world: World, wire: Wire) -> None:
+def test_a_sender_that_hangs_up_is_not_logged_as_an_error(world: World, wire: Wire) -> None:
     named = f"hung-up-{_new_id()}"
     wire.say(_delivery_head(world, _GOOD, _new_id(), ("X-Request-Id", named), length=len(_GOOD) + 1), _GOOD)
     wire.hang_up()
@@ -405,9 +405,7 @@ def test_a_sender_that_expects_100_continue_gets_it(world: World, wire: Wire) ->
         ("Content-Type", 400, "Repeated Content-Type header"),
     ],
 )
-def test_a_deciding_header_that_is_there_twice_is_refused(
-    world: World, wire: Wire, header: str, status: int, error: str
-) -> None:
+def test_a_repeated_deciding_header_is_refused(world: World, wire: Wire, header: str, status: int, error: str) -> None:
     # Even with the very same value.
     value = world.prepared.hook.headers(_GOOD, delivery := _new_id())[header]
     answer = wire.ask(_delivery_head(world, _GOOD, delivery, (header.lower(), value)), _GOOD)
@@ -639,7 +637,7 @@ def test_every_log_line_is_json_with_its_request_and_without_any_secret(world: W
 # What people and programs ask.
 
 
-def test_the_process_says_that_it_lives_that_it_is_ready_and_which_version_it_is(world: World) -> None:
+def test_the_process_reports_its_liveness_readiness_and_version(world: World) -> None:
     assert world.client.get("/health/live").json() == {"status": "live"}
     assert world.client.get("/health/ready").json() == {"status": "ready"}
     status = world.client.get("/v1/status")
@@ -877,7 +875,7 @@ async def _streaming(world: World) -> AsyncGenerator[Stream]:
         assert all(isinstance(end, asyncio.CancelledError) for end in ended), ended
 
 
-async def test_what_the_operator_switches_holds_from_the_next_delivery_on(world: World) -> None:
+async def test_a_change_by_the_operator_applies_to_the_next_delivery(world: World) -> None:
     prepared = world.prepared
 
     async def operate(*arguments: str) -> tuple[float, float]:
@@ -1009,7 +1007,7 @@ async def test_a_terminated_server_ends_in_order_and_has_stored_every_acknowledg
     assert prepared.installation.count("SELECT count(*) FROM workflow_runs") == 2 * len(contexts)
 
 
-async def test_what_a_killed_server_left_undone_is_done_after_the_next_start(
+async def test_the_runs_of_a_killed_server_are_performed_after_the_next_start(
     template: Prepared, tmp_path: Path
 ) -> None:
     prepared = template.copied_to(tmp_path)
@@ -1039,7 +1037,7 @@ async def test_what_a_killed_server_left_undone_is_done_after_the_next_start(
     assert installation.count("SELECT count(*) FROM posts") == 2 * sent
 
 
-def test_a_server_whose_database_is_damaged_says_so_in_a_sentence(template: Prepared, tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported_in_one_sentence(template: Prepared, tmp_path: Path) -> None:
     prepared = template.copied_to(tmp_path)
     prepared.installation.database.write_bytes(b"no database " * 1000)
     with pytest.raises(sqlite3.DatabaseError):

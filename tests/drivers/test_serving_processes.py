@@ -189,7 +189,7 @@ def test_a_second_server_on_a_file_is_refused_and_commands_are_not(tmp_path: Pat
 # Roles.
 
 
-def test_what_a_receiver_took_a_worker_performs(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_performs_the_runs_of_a_receiver(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     # Every import is a line in the log.
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
     # With the default engine.
@@ -346,7 +346,7 @@ def test_a_signal_while_they_start_ends_all(prepared: Prepared, number: signal.S
 
 
 @pytest.mark.parametrize("workers", ["1", "3"])
-def test_another_schema_is_said_once_and_in_one_line(tmp_path: Path, workers: str) -> None:
+def test_an_unexpected_schema_is_reported_once_in_one_line(tmp_path: Path, workers: str) -> None:
     with database() as url:
         rows(url, "UPDATE alembic_version SET version_num = '9999'")
         done = Installation(tmp_path, database_url=url).run("serve", "--port", "0", "--workers", workers)

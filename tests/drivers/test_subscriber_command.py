@@ -46,7 +46,7 @@ def test_subscribers_are_listed_and_deleted() -> None:
     assert [each["address"] for each in command("subscriber", "list", *mine)] == ["bob@example.org"]
 
 
-def test_what_cannot_be_deleted_is_said() -> None:
+def test_an_unknown_subscriber_is_named() -> None:
     again = invoke("subscriber", "remove", "--organization", "acme", "ann@example.org")
     assert (again.exit_code, "'ann@example.org' is not subscribed" in again.output) == (1, True)
     wrong = invoke("subscriber", "remove", "--organization", "acme", "ann")

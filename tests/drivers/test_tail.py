@@ -165,7 +165,7 @@ async def test_nothing_is_lost_while_the_store_is_away() -> None:
     assert await log.new() == ["02", "50"]
 
 
-def test_an_organization_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_organization_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     CliRunner().invoke(main, ["migrate"])

@@ -236,7 +236,7 @@ def test_while_a_rotated_secret_overlaps_both_verify_and_then_the_new_one_alone(
     assert [each.verified for each in came] == [[True, True], [False, True]]
 
 
-def test_who_answers_410_is_switched_off(scene: Scene) -> None:
+def test_an_endpoint_answering_410_is_disabled(scene: Scene) -> None:
     endpoint, _ = scene.endpoint()
     scene.receiver.statuses.append(410)
     scene.test(endpoint)
@@ -248,7 +248,7 @@ def test_who_answers_410_is_switched_off(scene: Scene) -> None:
     assert (standing["enabled"], standing["disabledReason"]) == (False, "it answered 410 Gone")
 
 
-def test_what_leads_into_this_network_is_refused_and_the_log_says_so(scene: Scene) -> None:
+def test_an_internal_address_is_refused_and_logged(scene: Scene) -> None:
     for url in (
         "https://169.254.169.254/latest/meta-data/",
         "https://localhost/",

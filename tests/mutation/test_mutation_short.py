@@ -82,7 +82,7 @@ def test_the_name_of_a_mutant_does_not_depend_on_its_line_number() -> None:
     ]
 
 
-def test_the_functions_of_mutants_are_those_of_the_interpreter() -> None:
+def test_functions_of_mutants_are_named_as_by_the_interpreter() -> None:
     source = "class A:\n    @b\n    def f(self):\n        def g():\n            return 1\n        return lambda: 2\n"
     (name,) = {mutant.function for mutant in mutants_of("text", source)}
 

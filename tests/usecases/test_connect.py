@@ -109,7 +109,7 @@ async def test_a_repository_that_cannot_be_read_is_not_connected(office: Office)
     assert await office.calls() == []
 
 
-async def test_what_does_not_fit_is_refused_before_anything_is_made(office: Office) -> None:
+async def test_an_invalid_connection_is_refused_before_anything_is_created(office: Office) -> None:
     nowhere = office_of(office.world, office.server, None)
     reasons = {
         "by the id 4242, not 7": await office.connect(number=7),
@@ -190,7 +190,7 @@ async def test_a_connection_succeeds_though_its_log_entry_cannot_be_finished(wor
     assert [entry.status for entry in await office.calls()] == [LogStatus.PENDING]
 
 
-async def test_disconnecting_removes_the_hook_and_switches_off_what_used_it(office: Office) -> None:
+async def test_disconnecting_removes_the_hook_and_disables_its_users(office: Office) -> None:
     made = await office.connected()
     trigger = await office.world.triggers.create(
         office.world.organization.id, CreateTrigger(repository_ids=[NUMBER], provider="github")

@@ -99,9 +99,7 @@ async def office(world: World) -> Office:
     )
 
 
-async def test_a_message_is_signed_and_sent_and_the_log_says_so(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     message_id = await office.asked_for()
 
     assert await office.turn(Answer(status=200, excerpt="thank you")) == [AttemptResult.DELIVERED]
@@ -128,7 +126,7 @@ async def test_a_message_is_signed_and_sent_and_the_log_says_so(
     assert await office.turn() == []
 
 
-async def test_what_fails_is_tried_again_with_the_same_id_and_body_until_it_is_taken(office: Office) -> None:
+async def test_a_failed_message_is_retried_with_the_same_id_and_body(office: Office) -> None:
     await office.asked_for()
 
     assert await office.turn(Answer(status=500, excerpt="out of order")) == [AttemptResult.RETRY]
@@ -212,7 +210,7 @@ async def test_during_an_overlap_each_message_carries_both_signatures(office: Of
         assert headers["webhook-signature"] == " ".join(signed)
 
 
-async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_why(
+async def test_without_a_readable_secret_nothing_is_sent_and_the_log_has_the_reason(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await office.asked_for()
@@ -262,7 +260,7 @@ async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office)
     assert newest.id != entry.id
 
 
-async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
+async def test_a_refused_replay_has_its_reason(office: Office) -> None:
     await office.asked_for()
     await office.turn()
     (entry,) = await office.log()

@@ -234,7 +234,7 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
     assert {(post.source_metadata or {})["brandIdentityId"] for post in posts} == {named.id, default.id}
 
 
-async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes_and_the_post_says_so(
+async def test_after_repeated_failures_of_a_costly_writer_the_fallback_writes_and_the_post_names_it(
     world: World,
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
@@ -257,7 +257,7 @@ async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes
     assert GenerationJobBody.of(await follow(world, job)).error is None
 
 
-async def test_a_cancelled_job_has_failed_and_says_that_it_has_ended(world: World) -> None:
+async def test_a_cancelled_job_has_failed_with_a_final_event(world: World) -> None:
     job = await ask(world)
     await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
 

@@ -199,7 +199,7 @@ async def test_an_internal_fault_is_logged_without_its_message_and_leaves_nothin
     assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
 
 
-async def test_what_the_code_host_knows_decides(world: World) -> None:
+async def test_the_facts_of_the_code_host_decide(world: World) -> None:
     host = ScriptedHost()
 
     other = await office(world, host).connect(_TOKEN, number=7)
@@ -330,7 +330,7 @@ async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unk
     assert host.asked == []
 
 
-async def test_a_token_that_cannot_be_read_is_said_to_be_so(world: World) -> None:
+async def test_an_unreadable_token_is_reported(world: World) -> None:
     host = ScriptedHost()
     made = await connected(world, host)
 
@@ -404,7 +404,7 @@ async def test_missed_deliveries_are_requested_in_order(
     assert entries[0].payload == {"operation": "redeliver", "repository": NAME}
 
 
-async def test_a_code_host_that_cannot_be_asked_for_deliveries_says_why(world: World) -> None:
+async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World) -> None:
     host = ScriptedHost()
     made = await connected(world, host)
     forgotten = HookAccess(hook_id=None, token=_TOKEN)

@@ -127,7 +127,7 @@ async def test_a_tag_without_a_package_is_not_waited_for(world: World) -> None:
     assert run.due_at == run.created_at
 
 
-async def test_one_package_is_released_as_any_release_and_told_without_the_others_changes(monorepo: World) -> None:
+async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: World) -> None:
     await pushed(
         monorepo,
         "p-1",
@@ -152,7 +152,7 @@ async def test_one_package_is_released_as_any_release_and_told_without_the_other
     assert "releaseTags" not in (cli.source_metadata or {})
 
 
-async def test_a_push_is_contained_in_a_release_that_tells_all_of_it(monorepo: World) -> None:
+async def test_a_push_is_contained_in_a_release_that_reports_all_of_it(monorepo: World) -> None:
     await pushed(monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"]})
     await pushed(
         monorepo, "p-2", {"feat: dim a lamp": ["packages/cli/dim.ts"], "feat: serve a lamp": ["packages/api/s.ts"]}
@@ -276,7 +276,7 @@ async def test_a_reported_release_is_not_repeated_beside_new_ones(monorepo: Worl
     assert tags_of((await posts(monorepo))[-1]) == ("@acme/api@1.1.0",)
 
 
-async def test_a_process_that_is_killed_loses_no_release_and_tells_none_twice(monorepo: World) -> None:
+async def test_a_killed_process_loses_no_release_and_repeats_none(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     runs = await taken(monorepo)
@@ -304,7 +304,7 @@ async def test_all_releases_are_reported_once_in_any_order_of_runs(monorepo: Wor
     assert sorted(told) == ["@acme/api@1.0.1", "@acme/cli@2.0.0", "@acme/web@1.0.1"]
 
 
-async def test_when_the_run_that_tells_all_fails_its_restart_tells_all(monorepo: World) -> None:
+async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     first, last = await taken(monorepo)
@@ -327,7 +327,7 @@ async def test_the_release_of_a_cancelled_run_is_not_reported(monorepo: World) -
     assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0",)]
 
 
-async def test_a_replay_tells_its_own_release_at_once(monorepo: World) -> None:
+async def test_a_replay_reports_its_own_release_at_once(monorepo: World) -> None:
     from contentsvc_core.usecases.replay import Replayed, Replayer  # noqa: PLC0415
 
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
@@ -356,7 +356,7 @@ async def test_a_replay_tells_its_own_release_at_once(monorepo: World) -> None:
     ]
 
 
-async def test_a_release_that_another_run_tells_meanwhile_is_left_out_of_the_next_attempt(
+async def test_a_release_reported_meanwhile_is_omitted_from_the_next_attempt(
     monorepo: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, complete = monorepo.stores.ledger, monorepo.stores.ledger.complete

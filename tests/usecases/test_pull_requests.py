@@ -193,7 +193,7 @@ async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
     assert desk.asked() == asked == 2
 
 
-async def test_what_names_no_pull_request_costs_no_step(desk: Desk) -> None:
+async def test_events_without_pull_requests_cost_no_step(desk: Desk) -> None:
     await desk.deliver("d-1", release_body("v1", repository_id=NUMBER, repository=NAME), "release")
     (run,) = await taken(desk.world)
 
@@ -219,7 +219,7 @@ async def test_what_names_no_pull_request_costs_no_step(desk: Desk) -> None:
     ],
     ids=["limit", "long limit", "token", "away", "strange", "oversized"],
 )
-async def test_what_the_code_host_refuses_is_said_once_and_the_text_is_written_without(
+async def test_a_refusal_of_the_code_host_is_reported_once_and_the_post_is_written(
     desk: Desk, fault: Fault, status: int, pause_s: int
 ) -> None:
     desk.server.add(HostPull(number=12))

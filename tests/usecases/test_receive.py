@@ -86,7 +86,7 @@ async def test_24_hours_later_the_same_id_is_processed_again_with_a_new_run(worl
     assert len(await world.stores.contexts.records(world.organization.id)) == 1
 
 
-async def test_a_flood_of_bad_signatures_leaves_a_bounded_number_of_rows_and_the_next_one_tells(world: World) -> None:
+async def test_a_flood_of_bad_signatures_leaves_bounded_rows_and_a_count(world: World) -> None:
     for number in range(10):
         outcome = await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
         assert outcome.status == 401
@@ -220,7 +220,7 @@ async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
-async def test_an_unavailable_store_is_said_to_be_one_and_logged_where_that_is_possible(world: World) -> None:
+async def test_an_unavailable_store_is_reported_and_logged_if_possible(world: World) -> None:
     store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 

@@ -32,7 +32,7 @@ async def exported(world: World) -> str:
 
 
 @pytest.mark.parametrize("by_hash", [True, False])
-async def test_a_push_and_a_release_say_which_release_had_it(world: World, by_hash: bool) -> None:  # a parameter
+async def test_a_revert_names_the_release_of_the_reverted_change(world: World, by_hash: bool) -> None:  # a parameter
     sha = await exported(world)
     await released(world, "r-1", "2.3.0-rc1", published_at=PUBLISHED, prerelease=True)
     await released(world, "r-2", "2.3.0", published_at=PUBLISHED)

@@ -95,7 +95,7 @@ async def test_an_entry_without_an_event_and_an_unknown_one_cannot_be_replayed(w
     assert await replay("org_other", (await entry_of(world)).id) is UNKNOWN_LOG
 
 
-async def test_an_event_whose_record_is_gone_cannot_be_replayed(world: World) -> None:
+async def test_an_event_without_its_record_cannot_be_replayed(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     entry = await entry_of(world)
     for orphan in (evolve(entry, id="log_2", reference_id="d-lost"), evolve(entry, id="log_3", reference_id=None)):

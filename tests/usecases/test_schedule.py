@@ -379,7 +379,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
         ({"brand_identity_id": "no id"}, "Unknown brand identity: 'no id'"),
     ],
 )
-async def test_what_cannot_be_is_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
+async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
     given: dict[str, Any] = {
         "name": "Every morning",
         "cron": _DAILY,

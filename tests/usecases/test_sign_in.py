@@ -92,7 +92,7 @@ async def test_the_digest_of_a_token_is_no_token(world: World, door: SignIn) -> 
     assert await door.signed_in(session_digest(signed_in.token) or "") is None
 
 
-async def test_a_session_ends_after_its_life_whatever_is_done_in_it(world: World, door: SignIn) -> None:
+async def test_a_session_ends_after_its_life_despite_any_use(world: World, door: SignIn) -> None:
     signed_in = await entered(world, door)
     world.clock.advance(SESSION_LIFE - timedelta(milliseconds=1))
     assert await door.signed_in(signed_in.token) is not None
@@ -102,7 +102,7 @@ async def test_a_session_ends_after_its_life_whatever_is_done_in_it(world: World
     assert await door.signed_in(signed_in.token) is None
 
 
-async def test_who_revokes_a_key_ends_its_sessions(world: World, door: SignIn) -> None:
+async def test_revoking_a_key_ends_its_sessions(world: World, door: SignIn) -> None:
     key = await issued(world)
     signed_in, other = await entered(world, door, key), await entered(world, door)
 

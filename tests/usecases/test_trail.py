@@ -69,7 +69,7 @@ async def processed(world: World, delivery_id: str) -> ListedEntry:
     )
 
 
-async def test_what_a_delivery_has_led_to(world: World, trails: DeliveryTrails) -> None:
+async def test_the_trail_has_the_runs_and_posts_of_a_delivery(world: World, trails: DeliveryTrails) -> None:
     named = await world.triggers.create(
         world.organization.id, CreateTrigger(name="Pushes", repository_ids=[REPOSITORY_ID], event_types=["push"])
     )

@@ -84,7 +84,7 @@ async def test_runs_pending_before_the_start_are_performed(
     assert len(await world.stores.posts.posts(world.organization.id)) == 50
 
 
-async def test_what_a_killed_process_was_doing_is_done_again_and_written_once(
+async def test_the_runs_of_a_killed_process_are_performed_again_and_written_once(
     world: World, engines: Callable[[Performer], Worker]
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
