@@ -88,7 +88,7 @@ def test_a_conversation_is_the_same_however_it_is_cut_into_pieces() -> None:
         assert conversation.statements == ["INSERT INTO t VALUES ($1)"]
 
 
-def test_what_commits_is_a_commit_or_a_statement_outside_of_a_transaction() -> None:
+def test_the_proxy_recognizes_commits_and_implicit_transactions() -> None:
     conversation = Conversation()
     list(conversation.messages(_message(b"", (196608).to_bytes(4))))
     told: list[tuple[bool, list[str]]] = []

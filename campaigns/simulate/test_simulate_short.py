@@ -55,7 +55,7 @@ def test_a_broken_store_is_caught(bug: Build) -> None:
     assert any(run_episode(seed, deliveries=_FEW, build=bug).faults for seed in range(_UNTIL_CAUGHT))
 
 
-def test_no_time_passes_and_what_never_ends_is_told() -> None:
+def test_sleeping_takes_no_time_and_an_endless_wait_is_an_error() -> None:
     async def a_day() -> float:
         await asyncio.sleep(86_400)
         return asyncio.get_running_loop().time()

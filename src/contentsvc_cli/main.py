@@ -1,5 +1,3 @@
-"""The command ``contentsvc``: its subcommands, and the display of errors."""
-
 import importlib
 import os
 import sys
@@ -12,8 +10,6 @@ if TYPE_CHECKING:
 
 
 class _Command(NamedTuple):
-    """Import path of a command, and its line in ``--help``."""
-
     module: str
     attribute: str
     summary: str
@@ -101,7 +97,6 @@ class _OnDemand(click.Group):
         _ = ctx
         for group, commands in GROUPS.items():
             with formatter.section(group):
-                # One column for all groups.
                 formatter.write_dl([(f"{name:{_WIDEST}}", command.summary) for name, command in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":

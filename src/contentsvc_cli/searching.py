@@ -68,7 +68,6 @@ def show_hits(
     as_json: bool,
     remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
 ) -> None:
-    """Print search results; without --json, with the matching lines."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)

@@ -155,7 +155,6 @@ class PostPart(TypedDict):
 
 
 def version_of(post: Post) -> str:
-    """Return the version of a post: its entity tag without quotes."""
     return entity_tag(post).strip('"')
 
 

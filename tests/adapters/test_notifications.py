@@ -177,7 +177,7 @@ async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_report
     assert len(chat.came) == 1
 
 
-async def test_a_mail_goes_to_all_addresses_once_and_is_signed_by_nobody() -> None:
+async def test_a_notification_is_one_mail_to_all_addresses_without_an_unsubscribe_header() -> None:
     async with MailServer.running() as mails:
         office = await Office.opened("127.0.0.1:1", mails)
         endpoint = await office.endpoint("mailto:ops@acme.example,dev@acme.example")
@@ -213,7 +213,7 @@ async def test_a_mail_is_retried_and_two_refusals_in_a_row_disable_its_endpoint(
     assert (standing.enabled, standing.disabled_reason) == (False, "the mail server has refused two mails in a row")
 
 
-async def test_without_a_mail_server_nobody_gets_mails() -> None:
+async def test_without_a_mail_server_an_email_endpoint_is_refused() -> None:
     office = await Office.opened("127.0.0.1:1")
 
     assert await office.editor.create(office.organization.id, CreateEndpoint(url="ops@acme.example")) is NO_MAIL

@@ -104,7 +104,7 @@ class TestGitlab:
         assert created == {"url": HOOK.url, "token": "whsec_first", **events, "name": "contentsvc"}
         assert changed == {"url": HOOK.url, "token": "whsec_second", **events}
 
-    async def test_deliveries_are_listed_and_asked_for_again(self, api: ScriptedApi, gitlab: HostClient) -> None:
+    async def test_deliveries_are_listed_and_requested_again(self, api: ScriptedApi, gitlab: HostClient) -> None:
         def event(number: int, status: object, at: str) -> dict[str, object]:
             headers = {"X-Gitlab-Event": "Push Hook", "Idempotency-Key": f"id-{number}", "X-Gitlab-Token": "[REDACTED]"}
             return {"id": number, "request_headers": headers, "response_status": status, "created_at": at}
@@ -131,7 +131,9 @@ class TestGitlab:
         assert isinstance(await gitlab.redeliver(self.NAME, "9", "2", token=TOKEN), HostAnswer)
         assert gitlab.lists_deliveries
 
-    async def test_an_old_gitlab_is_told_from_a_new_one(self, api: ScriptedApi, gitlab: HostClient) -> None:
+    async def test_a_gitlab_older_than_17_4_is_refused_with_the_required_version(
+        self, api: ScriptedApi, gitlab: HostClient
+    ) -> None:
         old: dict[str, object] = {
             "id": 1,
             "request_headers": dict[str, str](),
@@ -200,7 +202,7 @@ class TestGitlab:
             (200, {"id": "x"}, HostFault.STRANGE, "not its API's"),
         ],
     )
-    async def test_a_refusal_says_why(
+    async def test_a_refusal_has_its_reason(
         self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, said: str
     ) -> None:
         api.says(f"POST {PROJECT}/hooks", body, status=status)
@@ -247,7 +249,7 @@ class TestBitbucket:
         assert created == {**rest, "secret": "whsec_first"}
         assert changed == {**rest, "secret": "whsec_second"}
 
-    async def test_what_the_api_cannot_do_is_refused(self, api: ScriptedApi, bitbucket: HostClient) -> None:
+    async def test_unsupported_calls_are_refused(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         for answered in (
             await bitbucket.deliveries(self.NAME, "{9}", since=SINCE, token=TOKEN),
             await bitbucket.redeliver(self.NAME, "{9}", "1", token=TOKEN),
@@ -306,7 +308,7 @@ class TestBitbucket:
         ]
         assert elsewhere.found == ()
 
-    async def test_a_refusal_says_what_the_token_needs(self, api: ScriptedApi, bitbucket: HostClient) -> None:
+    async def test_a_refusal_names_the_rights_of_the_token(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         api.says(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
 
         said = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))

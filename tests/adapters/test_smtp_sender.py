@@ -102,7 +102,7 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
         ("MAIL", "550 not your address", Posting.RETRY),
     ],
 )
-async def test_what_the_server_refuses_for_good_is_not_tried_again(begin: str, said: str, posting: Posting) -> None:
+async def test_a_permanent_refusal_of_the_server_is_not_retried(begin: str, said: str, posting: Posting) -> None:
     async with MailServer.running(answers={begin: said}) as server:
         sent = await _sender(server).send([_LETTER, _LETTER])
 
@@ -142,7 +142,7 @@ async def test_a_server_that_is_away_is_tried_again() -> None:
         ("smtp://user:pass@mail.example.org?starttls=off", "password in clear"),
     ],
 )
-def test_an_address_that_cannot_be_used_says_why_without_the_password(url: str, fault: str) -> None:
+def test_an_unusable_url_is_refused_without_the_password(url: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault) as raised:
         SmtpServer.read(url)
     assert "pass@" not in str(raised.value)

@@ -108,7 +108,7 @@ NO_CHANGES: tuple[tuple[Any, str], ...] = (
 )
 
 
-async def test_a_change_that_is_none_is_400_and_changes_nothing(acme: Caller) -> None:
+async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> None:
     brand = await made(acme)
 
     for body, words in NO_CHANGES:
@@ -145,7 +145,7 @@ async def test_the_default_moves_and_stays(acme: Caller) -> None:
     assert [each["isDefault"] for each in (await acme("GET", BASE)).json()["brandIdentities"]] == [True]
 
 
-async def test_nothing_of_another_organization_is_there(world: ApiWorld, acme: Caller) -> None:
+async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme: Caller) -> None:
     await made(acme)
     brand = await made(acme, "Other")
     zenith = await world.caller("Zenith")
@@ -182,7 +182,7 @@ NO_SITES: tuple[tuple[Any, str], ...] = (
 )
 
 
-async def test_what_cannot_be_read_is_400_at_once(acme: Caller) -> None:
+async def test_an_unreadable_website_is_400_at_once(acme: Caller) -> None:
     for body, words in NO_SITES:
         refused = await acme("POST", f"{BASE}/generate", body)
         assert (refused.status_code, words in refused.json()["error"]) == (400, True), (body, refused.text)
@@ -230,7 +230,7 @@ async def test_from_a_website_to_an_identity() -> None:
     assert brand["language"] == "German"
 
 
-async def test_a_site_that_is_not_there_fails_the_job() -> None:
+async def test_a_missing_site_fails_the_job() -> None:
     async with site(status="404 Not Found") as host:
         world = ApiWorld(Settings(site_hosts=host))
         acme = await world.caller()

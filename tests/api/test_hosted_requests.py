@@ -235,7 +235,7 @@ async def test_integration_ids_and_repeated_lists_are_taken_whatever_the_setting
     assert await found("/v1/context?eventType=push&eventType=release", "context") == 1
 
 
-async def test_an_integration_says_which_provider_its_repository_is_of(world: ApiWorld, acme: Caller) -> None:
+async def test_an_integration_names_the_provider_of_its_repository(world: ApiWorld, acme: Caller) -> None:
     made = await acme.world.operator.connect(
         acme.organization, full_name="acme/mirror", repository_id=1, provider="github", branch="main"
     )
@@ -397,7 +397,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
-async def test_what_is_not_done_here_is_refused_by_name(hosted: ApiWorld) -> None:
+async def test_unsupported_fields_are_refused_by_name(hosted: ApiWorld) -> None:
     acme = await hosted.caller("Refused")
     own = str(acme.repository_id)
     standing: dict[str, str] = {}
@@ -432,7 +432,7 @@ async def test_what_is_not_done_here_is_refused_by_name(hosted: ApiWorld) -> Non
 @pytest.mark.parametrize(
     ("path", "kind", "new"), [("/v1/schedules", "schedule", schedule), ("/v1/event-triggers", "eventTrigger", trigger)]
 )
-async def test_a_change_of_what_was_read_keeps_the_house_style(
+async def test_sending_back_the_read_object_keeps_the_house_style(
     hosted: ApiWorld, path: str, kind: str, new: Callable[..., dict[str, Any]]
 ) -> None:
     acme = await hosted.caller(f"Kept {kind}")

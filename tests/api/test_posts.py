@@ -47,7 +47,7 @@ async def test_a_post_is_read_with_a_strong_tag(world: ApiWorld, acme: Caller, p
     assert (await acme("GET", path, headers={"If-Match": '"x"'})).status_code == 412
 
 
-async def test_what_is_changed_is_rendered_anew_and_has_another_tag(acme: Caller, post: dict[str, Any]) -> None:
+async def test_a_changed_post_is_rendered_again_with_a_new_tag(acme: Caller, post: dict[str, Any]) -> None:
     path = f"{LIST}/{post['id']}"
     before = (await acme("GET", path)).headers["ETag"]
     markdown = "# Lamps\n\n<script>alert(1)</script> [x](javascript:alert(1)) ![y](https://example.org/y.png)"
@@ -184,7 +184,7 @@ async def test_a_post_that_was_deleted_is_not_written_again(world: ApiWorld, acm
     assert (await acme("DELETE", f"{LIST}/{post['id']}")).status_code == 404
 
 
-async def test_posts_are_found_by_who_speaks_in_them(world: ApiWorld, acme: Caller) -> None:
+async def test_posts_are_filtered_by_brand_identity(world: ApiWorld, acme: Caller) -> None:
     brands = [
         BrandIdentity(
             id=f"brand_{name}",

@@ -155,7 +155,7 @@ async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dic
     assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
 
 
-async def test_what_must_be_there_is_asked_for(acme: Caller) -> None:
+async def test_required_fields_are_named(acme: Caller) -> None:
     for name in ("name", "sourceConfig", "targets", "outputType"):
         body = {key: value for key, value in wanted().items() if key != name}
         error = f"Invalid request: Object missing required field `{name}`"
@@ -198,7 +198,7 @@ async def test_another_organizations_schedule_is_unknown(world: ApiWorld, acme: 
     assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
 
 
-async def test_who_may_only_read_changes_nothing(world: ApiWorld, acme: Caller) -> None:
+async def test_a_read_key_changes_nothing(world: ApiWorld, acme: Caller) -> None:
     reader = await world.caller("Reader", Scope.READ)
     writer = await world.caller("Writer", Scope.WRITE)
     refused = (403, {"error": "Insufficient scope"})

@@ -98,9 +98,7 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
         ({"url": 7}, "url"),
     ],
 )
-async def test_what_cannot_be_an_endpoint_is_refused_with_the_fault_s_name(
-    acme: Caller, body: dict[str, Any], error: str
-) -> None:
+async def test_an_invalid_endpoint_is_refused_by_its_field(acme: Caller, body: dict[str, Any], error: str) -> None:
     refused = await acme("POST", PATH, body)
 
     assert refused.status_code == 400
@@ -148,9 +146,7 @@ async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme
         assert (await acme("POST", path, wrong)).status_code == 400
 
 
-async def test_what_happens_is_told_logged_and_can_be_sent_again(
-    world: ApiWorld, acme: Caller, receiver: Receiver
-) -> None:
+async def test_an_event_is_sent_logged_and_can_be_sent_again(world: ApiWorld, acme: Caller, receiver: Receiver) -> None:
     endpoint = (await made(acme, eventTypes=["post.created", "post.published"]))["webhookEndpoint"]
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
     await acme.push("d-1", "feat: a lamp")

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.advisories import NobodyAsked, read
 
 
-def test_advisories_are_told_with_what_mends_them() -> None:
+def test_advisories_are_listed_with_the_version_that_fixes_them() -> None:
     known: dict[str, Any] = {"id": "PYSEC-1", "aliases": ["CVE-1", "GHSA-1"], "fix_versions": ["1.1"]}
     unmended: dict[str, Any] = {"id": "GHSA-2", "aliases": [], "fix_versions": [], "description": "…"}
     answered: dict[str, Any] = {
@@ -37,6 +37,6 @@ def test_advisories_are_told_with_what_mends_them() -> None:
         ("{}", "", "pip-audit said nothing"),
     ],
 )
-def test_no_answer_is_said_to_be_none(answered: str, error: str, said: str) -> None:
+def test_a_missing_answer_is_reported(answered: str, error: str, said: str) -> None:
     with pytest.raises(NobodyAsked, match=said):
         read(answered, error)

@@ -95,5 +95,5 @@ async def test_a_peer_that_does_the_work_has_no_fault() -> None:
         ("fresh look-ups", "a push without a trigger leaves"),
     ],
 )
-async def test_what_a_peer_leaves_out_is_named(without: str, fault: str) -> None:
+async def test_the_missing_features_of_a_peer_are_named(without: str, fault: str) -> None:
     assert [each for each in await faults(Peer(without)) if each.startswith(fault)]

@@ -99,7 +99,7 @@ async def test_labels_lead_to_the_posts_that_have_them_on_pages_and_in_feeds() -
     assert fix.path is not None
 
 
-async def test_words_find_what_everybody_may_read() -> None:
+async def test_a_search_finds_only_public_posts() -> None:
     made = await Reader.made()
     write(made.state, made.acme, "2026-03-01T10:00:00", title="A lens", markdown="It bends the light.")
 

@@ -191,7 +191,7 @@ async def test_known_and_unknown_addresses_get_the_same_answer() -> None:
         assert sorted(mail.to for mail in await office.mails()) == [("bob@example.org",), ("eve@example.org",)]
 
 
-async def test_what_is_no_address_is_said_and_kept_in_the_form() -> None:
+async def test_an_invalid_address_is_refused_and_stays_in_the_form() -> None:
     async with Office.opened() as office:
         for typed in ("", "ann", "ann@example", "a b@example.org", "ann@exa mple.org", f"{'a' * 65}@example.org"):
             answer = await office.enter(typed)

@@ -116,7 +116,7 @@ async def test_adding_again_changes_nothing_also_after_a_change(acme: Tenant) ->
         await acme.stores.brands.add(a_brand("org_unknown"))
 
 
-async def test_a_change_is_made_of_what_stands(acme: Tenant) -> None:
+async def test_concurrent_changes_of_an_identity_are_both_kept(acme: Tenant) -> None:
     brands = acme.stores.brands
     brand = await added(acme, audience="sailors", language="German")
     other = await added(acme, "Other")
@@ -153,7 +153,7 @@ async def test_the_default_is_not_removed(acme: Tenant) -> None:
     assert await acme.stores.brands.identities(acme.id) == [brand]
 
 
-async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> None:
+async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     default = await added(acme)
     brand = await added(acme, "Other", created_at=later(hours=1))
@@ -183,7 +183,7 @@ async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> 
     assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
 
-async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_refused(acme: Tenant) -> None:
+async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     zenith = await tenant(acme.stores, "zenith")
     theirs = await brands.add(a_brand(zenith.id))
@@ -216,7 +216,7 @@ async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_ref
         assert await schedules.add(named_so, checks_brand=True) == named_so
 
 
-async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: Tenant) -> None:
+async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_identity(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     await added(acme)
     trigger, schedule = acme.triggers[0], a_schedule(acme.id)

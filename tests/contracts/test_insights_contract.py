@@ -95,7 +95,7 @@ _SEARCHES = st.builds(
 @pytest.mark.slow("a short campaign over generated examples")
 @_reading
 @given(search=_SEARCHES, limit=st.integers(1, 20), start=st.integers(0, 47), end=st.integers(0, 47))
-async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(
+async def test_a_page_of_the_log_equals_a_plain_filter(
     acme: Tenant, log: list[LogEntry], search: LogSearch, limit: int, start: int, end: int
 ) -> None:
     found = [entry for entry in log if _plainly(search, entry)]
@@ -281,7 +281,7 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
     assert list(await read_model.runs_of(acme.id, "log_unknown")) == []
 
 
-async def test_a_run_is_found_by_its_entry_as_it_stands_now(acme: Tenant) -> None:
+async def test_a_run_is_found_by_its_log_entry_in_its_current_state(acme: Tenant) -> None:
     run = await acme.taken(at=later(hours=1))
     log_id = await acme.stores.read_model.log_of(acme.id, run)
     assert log_id is not None
@@ -308,7 +308,7 @@ async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
     assert await acme.stores.read_model.run(acme.id, settling.runs[0].id) == listed_run(settling.runs[0])
 
 
-async def test_what_no_delivery_has_started_came_with_no_entry(acme: Tenant) -> None:
+async def test_a_run_without_a_delivery_has_no_log_entry(acme: Tenant) -> None:
     job_id = IDS.new_id("job_")
     asked = SiteReading(job_id=job_id, name=None, website_url="https://acme.example/")
     run = WorkflowRun(id=IDS.new_id(""), organization_id=acme.id, cause=asked, created_at=later(), due_at=later())

@@ -145,7 +145,9 @@ async def test_words_find_records(acme: Tenant, records: Sequence[ContextRecord]
         st.text(max_size=12),
     )
 )
-async def test_what_is_found_is_what_the_words_say(acme: Tenant, records: Sequence[ContextRecord], query: str) -> None:
+async def test_a_search_finds_exactly_the_records_with_the_words(
+    acme: Tenant, records: Sequence[ContextRecord], query: str
+) -> None:
     terms = read_terms(query)
     if isinstance(terms, Refusal):
         return
@@ -154,7 +156,7 @@ async def test_what_is_found_is_what_the_words_say(acme: Tenant, records: Sequen
     assert list(hits.found) == wanted
 
 
-async def test_what_is_asked_for_beside_words(acme: Tenant, records: Sequence[ContextRecord]) -> None:
+async def test_filters_combine_with_words(acme: Tenant, records: Sequence[ContextRecord]) -> None:
     assert records
     assert await _ids(acme, "", event_types=("release",)) == ["D-7", "D-6", "D-5"]
     assert await _ids(acme, "lamp", event_types=("push",)) == ["D-1", "D-0"]
@@ -248,7 +250,7 @@ async def test_posts_come_in_parts(acme: Tenant) -> None:
     assert (first.has_more, rest.has_more) == (True, False)
 
 
-async def test_a_post_is_found_as_it_is_now(acme: Tenant) -> None:
+async def test_a_search_uses_the_current_version_of_a_post(acme: Tenant) -> None:
     post = await _written(acme, title="Lamps", markdown="A lamp.")
     assert await _titles(acme, "lamp") == ["Lamps"]
 
@@ -266,7 +268,7 @@ async def test_a_post_is_found_as_it_is_now(acme: Tenant) -> None:
 
 
 @pytest.mark.slow("writes or reads very large texts")
-async def test_what_was_looked_at_before_is_not_looked_at_again(acme: Tenant, records: Sequence[ContextRecord]) -> None:
+async def test_indexed_records_are_not_indexed_again(acme: Tenant, records: Sequence[ContextRecord]) -> None:
     looked_at = 0
     while looked := await acme.stores.search.catch_up(limit=3):
         assert looked <= 3

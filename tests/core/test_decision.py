@@ -78,7 +78,7 @@ class TestStep1Path:
         "number",
         ["", "0", "01", "-1", "+1", "1_0", " 1", "1 ", "1.0", "1e3", "0x1", "١٢", "²", "9223372036854775808", "9" * 30],
     )
-    def test_a_repository_id_that_is_none_is_400(self, number: str) -> None:
+    def test_an_invalid_repository_id_is_400(self, number: str) -> None:
         found = locate("codehost", "org_1", "int_1", number)
 
         assert isinstance(found, Rejected)
@@ -95,7 +95,7 @@ class TestStep1Path:
         assert found.repository_id == int(number)
 
     @pytest.mark.parametrize("text", ["", "a b", "a\0b", "\ud800", "é", "x" * 65, "../x"])
-    def test_what_cannot_be_an_id_of_ours_is_an_unknown_integration(self, text: str) -> None:
+    def test_an_invalid_id_is_an_unknown_integration(self, text: str) -> None:
         for found in (locate("codehost", text, "int_1", "1"), locate("codehost", "org_1", text, "1")):
             assert isinstance(found, Rejected)
             assert (found.fault, found.error) == (Fault.INTEGRATION_NOT_FOUND, "Integration not found")
@@ -106,7 +106,7 @@ class TestStep1Path:
 
 
 class TestSteps2To5:
-    def test_an_unknown_integration_is_404_whatever_else_is_wrong(self) -> None:
+    def test_an_unknown_integration_is_404_before_any_other_fault(self) -> None:
         broken = with_headers(PUSH, (b"content-encoding", b"gzip"), without="X-Hub-Signature-256")
 
         assert decided(broken, None) == Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
@@ -173,7 +173,7 @@ class TestSteps2To5:
 
         assert decided(with_headers(PUSH, (b"x-hub-signature-256", signature))).status == 401
 
-    def test_a_disabled_integration_is_403_before_the_repository_is_looked_at(self) -> None:
+    def test_a_disabled_integration_is_403_before_the_repository_is_checked(self) -> None:
         endpoint = evolve(ENDPOINT, enabled=False, repository=Belonging.UNKNOWN)
 
         assert answer(decided(PUSH, endpoint)) == {"error": "Integration is disabled"}
@@ -324,7 +324,7 @@ class TestStep8Body:
 
         assert decided(signed(elsewhere, at=AT, secret="secret")).status == 403
 
-    def test_of_a_key_that_stands_twice_the_last_one_counts(self) -> None:
+    def test_the_last_value_of_a_repeated_key_counts(self) -> None:
         body = json.dumps(push_body("feat: x"))[:-1] + ', "ref": "refs/heads/other"}'
 
         assert isinstance(decided(signed(body.encode(), at=AT, secret="secret")), Filtered)
@@ -398,7 +398,7 @@ def test_an_event_kind_we_do_not_know_is_shown_as_one_short_line() -> None:
 
 
 @pytest.mark.parametrize("distinct", ["false", "true", "null", '"no"', "[1]"])
-def test_what_is_not_specified_cannot_be_wrong(distinct: str) -> None:
+def test_an_unspecified_field_may_have_any_value(distinct: str) -> None:
     body = json.dumps(push_body("feat: x")).replace('"url":', f'"distinct": {distinct}, "url":')
 
     outcome = decided(signed(body.encode(), at=AT, secret="secret"))

@@ -33,7 +33,7 @@ def changed(post: Post, *, at: datetime = LATER, content: str = "<p>", **values:
     return post_fault(values) or changed_post(post, values, content=content, at=at)
 
 
-def test_what_is_given_is_changed_and_nothing_else() -> None:
+def test_a_change_sets_exactly_the_given_fields() -> None:
     changes: list[dict[str, Any]] = [
         {"title": "Beams"},
         {"markdown": "text"},
@@ -46,7 +46,7 @@ def test_what_is_given_is_changed_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(milliseconds=1), timedelta(hours=-1)])
-def test_a_change_is_later_than_the_one_before_whatever_the_clock_says(step: timedelta) -> None:
+def test_a_change_is_later_than_the_previous_one_at_any_clock(step: timedelta) -> None:
     made = changed(POST, title="Beams", at=START + step)
 
     assert isinstance(made, Post)

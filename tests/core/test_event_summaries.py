@@ -47,9 +47,9 @@ def test_the_longest_texts_are_cut(text: str, filler: str) -> None:
         (evolve(_RELEASE, name="Lamp v1"), "Lamp v1"),
     ],
 )
-def test_a_summary_says_in_a_line_what_an_event_brings(event: Event, about: str) -> None:
+def test_a_summary_is_one_line_about_the_event(event: Event, about: str) -> None:
     assert EventSummary.of(event).about == about
 
 
-def test_of_what_is_not_known_nothing_is_said() -> None:
+def test_an_event_without_known_facts_has_an_empty_summary() -> None:
     assert EventSummary(type="push").about == ""

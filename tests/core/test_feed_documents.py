@@ -87,7 +87,7 @@ def feed(*posts: Post, **changes: Any) -> Feed:
     )
 
 
-def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
+def test_a_feed_has_the_posts_of_its_changelog() -> None:
     hidden = evolve(LAMP, content_type=ContentType.LINKEDIN_POST)
     draft = evolve(LAMP, status=PostStatus.DRAFT, published_at=None)
     withdrawn = evolve(LAMP, status=PostStatus.DRAFT)
@@ -195,7 +195,7 @@ def test_every_address_stays_where_it_is(name: str, path: str) -> None:
     assert getattr(ChangelogLinks(slug="tea"), name) == f"/changelog/tea{path}"
 
 
-def test_what_programs_are_told_of_a_changelog() -> None:
+def test_the_body_of_a_changelog_has_all_its_fields() -> None:
     assert to_builtins(ChangelogBody.of(CHANGELOG, url="https://acme.example/changelog/acme")) == {
         "id": "chl_1",
         "slug": "acme",

@@ -121,7 +121,7 @@ def test_a_new_message_is_pending_and_has_no_log_entry() -> None:
     assert "whsec" not in repr(leased())
 
 
-def test_a_test_message_says_that_it_is_a_test() -> None:
+def test_a_test_message_is_marked_as_a_test() -> None:
     assert message_for_test("whe_1", "org_1", "msg_9", START) == Message(
         id="msg_9",
         organization_id="org_1",

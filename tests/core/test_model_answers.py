@@ -67,7 +67,7 @@ def test_the_longest_title_and_text_are_usable() -> None:
     assert read_draft(answer, CHANGELOG) == Draft(title="x" * 120, markdown="y" * 99_999 + "\n")
 
 
-def test_what_no_store_can_hold_is_replaced() -> None:
+def test_unstorable_characters_are_replaced() -> None:
     draft = read_draft('{"title": "a\\ud800b", "markdown": "c\\u0000\\udfffd"}', CHANGELOG)
 
     assert draft == Draft(title="a\ufffdb", markdown="c\ufffd\ufffdd\n")
@@ -91,7 +91,7 @@ def test_a_post_is_counted_as_x_counts_it(text: str, length: int) -> None:
 @pytest.mark.parametrize(
     ("content_type", "limit"), [(ContentType.TWITTER_POST, 280), (ContentType.LINKEDIN_POST, 3_000)]
 )
-def test_a_place_takes_so_much_and_no_more(content_type: ContentType, limit: int) -> None:
+def test_a_draft_beyond_the_limit_of_its_place_is_unusable(content_type: ContentType, limit: int) -> None:
     fits = json.dumps({"title": "T", "markdown": "x" * limit})
     more = json.dumps({"title": "T", "markdown": "x" * (limit + 1)})
 
@@ -144,7 +144,7 @@ _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"20
         ("thanks @grace", "@grace"),
     ],
 )
-def test_what_does_not_stand_in_the_material_is_found(text: str, fault: str | None) -> None:
+def test_facts_that_the_material_lacks_are_found(text: str, fault: str | None) -> None:
     assert unfounded(text, _FACTS) == fault
 
 

@@ -41,7 +41,7 @@ def whole(body: bytes) -> int | None:
 @given(st.lists(_BITS).map(b"".join), st.integers(1, 9))
 @example(b"\x80" * 20, 4)
 @example("🗼".encode() * 9, 1)
-def test_in_pieces_a_body_is_looked_at_as_in_one(body: bytes, piece: int) -> None:
+def test_decoding_in_pieces_finds_the_same_invalid_byte(body: bytes, piece: int) -> None:
     # Smaller pieces than there ever are, so that each of them ends somewhere in a character.
     with patch.object(decoding, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
         read_object(body)

@@ -62,7 +62,7 @@ def changes(prompt: Prompt) -> list[dict[str, Any]]:
     return [record for record in told(prompt) if record["kind"] == "change"]
 
 
-def test_known_fields_are_told_and_no_others() -> None:
+def test_the_prompt_has_only_known_fields() -> None:
     body = "Slowly at first.\n\nBREAKING CHANGE: old lamps stop\nReviewed-by: B <b@x.y>"
     message = f"feat(lens)!: turn the beam (#12)\n\n{body}"
     window = LookbackWindow(since=DAY, until=DAY.replace(day=9))
@@ -106,7 +106,7 @@ def test_the_release_that_is_announced_comes_with_its_notes() -> None:
     }
 
 
-def test_releases_of_a_window_are_told_once_and_drafts_are_not() -> None:
+def test_a_release_of_the_window_is_in_the_prompt_once_and_a_draft_is_not() -> None:
     events = (
         release("Old.", "v1.0.0"),
         release("Twice.", "v2.0.0-rc1", action="prereleased", prerelease=True),
@@ -122,7 +122,7 @@ def test_releases_of_a_window_are_told_once_and_drafts_are_not() -> None:
     ]
 
 
-def test_what_the_rules_hide_is_not_told() -> None:
+def test_changes_hidden_by_the_rules_are_not_in_the_prompt() -> None:
     prompt = prompt_for(
         Brief(chapters=(chapter("ci: cache", "chore: release 1.2.3", "feat: turn", "Merge branch 'a'"),))
     )
@@ -130,7 +130,7 @@ def test_what_the_rules_hide_is_not_told() -> None:
     assert [change["text"] for change in changes(prompt)] == ["Turn"]
 
 
-def test_the_weightiest_and_newest_are_kept_and_what_is_left_out_is_counted() -> None:
+def test_a_limited_prompt_keeps_the_weightiest_and_newest_and_counts_the_rest() -> None:
     fixes = [f"fix: part {number} {'x' * 80}" for number in range(100)]
     prompt = prompt_for(Brief(chapters=(chapter(*fixes, "feat!: break it"),)), limit=SMALLEST_LIMIT)
     shown = [change["text"] for change in changes(prompt)]
@@ -157,7 +157,7 @@ def test_a_busy_repository_leaves_room_for_the_others() -> None:
     assert [change["repository"] for change in shown[:3]] == ["acme/busy", "acme/quiet", "acme/busy"]
 
 
-def test_no_address_of_anybody_is_told() -> None:
+def test_the_prompt_has_no_email_address() -> None:
     message = "feat: as ada@mail.example asked\n\nAsk bob@mail.example.\n\nCo-authored-by: Eve <eve@mail.example>"
     author = Author(name="zoe@mail.example", email="zoe@mail.example")
     push = Push(ref="r", branch="b", commits=(commit(message, author=author),), head_commit=None)
@@ -168,7 +168,7 @@ def test_no_address_of_anybody_is_told() -> None:
     assert "Eve" in prompt.user
 
 
-def test_characters_that_nobody_sees_are_not_told() -> None:
+def test_the_prompt_has_no_invisible_characters() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey me")
     prompt = prompt_for(
         Brief(
@@ -227,7 +227,7 @@ def test_each_content_type_has_its_task() -> None:
     names=st.lists(st.text(max_size=200), min_size=1, max_size=8),
     limit=st.integers(SMALLEST_LIMIT, 3 * SMALLEST_LIMIT),
 )
-def test_whatever_authors_write_the_marks_and_the_size_hold(
+def test_marks_and_size_hold_for_any_text_of_authors(
     messages: list[str], body: str, names: list[str], limit: int
 ) -> None:
     chapters = tuple(chapter(*messages, repository=name, first=100 * at) for at, name in enumerate(names))

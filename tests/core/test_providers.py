@@ -117,7 +117,7 @@ def release(tag: str) -> Release:
 @EVERY
 class TestEveryProvider:
     @given(st.data())
-    def test_what_it_writes_it_reads(self, provider: Provider, data: st.DataObject) -> None:
+    def test_a_written_event_is_read_back_unchanged(self, provider: Provider, data: st.DataObject) -> None:
         event = data.draw(pushes() | releases())
         kind, body = provider.write(Reading(event=event, repository_id=7, repository="acme/x", default_branch="main"))
 
@@ -204,7 +204,7 @@ class TestSeveralEventsOfOneDelivery:
         assert isinstance(outcome, Processed)
         assert [len(each.delivery_id) for each in outcome.also] == [252]
 
-    def test_what_is_filtered_out_is_no_further_event(self) -> None:
+    def test_a_filtered_event_is_not_among_the_further_events(self) -> None:
         outcome = decided(
             sent(BITBUCKET, push("refs/heads/side"), push(head="b"), release("v1.0.0")), endpoint(BITBUCKET)
         )
@@ -277,7 +277,7 @@ class TestRepositoryNumbers:
         assert 1 <= number < 2**53
 
     @pytest.mark.parametrize("text", ["", "4242", "{}", "{6f1c2f3e}", "00000000-0000-0000-0000-000000000000"])
-    def test_what_is_no_uuid_has_none(self, text: str) -> None:
+    def test_text_that_is_not_a_uuid_has_no_repository_number(self, text: str) -> None:
         assert repository_number(text) is None
 
 

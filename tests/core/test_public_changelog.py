@@ -70,7 +70,7 @@ def test_the_first_one_is_named_as_the_organization_is_and_off() -> None:
         ("is_public", True),
     ],
 )
-def test_what_can_be_set_is(attribute: str, value: object) -> None:
+def test_every_field_can_be_set(attribute: str, value: object) -> None:
     later = START + timedelta(seconds=1)
 
     assert changed_changelog(OFF, ChangeChangelog(**{attribute: value}), at=later) == evolve(
@@ -104,7 +104,7 @@ def test_what_can_be_set_is(attribute: str, value: object) -> None:
         ("content_types", (), "contentTypes must name one type of content at least"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_name(attribute: str, value: object, reason: str) -> None:
+def test_invalid_fields_are_refused_by_name(attribute: str, value: object, reason: str) -> None:
     refused = changed_changelog(OFF, ChangeChangelog(**{attribute: value}), at=START)
 
     assert isinstance(refused, Refusal)
@@ -125,7 +125,7 @@ def test_lines_are_lines_and_types_have_one_order() -> None:
     assert made == evolve(OFF, title="Lamps and towers")
 
 
-def test_what_is_shown() -> None:
+def test_only_published_posts_of_the_right_kind_are_shown() -> None:
     assert OFF.shows(POST)
     for hidden in (
         evolve(POST, published_at=None, status=PostStatus.DRAFT),
@@ -142,7 +142,7 @@ def test_what_is_shown() -> None:
     assert not OFF.lists(contained)
 
 
-def test_a_post_is_published_once_whatever_becomes_of_it() -> None:
+def test_the_time_of_the_first_publication_never_changes() -> None:
     def changed(post: Post, status: PostStatus, hours: int) -> Post:
         made = changed_post(post, {"status": status}, content=post.content, at=START + timedelta(hours=hours))
         assert isinstance(made, Post)
@@ -205,7 +205,7 @@ def test_posts_are_put_into_their_months() -> None:
     ]
 
 
-def test_posts_about_one_release_stand_together() -> None:
+def test_posts_about_one_release_are_grouped() -> None:
     two = published("c", "2026-02-03", release_tag="v2")
     blog = published("b", "2026-02-02", release_tag="v1", content_type=ContentType.BLOG_POST)
     one = published("a", "2026-02-01", release_tag="v1")
@@ -251,7 +251,7 @@ def test_addresses() -> None:
     assert ChangelogLinks(slug="acme").atom == "/changelog/acme/feed.atom"
 
 
-def test_what_feeds_call_a_post_is_never_to_change() -> None:
+def test_the_permanent_id_of_a_post_never_changes() -> None:
     assert permanent_id("post_1") == "urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884"
 
 

@@ -72,7 +72,7 @@ def post_of(markdown: str) -> Post:
     )
 
 
-def test_a_commit_is_told_with_its_author_hash_and_page() -> None:
+def test_the_excerpt_of_a_commit_has_its_author_hash_and_page() -> None:
     (excerpt,) = record_excerpts(record_of(push_of("feat: a lamp\n\nIt lights.")), terms_of("lamp"))
 
     assert excerpt == Excerpt(text="feat: a lamp It lights. (ada)", ref="0", url="https://codehost.example/0")
@@ -96,14 +96,14 @@ def test_a_commit_is_told_with_its_author_hash_and_page() -> None:
         ("5", ["5"]),
     ],
 )
-def test_those_commits_are_shown_that_have_the_words(query: str, refs: list[str]) -> None:
+def test_the_commits_with_the_words_are_shown(query: str, refs: list[str]) -> None:
     push = push_of(
         "chore: a", "feat: a lamp", "chore: b", "fix: the door", "fix: the lamp at the door", "chore: c", "chore: d"
     )
     assert [excerpt.ref for excerpt in record_excerpts(record_of(push), terms_of(query))] == refs
 
 
-def test_of_many_commits_those_that_have_most_of_the_words_are_shown_in_their_order() -> None:
+def test_the_commits_with_the_most_words_are_shown_in_their_order() -> None:
     push = push_of(*(f"feat: lamp {number}{' door' if number in {6, 8} else ''}" for number in range(10)))
 
     refs = [excerpt.ref for excerpt in record_excerpts(record_of(push), terms_of("lamp door"))]
@@ -111,7 +111,7 @@ def test_of_many_commits_those_that_have_most_of_the_words_are_shown_in_their_or
     assert refs == ["0", "1", "2", "6", "8"]
 
 
-def test_a_release_is_told_by_its_name_and_the_lines_of_its_notes() -> None:
+def test_the_excerpts_of_a_release_are_its_name_and_lines_of_its_notes() -> None:
     excerpts = record_excerpts(record_of(RELEASE), terms_of("lamp"))
 
     assert [excerpt.text for excerpt in excerpts] == ["The lamp", "- a lamp"]
@@ -120,7 +120,7 @@ def test_a_release_is_told_by_its_name_and_the_lines_of_its_notes() -> None:
     assert unnamed.text == "v1.2.3"
 
 
-def test_a_post_is_told_by_lines_without_the_signs_of_markdown() -> None:
+def test_the_excerpts_of_a_post_are_lines_without_markdown() -> None:
     post = post_of("## Lamps\n\n- **api:** A [lamp](https://x.example/1) `lit` ([#1](https://x.example))\n\n> a door\n")
 
     assert [each.text for each in post_excerpts(post.markdown, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]

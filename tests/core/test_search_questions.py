@@ -99,7 +99,7 @@ def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
     assert message_of(read_limit(text)) == f"Invalid limit: '{text}' is not a number from 1 to 100"
 
 
-def test_a_limit_that_is_no_number_is_told_by_its_beginning() -> None:
+def test_an_invalid_limit_is_quoted_by_its_beginning() -> None:
     assert message_of(read_limit("x" * 99)) == f"Invalid limit: '{'x' * 63}…' is not a number from 1 to 100"
     assert read_limit("0" * 17 + "7") == 7
 
@@ -123,12 +123,12 @@ def test_a_point_in_time_is_read(text: str, at: datetime | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["22.11.2026", "2026-11", "2026-13-01", "20261122", "2026-W47-7", "9" * 70])
-def test_what_is_no_point_in_time_is_refused(text: str) -> None:
+def test_an_invalid_time_is_refused(text: str) -> None:
     shown = text if len(text) <= 64 else f"{'9' * 63}…"
     assert message_of(read_time("since", text)) == f"Invalid since: '{shown}' {NO_DATE}"
 
 
-def test_what_of_a_push_is_searched() -> None:
+def test_the_searched_text_of_a_push() -> None:
     push = push_of("feat: a lamp", "fix: the door", username="ada-l")
 
     assert record_words(record_of(push)) == (
@@ -143,7 +143,7 @@ def test_what_of_a_push_is_searched() -> None:
     assert not {"example", "com"} & set(record_words(record_of(push)))
 
 
-def test_what_of_a_release_is_searched() -> None:
+def test_the_searched_text_of_a_release() -> None:
     assert record_words(record_of(RELEASE)) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3", "the", "lamp", "news", "a", "door"),
@@ -154,12 +154,12 @@ def test_what_of_a_release_is_searched() -> None:
     )
 
 
-def test_what_of_a_post_is_searched() -> None:
+def test_the_searched_text_of_a_post() -> None:
     assert post_words(post_of("## Lamps\n\nA door.")) == ("news", "lamps", "a", "door")
     assert [kind.value for kind in DocumentKind] == ["context", "post"]
 
 
-def test_how_a_record_that_was_found_is_told() -> None:
+def test_the_body_of_a_record_hit() -> None:
     assert record_hit_body(record_of(push_of("feat: a lamp")), terms_of("lamp")) == {
         "customId": "codehost:1:d-1",
         "metadata": {"source": "codehost_webhook", "eventType": "push", "repository": "acme/lighthouse"},
@@ -170,7 +170,7 @@ def test_how_a_record_that_was_found_is_told() -> None:
     }
 
 
-def test_how_a_post_that_was_found_is_told() -> None:
+def test_the_body_of_a_post_hit() -> None:
     assert post_hit_body(post_body(post_of("A lamp.")), terms_of("lamp")) == {
         "id": "post_1",
         "title": "News",

@@ -293,7 +293,7 @@ def test_stored_options_of_a_later_version_are_left_out() -> None:
     assert options_from_json('{"tags":["v*"],"colour":"red"}') == TriggerOptions(tags=("v*",))
 
 
-def test_a_trigger_for_all_repositories_watches_those_of_every_provider() -> None:
+def test_a_trigger_for_all_repositories_watches_every_provider() -> None:
     every = evolve(trigger(all_repositories=True), repository_ids=(), source_type=ANY_SOURCE)
     one = evolve(every, source_type="github_webhook")
 

@@ -42,7 +42,7 @@ class TestTimestamps:
 
 class TestText:
     @given(st.text(st.characters()))
-    def test_what_is_storable_can_be_encoded_and_nothing_else_is_touched(self, text: str) -> None:
+    def test_storable_text_can_be_encoded_and_differs_only_in_replacements(self, text: str) -> None:
         clean = storable(text)
 
         clean.encode()
@@ -50,7 +50,7 @@ class TestText:
         assert len(clean) == len(text)
         assert all(new in (old, "\ufffd") for old, new in zip(text, clean, strict=True))
 
-    def test_what_is_given_back_unseen_is_nothing_that_the_patterns_would_change(self) -> None:
+    def test_text_returned_by_the_fast_path_matches_no_pattern(self) -> None:
         # Every character that is printable, with neither a space nor anything that breaks or reorders a line.
         printable = "".join(chr(code) for code in range(sys.maxunicode) if chr(code).isprintable()).replace(" ", "")
         assert not has_controls(printable)

@@ -41,7 +41,7 @@ def test_every_signature_is_the_reference_implementation_s(
     assert signature(secret, message_id=message_id, timestamp_s=timestamp_s, body=body.encode()) == expected
 
 
-def test_during_an_overlap_who_has_either_secret_can_verify_and_nobody_else() -> None:
+def test_during_an_overlap_both_secrets_verify_and_no_other_does() -> None:
     body = b'{"type":"post.created"}'
     headers = signed_headers([SECRET, OLD], message_id="msg_1", at=datetime.now(UTC), body=body)
 
@@ -67,7 +67,7 @@ def test_a_new_secret_is_as_long_as_the_specification_wants_it() -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_no base64", "whsec_öö"])
-def test_what_is_no_secret_signs_nothing(secret: str) -> None:
+def test_an_invalid_secret_cannot_sign(secret: str) -> None:
     with pytest.raises(ValueError, match="secret"):
         signature(secret, message_id="msg_1", timestamp_s=0, body=b"")
 

@@ -77,7 +77,7 @@ def test_merges_take_time_in_proportion_to_the_commits_of_a_push() -> None:
     assert grows_linearly(prepare, 100)
 
 
-def test_changes_are_told_apart_from_many_releases_of_another_repository() -> None:
+def test_distinguishing_changes_from_releases_of_another_repository_is_linear() -> None:
     def prepare(number: int) -> Callable[[], list[bool]]:
         push = _push(*(f"feat: lamp {each}" for each in range(number)))
         chapters = (

@@ -79,7 +79,7 @@ async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
     assert made.path == f"{BRANDS}/{brand.id}"
 
 
-async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Browsing) -> None:
+async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
     await acme.world.perform(Site(None))
 
@@ -99,7 +99,7 @@ async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Bro
         ("https://acme.example", "LIGHTHOUSE", "name", "Another brand identity has this name."),
     ],
 )
-async def test_what_cannot_be_read_is_refused_beside_its_field(
+async def test_an_invalid_website_is_refused_at_its_field(
     acme: Caller, browsing: Browsing, address: str, name: str, field: str, said: str
 ) -> None:
     await branded(acme)
@@ -177,7 +177,7 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     assert await found(acme, brand) == brand
 
 
-async def test_one_is_deleted_and_what_names_it_is_switched_off(acme: Caller, browsing: Browsing) -> None:
+async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
     body = {
@@ -219,7 +219,7 @@ async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> N
     assert tree(done).one(role="status").text == "Deleted."
 
 
-async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
+async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper", audience="sailors")
     reader, _ = await beside(acme, Scope.READ)
@@ -235,7 +235,7 @@ async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, b
     assert await found(acme, brand) == brand
 
 
-async def test_another_organizations_identities_and_jobs_are_not_there(acme: Caller, browsing: Browsing) -> None:
+async def test_identities_and_jobs_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
     job = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")

@@ -29,7 +29,7 @@ async def made(browsing: Browsing, **fields: Any) -> Seen:
     return await browsing.send(form, **{**WEEKLY, "day_of_week": "1", **fields})
 
 
-async def test_without_schedules_somebody_is_led_to_the_first_one(acme: Caller, browsing: Browsing) -> None:
+async def test_an_empty_list_of_schedules_links_to_creating_the_first(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
     assert page.links["Make the first schedule"] == f"{ROOT}/new"
 
@@ -215,7 +215,7 @@ async def test_a_key_that_may_only_read_sees_schedules_and_changes_none(acme: Ca
     assert await schedules(acme) == [schedule]
 
 
-async def test_another_organizations_schedules_are_not_there(world: ApiWorld, browsing: Browsing) -> None:
+async def test_schedules_of_another_organization_are_not_found(world: ApiWorld, browsing: Browsing) -> None:
     other = await world.caller("Other")
     wanted = {
         "name": "Theirs",
@@ -235,7 +235,7 @@ async def test_another_organizations_schedules_are_not_there(world: ApiWorld, br
     assert "Theirs" not in (await browsing.open(ROOT)).text
 
 
-async def test_what_no_form_of_ours_sends_is_refused(acme: Caller, browsing: Browsing) -> None:
+async def test_forged_form_values_are_refused(acme: Caller, browsing: Browsing) -> None:
     for fields, status in (({"frequency": "hourly"}, 400), ({"lookback": "ever"}, 400), ({"csrf": ""}, 403)):
         assert (await made(browsing, **fields)).status == status
     assert await schedules(acme) == []

@@ -62,7 +62,7 @@ NOT_RUN: Final = {
 }
 
 
-def test_every_block_of_the_guides_is_run_or_says_why_not() -> None:
+def test_every_block_of_the_guides_is_run_or_has_a_reason() -> None:
     guides = {name_of(page) for page in PAGES if page.parent.name == "howto"}
     guides |= {
         "README.md",
@@ -91,7 +91,7 @@ def test_the_blocks_of_a_guide_work_as_printed(guide: Guide, tmp_path: Path) -> 
 
 
 @_slow
-def test_a_command_that_fails_fails_its_guide_whatever_runs_beside_it(tmp_path: Path) -> None:
+def test_a_failing_command_fails_its_guide_despite_parallel_ones(tmp_path: Path) -> None:
     ran = run(Guide(page="docs/dashboard.md", given=_ACME), tmp_path, then="sleep 3600 &\nfalse\necho never\n")
 
     assert ran.code == 1
@@ -183,7 +183,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
 
 
 @_slow
-def test_the_agent_publishes_what_it_finds_and_says_in_a_line_when_it_finds_nothing(tmp_path: Path) -> None:
+def test_the_agent_publishes_its_findings_and_reports_when_it_finds_nothing(tmp_path: Path) -> None:
     seed = next(fence.text for fence in blocks("docs/howto/agents.md") if "seed.jsonl" in fence.text)
     # The transcript on the page is of these.
     assert all(message.replace("\n", "\\n") in seed for _, message in COMMITS)

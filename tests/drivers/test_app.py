@@ -233,7 +233,7 @@ async def test_the_line_of_a_request_is_the_same_as_any_other_line(
     assert first[: first.index('"ms"')] == second[: second.index('"ms"')]
 
 
-async def test_not_being_ready_says_why(world: World) -> None:
+async def test_an_unready_service_names_the_reason(world: World) -> None:
     assert (await world.request("GET", "/health/ready")).json() == {"status": "ready"}
     world.why_not = "the engine has stopped"
     answered = await world.request("GET", "/health/ready")
@@ -243,7 +243,7 @@ async def test_not_being_ready_says_why(world: World) -> None:
     assert answered.headers["Retry-After"] == "1"
 
 
-async def test_a_request_that_a_stop_cuts_off_is_told_to_come_again() -> None:
+async def test_a_request_cut_off_by_a_stop_is_answered_with_503() -> None:
     sent: list[dict[str, Any]] = []
     begun = asyncio.Event()
 
@@ -310,7 +310,7 @@ async def test_of_a_repeated_parameter_the_last_one_counts(world: World) -> None
 @pytest.mark.parametrize(
     "path", ["/schema", "/schema/", "/schema/openapi.json", "/schema/assets/swagger-ui.css", "/schema/x"]
 )
-async def test_the_documentation_says_what_browsers_may_do_with_it(path: str) -> None:
+async def test_the_documentation_has_a_content_security_policy(path: str) -> None:
     answer = await ApiWorld().send("GET", path)
 
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -321,7 +321,7 @@ async def test_the_documentation_says_what_browsers_may_do_with_it(path: str) ->
         assert "unsafe" not in policy
 
 
-async def test_the_page_of_the_documentation_may_run_what_is_written_into_it_and_nothing_else() -> None:
+async def test_the_documentation_page_allows_only_its_own_inline_code() -> None:
     answer = await ApiWorld().send("GET", "/schema/")
 
     policy = answer.headers["content-security-policy"]

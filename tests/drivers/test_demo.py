@@ -78,7 +78,7 @@ def in_a_new_shell(commands: str, folder: Path) -> subprocess.CompletedProcess[s
     )
 
 
-def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: Path) -> None:
+def test_with_keep_the_server_runs_at_the_printed_address_until_it_is_killed(tmp_path: Path) -> None:
     shown = demo([COMMAND, "demo", "--keep"], tmp_path)
     assert_complete(shown)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.drivers.commands import command, error
 from tests.performing import performer_over
 
 from contentsvc_adapters.clocks import SystemClock
@@ -21,29 +22,14 @@ from contentsvc_core.testing import PlainSteps, push_body
 POST = {"id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"}
 
 
-def command(*arguments: str, **how: Any) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"], **how)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def error(*arguments: str, code: int = 1, **how: Any) -> str:
-    done = CliRunner().invoke(main, arguments, **how)
-    assert done.exit_code == code, done.output
-    assert done.stdout == ""
-    return done.stderr.splitlines()[-1].removeprefix("Error: ")
-
-
 @pytest.fixture(autouse=True)
-def trigger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def trigger(folder: Path) -> str:
     """An organization that has received a push, and the trigger that it started."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     command("organization", "create", "Acme")
     made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
     trigger = command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
-    (tmp_path / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
+    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
     command("receive", "x.jsonl", "--integration", made["integrationId"])
     return trigger["id"]
 
@@ -73,7 +59,7 @@ def test_context_records_are_searched_and_shown() -> None:
     )
 
 
-def test_of_many_that_are_found_the_newest_are_shown_and_that_is_said(tmp_path: Path) -> None:
+def test_of_many_hits_the_newest_are_shown_with_a_note(tmp_path: Path) -> None:
     lines = [
         {"event": "push", "delivery": f"d-{n}", "body": push_body(f"feat: {n}", repository_id=4242)} for n in (2, 3)
     ]
@@ -112,7 +98,7 @@ class Terminal(io.BytesIO):
         return True
 
 
-def test_publishing_a_changelog_shows_what_becomes_public_and_asks(post: dict[str, Any]) -> None:
+def test_publishing_a_changelog_lists_the_posts_and_asks(post: dict[str, Any]) -> None:
     mine = ("--organization", "acme")
     publish = ("changelog", "publish", *mine)
     command("post", "edit", post["id"], "--title", "A lamp with a bell")

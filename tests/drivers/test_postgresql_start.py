@@ -97,7 +97,7 @@ def test_a_node_ends_in_time_however_its_database_hangs(tmp_path: Path, server: 
     assert "Traceback" not in node.log()
 
 
-def test_an_engine_that_lost_its_database_says_so_and_takes_no_runs_until_it_is_back(
+def test_an_engine_without_its_database_logs_it_and_takes_no_runs(
     tmp_path: Path, server: postgres.PrivateServer
 ) -> None:
     installation = Installation(tmp_path, database_url=server.url)

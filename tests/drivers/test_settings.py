@@ -89,7 +89,7 @@ def test_a_postgresql_url_is_taken_and_shown_without_its_password(monkeypatch: p
     assert "hunter2" not in str(settings.masked())
 
 
-def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masked_settings_have_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "correct horse battery staple and again")
     monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://user:hunter2@x.example/")
     monkeypatch.setenv("CONTENTSVC_WRITER_KEY", "sk-hunter2")

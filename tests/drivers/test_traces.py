@@ -230,7 +230,7 @@ def test_traces_that_cannot_be_sent_are_refused_in_one_line(
     assert done.stderr.count("\n") == 1
 
 
-def test_what_is_switched_off_is_not_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
+def test_disabled_features_are_not_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
     installation = Installation(tmp_path, metrics="off")
     # Else the server would bring the schema up to date, and import what that takes.
     assert installation.run("migrate").returncode == 0

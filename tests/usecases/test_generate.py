@@ -115,7 +115,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
     assert post.status.value == "draft"
 
 
-async def test_whoever_performs_runs_is_nudged_when_one_is_asked_for(world: World) -> None:
+async def test_a_request_wakes_the_worker(world: World) -> None:
     nudged: list[str] = []
     stores = world.stores
     starter = JobStarter(stores.jobs, world.clock, world.ids, notify=lambda: nudged.append("now"))
@@ -151,7 +151,9 @@ async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None
         ),
     ],
 )
-async def test_a_request_says_what_is_written_from(world: World, wanted: GeneratePost, deliveries: list[str]) -> None:
+async def test_a_request_selects_the_deliveries_of_its_post(
+    world: World, wanted: GeneratePost, deliveries: list[str]
+) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at=None)
     await only_the_request(world)
@@ -197,7 +199,7 @@ async def test_a_request_says_what_is_written_from(world: World, wanted: Generat
         ),
     ],
 )
-async def test_what_is_unknown_is_refused_and_nothing_is_started(
+async def test_an_unknown_reference_is_refused_and_nothing_is_started(
     world: World, wanted: GeneratePost, reason: str
 ) -> None:
     assert message_of(await generator(world).request(world.organization.id, wanted)) == reason
@@ -232,7 +234,7 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
     assert {(post.source_metadata or {})["brandIdentityId"] for post in posts} == {named.id, default.id}
 
 
-async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes_and_the_post_says_so(
+async def test_after_repeated_failures_of_a_costly_writer_the_fallback_writes_and_the_post_names_it(
     world: World,
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
@@ -255,7 +257,7 @@ async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes
     assert GenerationJobBody.of(await follow(world, job)).error is None
 
 
-async def test_a_cancelled_job_has_failed_and_says_that_it_has_ended(world: World) -> None:
+async def test_a_cancelled_job_has_failed_with_a_final_event(world: World) -> None:
     job = await ask(world)
     await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
 
@@ -278,7 +280,7 @@ async def test_a_job_that_is_done_once_more_goes_on_telling(world: World) -> Non
     assert told.count("skipped") == 2
 
 
-async def test_what_is_too_much_to_be_read_is_left_out_and_the_post_says_so(
+async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
@@ -340,7 +342,7 @@ async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> Non
     assert await follow(world, job) == job
 
 
-async def test_of_several_repositories_those_that_are_chosen_are_read(world: World) -> None:
+async def test_only_the_chosen_repositories_are_read(world: World) -> None:
     await on_github(world)
     lamp = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
     buoy = Source(provider="github", repository_id=2, full_name="acme/buoy")
@@ -424,7 +426,7 @@ async def test_a_post_about_a_push_is_written_from_it_alone(world: World) -> Non
     assert len(brief.events) == 1
 
 
-async def test_a_post_about_a_release_is_written_from_what_came_before_it(world: World) -> None:
+async def test_a_post_about_a_release_uses_the_records_before_it(world: World) -> None:
     writer = Recorder()
     performer = performer_over(world.stores, world.clock, world.ids, writer)
     await pushed(world, "d-0", "feat: a wick")

@@ -30,7 +30,7 @@ async def test_one_that_was_never_set_up_is_off_and_named_as_the_organization(
     assert await world.stores.changelogs.of(world.organization.id) is None
 
 
-async def test_what_is_changed_is_kept_and_the_rest_stays(world: World, editor: ChangelogEditor) -> None:
+async def test_a_change_sets_exactly_the_given_fields(world: World, editor: ChangelogEditor) -> None:
     first = await editor.change(world.organization, ChangeChangelog(title="Lamps", is_public=True))
     world.clock.advance(timedelta(hours=1))
     second = await editor.change(world.organization, ChangeChangelog(description="What is new"))

@@ -162,7 +162,7 @@ async def test_an_identity_is_made_from_a_site(world: World) -> None:
     )
 
 
-async def test_what_fails_for_good_ends_the_job_at_once(world: World) -> None:
+async def test_a_permanent_fault_ends_the_job_at_once(world: World) -> None:
     job = await ask(world)
     sites = Sites(NotRead(fault=SiteFault.LASTING, error="the site answers with status 404"))
 
@@ -174,7 +174,7 @@ async def test_what_fails_for_good_ends_the_job_at_once(world: World) -> None:
     assert await world.stores.brands.identities(world.organization.id) == []
 
 
-async def test_what_may_pass_is_tried_again(world: World) -> None:
+async def test_a_passing_fault_is_retried(world: World) -> None:
     job = await ask(world)
 
     await perform_all(world, Sites(AWAY, AWAY, PAGE))
@@ -217,7 +217,7 @@ class Cut:
         await self.jobs.note(events)
 
 
-async def test_a_run_that_is_cut_off_behind_the_identity_has_ended_and_tells_of_it(world: World) -> None:
+async def test_a_run_cut_off_after_saving_the_identity_has_ended_with_it(world: World) -> None:
     job = await ask(world)
     cut = Cut(world.stores.jobs)
 
@@ -304,7 +304,7 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
         ("a" * 121, URL, "name must be 1 to 120 characters long"),
     ],
 )
-async def test_what_can_be_refused_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
+async def test_an_invalid_request_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
     refused = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
 
     assert isinstance(refused, Refusal)
@@ -320,7 +320,7 @@ async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
     assert await asked(world.organization.id, name=" mine\n", website_url=URL) is BRAND_NAME_TAKEN
 
 
-async def test_who_follows_a_site_being_read_is_told_each_step(world: World) -> None:
+async def test_the_events_of_a_site_reading_name_each_step(world: World) -> None:
     job = await ask(world)
     assert job.events[0].message == f"A brand identity was requested, from {URL}/"
     await perform_all(world, Sites(PAGE))

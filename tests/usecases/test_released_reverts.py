@@ -32,7 +32,7 @@ async def exported(world: World) -> str:
 
 
 @pytest.mark.parametrize("by_hash", [True, False])
-async def test_a_push_and_a_release_say_which_release_had_it(world: World, by_hash: bool) -> None:  # a parameter
+async def test_a_revert_names_the_release_of_the_reverted_change(world: World, by_hash: bool) -> None:  # a parameter
     sha = await exported(world)
     await released(world, "r-1", "2.3.0-rc1", published_at=PUBLISHED, prerelease=True)
     await released(world, "r-2", "2.3.0", published_at=PUBLISHED)
@@ -46,13 +46,13 @@ async def test_a_push_and_a_release_say_which_release_had_it(world: World, by_ha
     assert f"- {LINE} (released in 2.3.0)" in await newest(world)
 
 
-async def test_what_was_in_no_release_is_undone_without_one(world: World) -> None:
+async def test_a_revert_of_an_unreleased_change_names_no_release(world: World) -> None:
     await exported(world)
     await pushed(world, "p-2", UNDONE, "feat: ring")
     assert f"- {LINE} " in await newest(world)
 
 
-async def test_what_was_undone_before_the_release_was_not_in_it(world: World) -> None:
+async def test_a_change_reverted_before_the_release_was_not_in_it(world: World) -> None:
     await exported(world)
     await pushed(world, "p-2", UNDONE)
     await released(world, "r-1", "2.3.0", published_at=PUBLISHED)

@@ -104,7 +104,7 @@ async def standing(world: World, schedule: Schedule) -> Schedule:
     return found
 
 
-async def test_a_slot_becomes_a_post_about_what_came_before_it(world: World) -> None:
+async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -> None:
     schedule = await planned(world, auto_publish=True)
     await pushed(world, "d-1", "feat: a lamp")
     await perform_all(world)
@@ -160,7 +160,7 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     assert "December" not in post.markdown
 
 
-async def test_slots_that_nobody_saw_fire_once_for_the_latest(world: World) -> None:
+async def test_missed_slots_fire_once_for_the_latest(world: World) -> None:
     await planned(world)
     move_to(world, "2026-01-05T08:00")
 
@@ -264,7 +264,7 @@ async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World)
     assert [(run.status, run.error) for run in await runs(world)] == [(RunStatus.SKIPPED, SCHEDULE_DISABLED)] * 2
 
 
-async def test_one_reports_what_is_connected_when_it_fires(world: World) -> None:
+async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world: World) -> None:
     made = await world.operator.connect(
         world.organization, full_name="acme/buoy", repository_id=2, provider="github", branch=None
     )
@@ -310,7 +310,7 @@ class Broken:
         return await self._schedules.schedule(organization_id, schedule_id)
 
 
-async def test_one_that_nobody_can_read_holds_up_no_other(world: World) -> None:
+async def test_an_unreadable_schedule_does_not_delay_others(world: World) -> None:
     broken = await planned(world)
     await planned(world, lookback=Lookback.YESTERDAY)
     unreadable, away = UnreadableRow("no JSON"), StoreUnavailable("away")
@@ -327,7 +327,7 @@ async def test_one_that_nobody_can_read_holds_up_no_other(world: World) -> None:
     assert await Node(world).turn() == 1
 
 
-async def test_any_number_that_nobody_can_read_holds_up_no_other(world: World) -> None:
+async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> None:
     made = [await planned(world, lookback=lookback) for lookback in Lookback]
     unreadable = UnreadableRow("no JSON")
     broken: Any = Broken(world, [each.id for each in made[:-1]], unreadable)
@@ -379,7 +379,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
         ({"brand_identity_id": "no id"}, "Unknown brand identity: 'no id'"),
     ],
 )
-async def test_what_cannot_be_is_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
+async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
     given: dict[str, Any] = {
         "name": "Every morning",
         "cron": _DAILY,

@@ -53,7 +53,7 @@ async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then
     assert (changed.source_type, changed.repository_ids, changed.enabled) == ("github_webhook", (2,), True)
 
 
-async def test_a_trigger_that_changes_again_and_again_is_left_to_who_does_that(world: World) -> None:
+async def test_a_change_of_a_constantly_changing_trigger_is_refused(world: World) -> None:
     owner, trigger = world.organization.id, world.trigger
 
     async def beside() -> None:

@@ -108,11 +108,7 @@ class RestClient:
         secrets: Sequence[str] = (),
         at_root: bool = False,
     ) -> Response | HostRefusal:
-        """Send a request and read the answer.
-
-        Without ``token``, the call is anonymous. With ``at_root``, ``path`` replaces the path of the API's address. No
-        refusal repeats the token or a text of ``secrets``.
-        """
+        """Send a request and read the answer. No refusal repeats the token or a text of ``secrets``."""
         if token is not None and not is_token(token):
             # The library would repeat the token in its error message.
             reason = "the token holds characters that no token has"

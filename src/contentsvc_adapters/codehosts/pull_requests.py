@@ -1,7 +1,4 @@
-"""Reading pull requests: at GitHub many in one GraphQL query, elsewhere one REST request for each.
-
-Only GraphQL reports first contributions: REST calls every author of a merged pull request a contributor.
-"""
+"""Reads pull requests: by GraphQL at GitHub, which alone reports first contributions; elsewhere one by one."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,8 +19,7 @@ from contentsvc_core.content.pull_requests import (
 )
 from contentsvc_core.text import one_line
 
-#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the largest answer
-#: that the client reads (4 MiB).
+#: Pull requests in a query: fifteen of the longest bodies fit into the largest answer that is read (4 MiB).
 BATCH: Final = 15
 #: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 REST_CALLS: Final = 40

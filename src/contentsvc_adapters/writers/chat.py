@@ -64,7 +64,6 @@ class ModelEndpoint:
 @frozen(kw_only=True)
 class Patience:
     tries: int = 4
-    #: The first pause, in seconds; it doubles.
     first_pause_s: float = 0.5
     #: The longest pause, in seconds. If the server asks for a longer one, the run's next attempt tries again.
     longest_pause_s: float = 20.0

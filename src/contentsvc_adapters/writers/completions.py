@@ -12,7 +12,6 @@ ANSWER_LIMIT: Final = 16 * 1024 * 1024
 TEXT_LIMIT: Final = 200_000
 _EVENT_LIMIT: Final = 1024 * 1024
 _FIELDS_SKIPPED: Final = (b":", b"event:", b"id:", b"retry:")
-#: A fault's name that is safe to show.
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}")
 
 
@@ -170,10 +169,7 @@ def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
 
 
 def named_fault(error: Any) -> str:  # noqa: ANN401  # as above
-    """Return a fault's own name as ``" (name)"``, if it is a plain word; else ``""``.
-
-    Its message is never repeated: servers put keys and prompts into it.
-    """
+    """Return a fault's name if it is a plain word, else "". Servers put keys and prompts into its message."""
     fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
     words = (fields.get(name) for name in ("code", "type"))
     return next((f" ({word})" for word in words if isinstance(word, str) and _WORD.fullmatch(word)), "")

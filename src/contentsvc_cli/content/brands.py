@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _PATH: Final = "/v1/brand-identities"
 
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
-#: The options whose names differ from the fields of the command, and their further settings.
 _NAMES: Final = {"website_url": "--website", "tone_profile": "--tone", "custom_instructions": "--instructions"}
 _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "website_url": {"metavar": "URL"},

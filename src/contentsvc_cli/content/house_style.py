@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-#: Option names in the singular, for repeated options.
 _SINGULAR: Final = {
     "headings": "heading",
     "hidePaths": "hide-path",
@@ -42,7 +41,6 @@ _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 _TRIGGER: Final = click.option(
     "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
 )
-#: The organization's house style, and the house style that the command changes.
 _Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
 _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
 

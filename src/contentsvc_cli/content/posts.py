@@ -27,9 +27,7 @@ _T = TypeVar("_T")
 _Body = TypeVar("_Body")
 
 
-#: Fields printed after a change.
 _SHORT: Final = ("id", "title", "contentType", "status", "updatedAt", "publishAt")
-#: The author of versions that commands save.
 _AUTHOR: Final = "command"
 _NAMES: Final = {"labels": "--label", "content_type": "--content-type"}
 _WITHOUT: Final = ("markdown", "status")
@@ -43,7 +41,6 @@ _MARKDOWN: Final[Mapping[str, Any]] = {
     "metavar": "FILE|-",
     "help": "File with the Markdown; '-' for standard input.",
 }
-#: The options that filter posts, by the parameters of ``/v1/posts``.
 _FILTERS: Final = {
     "query": "Only posts with all these words in title or text.",
     "status": "Only posts with these statuses: draft, published.",

@@ -161,15 +161,11 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
 @final
 @define
 class _DemoOutcome:
-    #: The number of deliveries by answer.
     answers: dict[str, int] = field(factory=dict[str, int])
-    #: The number of workflow runs by result.
     runs: dict[str, int] = field(factory=dict[str, int])
     #: The issued API key. It is only valid for this demo.
     key: str = field(default="", repr=False)
-    #: The post of the newest release.
     post: dict[str, object] | None = None
-    #: URLs of the pages, by name.
     links: dict[str, str] = field(factory=dict[str, str])
 
 
@@ -271,7 +267,6 @@ async def _brand_changelog(app: Application, organization: Organization) -> None
         await app.changelog_editor.set_image(await app.changelog_editor.standing(organization), kind, picture)
 
 
-#: The identity of the sample's public changelog.
 _IDENTITY: Final = ChangeChangelog(
     title="Acme Lighthouses",
     description="What is new in lamps, horns and charts for harbours.",

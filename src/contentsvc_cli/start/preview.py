@@ -29,7 +29,6 @@ from contentsvc_core.text import one_line
 if TYPE_CHECKING:
     from contentsvc_cli.develop.native_bodies import HostedRepository
 
-#: Maximum line length of text, in characters, for readability.
 _WIDEST: Final = 100
 
 

@@ -1,5 +1,3 @@
-"""Options of commands, from the fields of the core's commands."""
-
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from typing import Any, TypeVar
@@ -20,7 +18,7 @@ def options(
     *,
     without: Collection[str] = (),
 ) -> Callable[[_Function], _Function]:
-    """Return a decorator that adds an option for each field, with its type and its help.
+    """Return a decorator that adds an option for each field.
 
     ``names`` has the options whose names differ from their fields, ``more`` further settings of options, by field.
     """
@@ -51,7 +49,6 @@ def options(
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that the user has set."""
     return {name: value for name, value in options.items() if value is not None and value != ()}
 
 

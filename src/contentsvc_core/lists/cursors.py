@@ -1,5 +1,3 @@
-"""Cursors of lists that are sorted by creation time and then by id, and their text form."""
-
 import re
 from datetime import datetime
 from typing import Final, Protocol, Self, final

@@ -29,9 +29,6 @@ def _integer(text: str | None, *, at_most: int) -> int | None:
 @final
 @frozen(kw_only=True)
 class PageRequest:
-    """The requested page of a list."""
-
-    #: Items per page, 1 to 100.
     limit: int = DEFAULT_LIMIT
     page: int = 1
 
@@ -57,8 +54,6 @@ class PageRequest:
 @final
 @frozen(kw_only=True)
 class Pagination:
-    """The position of a page in its list (specification 2.2)."""
-
     limit: int
     current_page: int
     total_pages: int

@@ -33,10 +33,7 @@ class Term:
 
 
 def read_terms(text: str) -> tuple[Term, ...] | Refusal:
-    """Read a query: words between spaces; ``word*`` is a prefix, ``-word`` excludes documents.
-
-    An empty query matches everything. A query of punctuation alone is an error, and so is a query that is too long.
-    """
+    """Read a query: ``word*`` is a prefix, ``-word`` excludes. A query of punctuation alone is an error."""
     if len(text) > QUERY_LIMIT:
         return bad_query("query", f"it has more than {QUERY_LIMIT} characters")
     terms = tuple(dict.fromkeys(term for part in text.split() if (term := _term(part)) is not None))

@@ -1,7 +1,4 @@
-"""Events as notices for people: a title, a sentence and links. Each format renders the same notice.
-
-Strangers may have written titles of posts: a notice is defused before any format escapes it.
-"""
+"""Events as notices for people, defused because strangers write titles. Each format renders the same notice."""
 
 import re
 from collections.abc import Mapping

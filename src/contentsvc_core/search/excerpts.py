@@ -1,5 +1,3 @@
-"""Excerpts: the few lines of a record or post that contain the searched words."""
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,8 +15,7 @@ from contentsvc_core.workflows.context import ContextRecord, MetadataBody
 #: The maximum number of excerpts of a record, and the maximum length of each, in characters.
 _PARTS: Final = 5
 _LENGTH: Final = 280
-#: The parts that are compared with the words of a search. A comparison takes up to 50 µs, and an answer holds up to 100
-#: records: together at most a second of processor time.
+#: The parts that are compared with the words of a search, 50 µs each: a hundred records take a second.
 _COMPARED: Final = 200
 _LINES: Final = 2_000
 #: The maximum length of a commit's hash, a release's tag and an address, in characters. Code hosts have shorter ones.

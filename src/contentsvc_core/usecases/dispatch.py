@@ -75,7 +75,6 @@ class Dispatcher:
         without: Collection[str] = (),
         sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[LeasedMessage]:
-        """Lease due messages, within the given limits (:meth:`~contentsvc_core.ports.Outbox.due`)."""
         now = self._clock.now()
         due = await self._outbox.due(
             now,
@@ -90,11 +89,7 @@ class Dispatcher:
         return await self._outbox.take([each.id for each in due], now=now, until=now + LEASE) if due else ()
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
-        """Send a message, and store the outcome.
-
-        Raises:
-            StoreUnavailable: The outcome was not stored: the message is sent again when its lease has ended.
-        """
+        """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""
         begun_at = self._clock.now()
         result = await self._sent(taken, begun_at)
         attempted, said = self._attempted(taken, result, begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at))

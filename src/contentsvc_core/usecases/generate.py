@@ -1,5 +1,3 @@
-"""Requests for content about a stretch of time (decisions, ``POST /v1/posts/generate``)."""
-
 from collections.abc import Callable, Sequence
 from typing import Annotated, final
 
@@ -53,8 +51,6 @@ class GeneratePost(GenerationSettings, frozen=True, kw_only=True):
 
 @final
 class JobStarter:
-    """Starts jobs: stores the job with its run, and notifies the engine."""
-
     def __init__(
         self, jobs: Jobs, clock: Clock, ids: IdSource, *, notify: Callable[[], None] = _nothing_to_notify
     ) -> None:
@@ -96,8 +92,6 @@ class JobStarter:
 
 @final
 class Generator:
-    """Accepts requests for content."""
-
     def __init__(self, starter: JobStarter, directory: Directory, brands: BrandIdentities, clock: Clock) -> None:
         self._starter = starter
         self._directory = directory
@@ -105,7 +99,6 @@ class Generator:
         self._clock = clock
 
     async def request(self, organization_id: str, command: GeneratePost) -> Job | Refusal:
-        """Start the job that writes the requested content; a refusal names the unknown part."""
         if not (command.include_commits or command.include_releases):
             fault = "Nothing to write from: dataPoints exclude commits and releases alike"
             return Refusal(RefusalKind.UNSUITABLE, fault, "include_commits")

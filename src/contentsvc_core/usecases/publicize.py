@@ -1,5 +1,3 @@
-"""Setup of the public changelogs of an organization, with a preview of their posts (decisions 0023, 0050)."""
-
 from collections.abc import Sequence
 from typing import Final, final
 from zoneinfo import ZoneInfo
@@ -21,8 +19,6 @@ PREVIEW_LENGTH: Final = 10
 
 @final
 class ChangelogEditor:
-    """Changes public changelogs."""
-
     def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource) -> None:
         self._changelogs = changelogs
         self._clock = clock
@@ -34,7 +30,6 @@ class ChangelogEditor:
         return PublicChangelog.first(organization, self._clock.now()) if changelog is None else changelog
 
     async def all_of(self, organization: Organization) -> Sequence[PublicChangelog]:
-        """List an organization's changelogs, the first one first, set up or not."""
         changelogs = await self._changelogs.all_of(organization.id)
         first = next((each for each in changelogs if each.is_first), None) or await self.standing(organization)
         return [first, *(each for each in changelogs if not each.is_first)]
@@ -45,7 +40,6 @@ class ChangelogEditor:
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
 
     async def create(self, organization: Organization, command: CreateChangelog) -> PublicChangelog | Refusal:
-        """Create a further changelog."""
         now = self._clock.now()
         new = PublicChangelog(
             id=self._ids.new_id("chl_"),
@@ -60,7 +54,6 @@ class ChangelogEditor:
     async def preview(
         self, organization: Organization, standing: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
-        """Return the posts that a changelog would make public: their counts, and the newest ones."""
         changelog = await self.standing(organization) if standing is None else standing
         exposure = await self._changelogs.exposure(changelog)
         return exposure, await self._changelogs.posts(changelog, limit=PREVIEW_LENGTH)
@@ -88,11 +81,9 @@ class ChangelogEditor:
     async def page(
         self, standing: PublicChangelog, length: int, zone: ZoneInfo
     ) -> tuple[Sequence[Post], Sequence[Month]]:
-        """Return the newest posts that a changelog shows, public or not, and the months of all in a time zone."""
         return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing, zone)
 
     async def remove(self, standing: PublicChangelog) -> Refusal | None:
-        """Delete a changelog that is not the first one of its organization."""
         if standing.is_first:
             return invalid("id", "is that of the first changelog: hide it, it cannot be deleted")
         await self._changelogs.remove(standing)

@@ -1,5 +1,3 @@
-"""Context records: what AI agents read about past events (specification 2.5)."""
-
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -24,7 +22,6 @@ class ContextRecord(Value, frozen=True, kw_only=True):
     #: A UUIDv7 in the order of arrival: it orders records of the same millisecond.
     id: str
     organization_id: str
-    #: The provider's slug.
     provider: str
     repository_id: int
     #: ``owner/name`` at the time of the event.
@@ -43,7 +40,6 @@ class ContextRecord(Value, frozen=True, kw_only=True):
 
     @property
     def content(self) -> str:
-        """Return the text: type, repository, action, and the event's data as JSON."""
         event = self.event
         data = {
             "eventType": event.type,
@@ -67,7 +63,6 @@ def push_id(cause: Cause) -> str | None:
 
 
 def is_custom_id(text: str) -> bool:
-    """Check whether ``text`` has the form of a custom id."""
     return _CUSTOM_ID.fullmatch(text) is not None
 
 

@@ -1,5 +1,3 @@
-"""Filters of triggers: the events of its repositories that a trigger leaves out, and why."""
-
 import re
 from collections.abc import Collection, Mapping
 from enum import Enum
@@ -73,7 +71,6 @@ PATTERN_FIELDS: Final = ("branches", "tags", "paths", "scopes")
 
 
 def options_fault(values: Mapping[str, Any]) -> Refusal | None:
-    """Return the refusal of faulty patterns; it names the field."""
     for name in PATTERN_FIELDS:
         fault = pattern_fault(values.get(name, ()))
         if fault is not None:
@@ -105,8 +102,6 @@ def options_from_json(text: str | None) -> TriggerOptions:
 @final
 @frozen
 class LeftOut:
-    """Why a trigger does not match an event."""
-
     #: ``branch``, ``tag``, ``path``, ``scope`` or ``pre-release``.
     filter: str
     reason: str
@@ -124,8 +119,7 @@ class EventFilter:
     def why_left_out(self, event: Event, effort: Effort | None = None) -> LeftOut | None:
         """Return why an event does not match; ``None``: the event matches.
 
-        A push matches if one of its commits does. A push whose commits or files the code host has left out matches: the
-        run looks closer. A push also matches if no more ``effort`` is left to look at all of its commits and files.
+        A push matches if one of its commits does, or if commits, files or effort are missing: the run looks closer.
         """
         match event:
             case Push():
@@ -162,8 +156,7 @@ class EventFilter:
     def narrowed(self, push: Push, listed: Collection[str]) -> Push | None:
         """Return a push with its commits that match; ``None``: no commit matches.
 
-        ``listed`` are the hashes of commits whose files were delivered. Of the others, the scopes alone count. Commits
-        that no effort is left for match.
+        The files of commits that are not in ``listed`` are unknown: their scopes alone count.
         """
         effort = Effort()
         has_paths = _has_paths(push)

@@ -24,7 +24,6 @@ class JobEventType(Enum):
     FETCHING_REPOSITORIES = "fetching_repositories"
     GENERATING_CONTENT = "generating_content"
     POST_CREATED = "post_created"
-    #: The steps that create a brand identity.
     SCRAPING = "scraping"
     EXTRACTING = "extracting"
     SAVING = "saving"
@@ -36,8 +35,6 @@ class JobEventType(Enum):
 @final
 @frozen(kw_only=True)
 class JobEvent:
-    """One event of a job."""
-
     #: Stored once per id: a repeated event has the same id.
     id: str
     job_id: str
@@ -50,15 +47,12 @@ class JobEvent:
 @final
 @frozen(kw_only=True)
 class Job:
-    """A job with its current run and its events, in order."""
-
     id: str
     run: WorkflowRun
     events: tuple[JobEvent, ...] = field(converter=tuple, factory=tuple)
 
     @property
     def asked(self) -> Generation | SiteReading:
-        """Return the request."""
         request = self.run.cause
         assert isinstance(request, Generation | SiteReading)
         return request
@@ -231,10 +225,7 @@ def job_event(  # one parameter a column
     at: datetime,
     metadata: Mapping[str, Any] | None = None,
 ) -> JobEvent | None:
-    """Return an event of a run's job; ``None``: the run has no job.
-
-    The id contains the take: repeated events of one take are one event, and a new take begins anew.
-    """
+    """Return an event of a run's job, whose id contains the take; ``None``: the run has no job."""
     job_id = run.cause.job_id if isinstance(run.cause, Generation | SiteReading) else None
     if job_id is None:
         return None

@@ -34,8 +34,6 @@ from contentsvc_core.workflows.causes import (
 
 
 class RunStatus(Enum):
-    """The state of a run."""
-
     PENDING = "pending"
     RUNNING = "running"
     COMPLETED = "completed"
@@ -47,8 +45,6 @@ class RunStatus(Enum):
 
 
 class RunState(Value, frozen=True, kw_only=True):
-    """A workflow run without its cause: what whole runs and listed runs have in common."""
-
     #: A UUIDv7, not derived from the delivery: after 24 hours the same delivery may start another run.
     id: str
     organization_id: str
@@ -69,8 +65,6 @@ class RunState(Value, frozen=True, kw_only=True):
 
 @final
 class WorkflowRun(RunState, frozen=True, kw_only=True):
-    """One run that a trigger, a client or a schedule has started."""
-
     cause: Cause
 
 
@@ -87,8 +81,6 @@ def listed_run(run: WorkflowRun) -> ListedRun:
 @final
 @frozen(kw_only=True)
 class Due:
-    """A run that may be taken."""
-
     id: str
     organization_id: str
 
@@ -96,8 +88,6 @@ class Due:
 @final
 @frozen(kw_only=True)
 class Taken:
-    """A running run of one executor: the data needed to give the run back."""
-
     id: str
     organization_id: str
     takes: int
@@ -106,10 +96,7 @@ class Taken:
 @final
 @frozen(kw_only=True)
 class Recovered:
-    """The result of recovering the runs of dead processes."""
-
     pending: int = 0
-    #: The number of runs that failed because of too many kills.
     failed: int = 0
 
 
@@ -118,8 +105,6 @@ class RunGone(Exception):
 
 
 class Completion(Enum):
-    """The result of a run's last step."""
-
     COMPLETED = auto()
     #: Another run has reported the same release; this run is skipped, without a post.
     ALREADY_REPORTED = auto()
@@ -129,7 +114,6 @@ class Completion(Enum):
     OVERTAKEN = auto()
 
 
-#: The statuses of runs that an operator may restart. A completed run has its post.
 RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
 CANCELLED: Final = "cancelled by an operator"
 ALREADY_REPORTED: Final = "another run has reported this release"
@@ -150,10 +134,7 @@ _LONGEST_DELAY: Final = timedelta(minutes=5)
 
 
 def retry_delay(attempts: int) -> timedelta | None:
-    """Return the backoff after the ``attempts``-th failed attempt; ``None``: the run has failed for good.
-
-    Doubles from one second, at most five minutes. No jitter: runs queue behind their process's concurrency limit.
-    """
+    """Return the backoff after the ``attempts``-th failed attempt, without jitter; ``None``: the run has failed."""
     if attempts >= MAX_ATTEMPTS:
         return None
     return min(_FIRST_DELAY * 2 ** (attempts - 1), _LONGEST_DELAY)

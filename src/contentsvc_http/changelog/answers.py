@@ -39,8 +39,6 @@ KEPT_S: Final = 86_400
 @final
 @frozen(kw_only=True)
 class PublicPage:
-    """A page or a feed, before it is read."""
-
     part: str
     media_type: str
     headers: Mapping[str, str]
@@ -49,10 +47,7 @@ class PublicPage:
 
 
 async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
-    """Return a page, or 304 if the client has the current version.
-
-    The entity tag is a digest of the page's inputs, so 304 is decided before anything is read or rendered.
-    """
+    """Return a page, or 304. The entity tag is a digest of the page's inputs, so that nothing is read for a 304."""
     key = _key(view, page)
     tag = f'"{key}"'
     # To the second (RFC 9110, section 5.6.7).

@@ -54,7 +54,6 @@ class IntegrationRow:
 
 
 async def integration_of(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
-    """Return an integration of the organization, or refuse with 404."""
     integration = None
     if is_own_id(integration_id):
         integration = await dashboard.app.stores.directory.integration(session.organization_id, integration_id)

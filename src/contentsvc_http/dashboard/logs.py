@@ -72,10 +72,7 @@ async def _entries_of(
 
 
 async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, filters: LogFilters) -> Response[Any]:
-    """Return the new entries: rows to prepend, or the whole list if they are too many.
-
-    An entry that is stored after a later one was shown appears when the list is loaded anew.
-    """
+    """Return the new entries: rows to prepend, or the whole list if they are too many."""
     mine = session.organization_id
     entries = await dashboard.app.shares.lists(
         mine, lambda: dashboard.app.stores.read_model.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)

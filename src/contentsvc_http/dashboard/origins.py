@@ -1,5 +1,3 @@
-"""The source of a post, read from its metadata."""
-
 from collections.abc import Mapping
 from typing import Any, Final, cast, final
 

@@ -1,5 +1,3 @@
-"""Renders the pages, with the context that all of them share."""
-
 import functools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -93,7 +91,6 @@ class Pages:
         section: str,
         status: int = 200,
     ) -> Template:
-        """Return a page. ``section`` is the entry of the navigation, and ``title`` the title of the browser tab."""
         notice = _TOLD.get(visit.query.get("told", ""))
         return self.part(
             visit, template, {"title": title, "section": section, "told": notice, **(context or {})}, status=status
@@ -121,10 +118,7 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
 
 
 def go(path: str, *, told: str | None = None) -> Redirect:
-    """Redirect a browser after an action, so that a reload does not repeat the action.
-
-    ``path`` contains no foreign text; ``told`` is a code of :data:`_TOLD`.
-    """
+    """Redirect a browser after an action, so that a reload does not repeat it; ``told`` is a code of :data:`_TOLD`."""
     assert told is None or told in _TOLD
     query = "" if told is None else f"{'&' if '?' in path else '?'}told={told}"
     return Redirect(f"{ROOT}{path}{query}", status_code=303, headers=HEADERS)

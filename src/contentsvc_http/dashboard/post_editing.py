@@ -27,8 +27,7 @@ from contentsvc_http.words import CONTENT
 
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
 _CREATING: Final = ("POST", "/v1/posts")
-#: The maximum size of a form with a post, in bytes: four bytes of UTF-8 a character, each in three bytes, and the other
-#: fields.
+#: The maximum size of a form with a post, in bytes: twelve for each character, and the other fields.
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
 _GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."

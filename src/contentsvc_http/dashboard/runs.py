@@ -26,7 +26,6 @@ _PATH: Final = f"{ROOT}/runs"
 _SECTION: Final = "runs"
 _AT_ONCE: Final = 50
 _CONFLICT: Final = 409
-#: The most commits of a push on the page.
 _COMMITS: Final = 20
 #: The largest stored event that is shown in detail, in bytes: a page must not decode 25 MiB.
 _MOST_BYTES: Final = 1024 * 1024

@@ -38,17 +38,13 @@ class Resource(Protocol):
 
 class Typed(Protocol):
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """The plain fields, by their attributes in the core: texts, and whether a box is ticked."""
-        ...
+    def settings(self) -> Mapping[str, Any]: ...
 
     @property
     def brand(self) -> str: ...
 
     @property
-    def style(self) -> Mapping[str, Any]:
-        """The override of the house style, as JSON for the core's reader."""
-        ...
+    def style(self) -> Mapping[str, Any]: ...
 
 
 _Stored = TypeVar("_Stored", bound=Resource)
@@ -56,8 +52,6 @@ _Typed = TypeVar("_Typed", bound=Typed)
 
 
 class Section(ABC, Generic[_Stored, _Typed]):
-    """The list and the form of one resource; a subclass has the differences."""
-
     name: ClassVar[str]
     refusals: ClassVar[FormRefusals]
     create: ClassVar[type[Struct]]
@@ -98,12 +92,10 @@ class Section(ABC, Generic[_Stored, _Typed]):
     def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> object: ...
 
     @abstractmethod
-    def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]:
-        """Return the choices of the form that other resources do not have."""
+    def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]: ...
 
     @abstractmethod
-    async def previewed(self, session: DashboardSession, stored: _Stored | None, typed: _Typed) -> dict[str, Any]:
-        """Return the context of the preview beside the form."""
+    async def previewed(self, session: DashboardSession, stored: _Stored | None, typed: _Typed) -> dict[str, Any]: ...
 
     @property
     def path(self) -> str:

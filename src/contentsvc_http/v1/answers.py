@@ -27,7 +27,6 @@ class Answers:
         return BrandJobBody.of(job)
 
     def schedule(self, schedule: Schedule) -> ScheduleBody:
-        """Return a schedule."""
         return ScheduleBody.of(schedule)
 
     def event_trigger(self, trigger: Trigger) -> TriggerBody:

@@ -1,5 +1,3 @@
-"""Request bodies of ``/v1``: one JSON object, decoded strictly, with errors that name the field."""
-
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Any, Final, NoReturn, TypeVar, cast
@@ -30,11 +28,7 @@ class SecretRotation(msgspec.Struct, forbid_unknown_fields=True, rename="camel")
 
 
 async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Body:
-    """Return the request body as ``shape``. Values are not converted; U+0000 becomes U+FFFD, as in deliveries.
-
-    Raises:
-            Refused: 415: the content type is not JSON, or the body is encoded. 400: the body does not match ``shape``.
-    """
+    """Return the body as ``shape``; U+0000 becomes U+FFFD. Refused: 415 if it is no JSON, 400 if it does not fit."""
     announced = request.headers.get("Content-Type", "application/json").split(";")[0].strip().lower()
     if announced != "application/json" and not announced.endswith("+json"):
         error = f"Content type '{one_line(announced, 64)}' is not supported: send 'application/json'"

@@ -1,5 +1,3 @@
-"""``/v1/changelogs``: the public changelogs of an organization (decision 0050)."""
-
 from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post, put
@@ -243,8 +241,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
 
 class _TakesPicture(Operation):
-    """An operation whose body is a picture."""
-
     def __post_init__(self) -> None:
         media = OpenAPIMediaType(schema=Schema(content_media_type="application/octet-stream"))
         self.request_body = RequestBody(

@@ -1,5 +1,3 @@
-"""``/v1/context``: full-text search over context records, for AI agents (specification 2.5)."""
-
 import asyncio
 from typing import Annotated, Any, Final, TypedDict, final
 

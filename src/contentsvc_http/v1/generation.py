@@ -1,5 +1,3 @@
-"""``/v1/posts/generate``: jobs that write a post about a time window."""
-
 from typing import Annotated, Any, TypedDict, final
 
 from litestar import Request, Response, get, post

@@ -1,5 +1,3 @@
-"""Request bodies of ``POST /v1/posts/generate``, own and of clients of the hosted product."""
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 from zoneinfo import ZoneInfo
@@ -148,7 +146,6 @@ HostedGenerationBody: Final[type[HostedGenerationFields]] = _with(
 
 
 async def read_generation(directory: Directory, organization_id: str, body: GenerationFields) -> GeneratePost:
-    """Return the generation request of a body; unsupported features and invalid ids are a 400."""
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
     if isinstance(body, HostedGenerationFields):
         _refuse_what_is_not_done(body, await zone_of(directory, organization_id))

@@ -51,8 +51,6 @@ class _HostedTriggerListBody(TriggerListBody):
 
 @final
 class HostedAnswers(Answers):
-    """Response bodies for clients of the hosted product."""
-
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         #: Cached organizations by id. The fields that responses show are immutable.
@@ -76,11 +74,9 @@ class HostedAnswers(Answers):
         return {**body, "organization": organization}
 
     def post(self, post: Post) -> dict[str, Any]:
-        """Return a post with every field that clients require."""
         return {**super().post(post), **dict.fromkeys(_POST_FIELDS)}
 
     def brand_job(self, job: Job) -> BrandJobBody:
-        """Return a job with the id of the brand identity that it will create."""
         # The id is known in advance. Clients store it and read the brand identity when the job is completed.
         return _HostedBrandJobBody.of(job, brand_identity_id=made_brand_id(job.run), workflow_run_id=job.run.id)
 
@@ -89,7 +85,6 @@ class HostedAnswers(Answers):
         return ScheduleBody.of(schedule, output_config=_output_config(schedule.brand_identity_id))
 
     def event_trigger(self, trigger: Trigger) -> TriggerBody:
-        """Return an event trigger with every field that clients require."""
         return _HostedTriggerBody.of(
             trigger,
             source_config=_HostedSourceBody(
@@ -104,7 +99,6 @@ class HostedAnswers(Answers):
         )
 
     async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
-        """Return the event triggers that clients know, and the names of their repositories."""
         # Clients reject the whole list if one trigger has another provider.
         known = [trigger for trigger in triggers if trigger.source_type == source_type(HOSTED_PROVIDER.slug)]
         integrations = await self._directory.integrations(organization_id)
@@ -117,11 +111,9 @@ class HostedAnswers(Answers):
         )
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the list of integrations, with empty lists for unsupported kinds."""
         return {**super().integrations(by_provider), **{kind: [] for kind in _OTHER_KINDS}}
 
     def disabled(self, removed: Removed) -> dict[str, Any]:
-        """Return the disabled objects with their names."""
         return {
             "disabledSchedules": [_named(disabled) for disabled in removed.disabled_schedules],
             "disabledEvents": [_named(disabled) for disabled in removed.disabled_events],
@@ -129,7 +121,6 @@ class HostedAnswers(Answers):
 
 
 def describe(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the OpenAPI document with the bodies that :class:`HostedAnswers` returns."""
     components = document["components"]
     schemas: dict[str, Any] = {**components["schemas"], **_SCHEMAS}
     for name, fields in _FIELDS.items():

@@ -1,5 +1,3 @@
-"""``/v1/integrations``: connected repositories (decisions, ``/v1`` 'Integrations')."""
-
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 

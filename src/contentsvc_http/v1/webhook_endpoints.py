@@ -1,5 +1,3 @@
-"""``/v1/webhook-endpoints``: targets of outgoing webhooks (decision 0024)."""
-
 from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
