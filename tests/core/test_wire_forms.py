@@ -181,7 +181,7 @@ class TestRuns:
             id="int_1",
             organization_id="org_1",
             provider="codehost",
-            repositories=[Repository(id=4242, full_name="acme/lamp", branch=None)],
+            repositories=(Repository(id=4242, full_name="acme/lamp", branch=None),),
             created_at=START,
         )
         assert sources_of([integration]) == [_SOURCE]

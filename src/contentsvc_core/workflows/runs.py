@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, assert_never, final
 
-from attrs import asdict, frozen
+from attrs import asdict
 
 from contentsvc_core.events.wire import event_data
 from contentsvc_core.timestamps import iso_ms
@@ -84,8 +84,7 @@ def listed_run(run: WorkflowRun) -> ListedRun:
 
 
 @final
-@frozen(kw_only=True)
-class Due:
+class Due(Value, frozen=True, kw_only=True):
     """A run that may be taken."""
 
     id: str
@@ -93,8 +92,7 @@ class Due:
 
 
 @final
-@frozen(kw_only=True)
-class Taken:
+class Taken(Value, frozen=True, kw_only=True):
     """A running run of one executor: the data needed to give the run back."""
 
     id: str
@@ -103,8 +101,7 @@ class Taken:
 
 
 @final
-@frozen(kw_only=True)
-class Recovered:
+class Recovered(Value, frozen=True, kw_only=True):
     """The result of recovering the runs of dead processes."""
 
     pending: int = 0

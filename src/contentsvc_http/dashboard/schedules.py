@@ -9,8 +9,9 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.house_style import read_style, style_body
+from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind

@@ -3,7 +3,8 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import STYLE_FIELDS, HouseStyle, StyleField, value_in_words
+from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.style_fields import STYLE_FIELDS, StyleField, value_in_words
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Headings, Length, Sections, Switch, Texts
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.forms import Form

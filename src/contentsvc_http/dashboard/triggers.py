@@ -7,7 +7,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.house_style import read_style
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.triggers import provider_of
