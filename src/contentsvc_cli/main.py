@@ -80,7 +80,11 @@ class _OnDemand(click.Group):
         known = COMMANDS.get(cmd_name)
         if known is None:
             return None
-        from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # `--help` gets on without it
+        from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` gets on without it
+
+        # SQLAlchemy imports it for plugins, which this service does not use.
+        module_on_demand("importlib.metadata")
+        from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # as above
 
         command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{known.module}"), known.attribute)
         return take_short_ids(command)

@@ -6,7 +6,8 @@ from typing import Any, Final, cast
 from urllib.parse import quote, urlsplit
 
 import click
-from attrs import frozen
+
+from contentsvc_core.values import Value
 
 SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
 #: Variable of the API key; an argument would be visible in process lists.
@@ -14,8 +15,7 @@ KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@frozen
-class Server:
+class Server(Value, frozen=True):
     url: str
     key: str
 

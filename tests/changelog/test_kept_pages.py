@@ -17,7 +17,8 @@ from tests.changelog.reader import publish
 from tests.statements import statements
 
 from contentsvc_adapters.offload import SingleThreadExecutor
-from contentsvc_adapters.sql import Database, rows, sql_stores
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import posts
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.testing import START
@@ -37,7 +38,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
     acme = await made.caller()
     await publish(acme)
     values = [
-        rows.post_row(
+        post_row(
             Post(
                 id=f"post_{number}",
                 organization_id=acme.organization.id,

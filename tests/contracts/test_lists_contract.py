@@ -75,7 +75,7 @@ async def test_pages_partition_the_list(
         for post in (posts if ascending else reversed(posts))
         if (not statuses or post.status in statuses) and (not kinds or post.content_type in kinds)
     ]
-    query = PostQuery(ascending=ascending, statuses=statuses, content_types=kinds)
+    query = PostQuery(ascending=ascending, statuses=tuple(statuses), content_types=tuple(kinds))
     last = max(1, -(-len(wanted) // limit))
 
     read: list[Post] = []

@@ -41,7 +41,7 @@ def test_each_repository_of_an_integration_has_a_webhook_address() -> None:
         id="int_1",
         organization_id="org_1",
         provider="codehost",
-        repositories=[Repository(id=4242, full_name="acme/lamp", branch=None)],
+        repositories=(Repository(id=4242, full_name="acme/lamp", branch=None),),
         created_at=START,
     )
     assert webhook_path(integration, 7) == "/api/webhooks/codehost/org_1/int_1/7"

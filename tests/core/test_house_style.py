@@ -8,21 +8,18 @@ from attrs import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.house_style import (
+from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
+from contentsvc_core.content.options import MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.style_fields import (
     LEAST_LENGTH,
     STYLE_FIELDS,
-    HouseStyle,
-    merged,
     options_body,
     options_of,
     read_style,
-    style_body,
-    style_fault,
     style_schema,
     value_in_words,
 )
-from contentsvc_core.content.options import MARKDOWN_LIMIT, ChangelogOptions
-from contentsvc_core.content.sections import Section
 from contentsvc_core.content.style_kinds import (
     FOLDABLE,
     HEADING_LIMIT,

@@ -14,7 +14,7 @@ _GITHUB = Integration(
     id="int_1",
     organization_id="org_1",
     provider="github",
-    repositories=[Repository(id=number, full_name=f"acme/{number}", branch=None) for number in (1, 2)],
+    repositories=tuple(Repository(id=number, full_name=f"acme/{number}", branch=None) for number in (1, 2)),
     created_at=START,
 )
 

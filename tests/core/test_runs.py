@@ -153,7 +153,7 @@ def test_the_sources_of_a_run_are_the_connected_repositories() -> None:
         id="int_1",
         organization_id="org_1",
         provider="codehost",
-        repositories=[Repository(id=4242, full_name="acme/lamp", branch=None)],
+        repositories=(Repository(id=4242, full_name="acme/lamp", branch=None),),
         created_at=START,
     )
     assert sources_of([integration]) == [_SOURCE]

@@ -10,7 +10,8 @@ from tests.dashboard.contents import beside, stranger
 from tests.dashboard.tree import tree
 
 from contentsvc_core import Scope
-from contentsvc_core.content.house_style import HouseStyle, read_style, style_body
+from contentsvc_core.content.house_style import HouseStyle, style_body
+from contentsvc_core.content.style_fields import read_style
 
 PAGE = "/dashboard/house-style"
 PREVIEW = f"{PAGE}/preview"

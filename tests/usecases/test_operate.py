@@ -196,7 +196,7 @@ async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> 
         id=connected.integration.id,
         organization_id=made.id,
         provider="github",
-        repositories=[Repository(id=7, full_name="acme/lid", branch="stable")],
+        repositories=(Repository(id=7, full_name="acme/lid", branch="stable"),),
         created_at=now,
     )
     assert connected.integration.id.startswith("int_")

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 import click
 from msgspec import Struct, to_builtins
 
-from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
+from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import given, options
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
-from contentsvc_cli.watch.listings import show_list
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command

@@ -30,12 +30,13 @@ from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import LinkBody
 from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.style_fields import AUDIENCE, Audience
 from contentsvc_core.organizations import Organization, webhook_url
 from contentsvc_core.ports import ReadModel
 from contentsvc_core.usecases.operate import Connection, IssuedKey

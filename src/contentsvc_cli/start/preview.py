@@ -14,15 +14,8 @@ from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_core.content.house_style import (
-    AUDIENCE,
-    Audience,
-    HouseStyle,
-    merged,
-    options_of,
-    read_style,
-    style_fault,
-)
+from contentsvc_core.content.house_style import HouseStyle, merged, style_fault
+from contentsvc_core.content.style_fields import AUDIENCE, Audience, options_of, read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 

@@ -3,10 +3,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import to_builtins
 
-from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
+from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, list_output, say, show
-from contentsvc_cli.watch.listings import show_list
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.context import RecordBody, is_custom_id

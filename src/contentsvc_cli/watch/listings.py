@@ -1,10 +1,10 @@
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec import to_builtins
 
-from contentsvc_cli.searching import SINCE, newer_than
+from contentsvc_cli.searching import SINCE, show_list
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import (
@@ -12,14 +12,12 @@ from contentsvc_cli.terminal.output import (
     LIMIT,
     ORGANIZATION,
     fetched,
-    first_rows,
     hint,
     list_output,
     show,
-    show_rows,
 )
 from contentsvc_cli.watch.entries import replay, show_log
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import with_app
 from contentsvc_core.application import Application
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
 from contentsvc_core.read_model import LogSearch
@@ -233,23 +231,3 @@ def _change_run(run_id: str, operation: str, work: Callable[[Application, str], 
 
 def _no_run(run_id: str) -> click.ClickException:
     return click.ClickException(f"there is no run '{run_id}'")
-
-
-def show_list(
-    organization: str,
-    rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
-    columns: Sequence[str],
-    *,
-    as_json: bool,
-    optional: Sequence[str] = (),
-    limit: int | None = None,
-    since: str = "",
-    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
-) -> None:
-    """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
-
-    async def work(app: Application) -> list[dict[str, Any]]:
-        return await rows(app, (await organization_named(app, organization)).id)
-
-    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
-    show_rows(shown, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)

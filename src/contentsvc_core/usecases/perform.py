@@ -7,8 +7,9 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity, unheard
 from contentsvc_core.content.editing import halved
-from contentsvc_core.content.house_style import HouseStyle, merged, options_of
+from contentsvc_core.content.house_style import HouseStyle, merged
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.style_fields import options_of
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.events.normalized import Push

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, Literal, Self, assert_never, final
 
-from attrs import asdict, frozen
+from attrs import asdict
 from msgspec import Struct
 
 from contentsvc_core.events.wire import event_data
@@ -79,23 +79,20 @@ def listed_run(run: WorkflowRun) -> ListedRun:
 
 
 @final
-@frozen(kw_only=True)
-class Due:
+class Due(Value, frozen=True, kw_only=True):
     id: str
     organization_id: str
 
 
 @final
-@frozen(kw_only=True)
-class Taken:
+class Taken(Value, frozen=True, kw_only=True):
     id: str
     organization_id: str
     takes: int
 
 
 @final
-@frozen(kw_only=True)
-class Recovered:
+class Recovered(Value, frozen=True, kw_only=True):
     pending: int = 0
     failed: int = 0
 

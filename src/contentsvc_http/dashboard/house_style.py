@@ -5,7 +5,8 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.house_style import read_style, style_body
+from contentsvc_core.content.house_style import style_body
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting

@@ -12,7 +12,8 @@ from msgspec import Struct
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.house_style import HouseStyle, read_style
+from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
 from contentsvc_http.dashboard.context import Dashboard

@@ -3,10 +3,10 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import (
+from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.style_fields import (
     AUDIENCE,
     STYLE_FIELDS,
-    HouseStyle,
     StyleField,
     options_body,
     options_of,

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, 
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
 from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
 from contentsvc_core.content.posts import Post
@@ -182,7 +183,7 @@ def _looks(
         record = rows.context_record(row)
         documents[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
     for row in written:
-        post = rows.post_of(row)
+        post = post_of(row)
         documents[post.organization_id, DocumentKind.POST.value, post.id] = post
     return [_look(row, documents) for row in pending]
 
