@@ -172,7 +172,7 @@ async def test_a_rate_limit_names_its_end(
 
 
 @pytest.mark.parametrize(
-    ("fault", "expected", "said"),
+    ("fault", "expected", "message"),
     [
         (Fault(status=500, body=b'{"message": "oops"}'), HostFault.UNREACHABLE, "answered 500 (oops)"),
         (Fault(status=503, body=b"<html>away</html>"), HostFault.UNREACHABLE, "answered 503"),
@@ -197,14 +197,14 @@ async def test_a_rate_limit_names_its_end(
     ids=lambda value: "" if isinstance(value, str) else None,
 )
 async def test_whatever_else_it_answers_is_a_refusal(
-    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, said: str
+    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, message: str
 ) -> None:
     github.fault = fault
 
     found = refused(await host.repository(REPOSITORY, token=TOKEN))
 
     assert found.fault is expected
-    assert said in found.reason
+    assert message in found.reason
 
 
 async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -244,7 +244,7 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
 
 
 @pytest.mark.parametrize(
-    ("body", "expected", "said"),
+    ("body", "expected", "message"),
     [
         (b"<html>a login page</html>", HostFault.STRANGE, "not its API's"),
         (b"[]", HostFault.STRANGE, "not its API's"),
@@ -257,14 +257,14 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
     ids=["html", "list", "shape", "nested", "error", "empty", "oversized"],
 )
 async def test_whatever_else_it_answers_is_a_refusal(
-    github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, said: str
+    github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, message: str
 ) -> None:
     github.fault = Fault(status=200, body=body)
 
     found = refused(await read(host, 12))
 
     assert found.fault is expected
-    assert said in found.reason
+    assert message in found.reason
 
 
 async def test_a_failed_search_leaves_the_pull_requests(github: CodeHostServer, host: RestCodeHost) -> None:

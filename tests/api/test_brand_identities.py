@@ -66,7 +66,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
 
 async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
     brand = await made(acme, audience="sailors", language="German")
-    wanted = {
+    changes = {
         "name": "  New\n name ",
         "websiteUrl": "https://other.example/a",
         "companyName": "Acme",
@@ -75,12 +75,12 @@ async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
         "audience": None,
     }
 
-    changed = await acme("PATCH", f"{BASE}/{brand.id}", wanted)
+    changed = await acme("PATCH", f"{BASE}/{brand.id}", changes)
 
     assert changed.status_code == 200
     body = changed.json()["brandIdentity"]
-    assert {name: body[name] for name in (*wanted, "language")} == {
-        **wanted,
+    assert {name: body[name] for name in (*changes, "language")} == {
+        **changes,
         "name": "New name",
         "customInstructions": "never\nshout\ufffd",
         "language": "German",

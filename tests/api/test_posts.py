@@ -198,8 +198,8 @@ async def test_posts_are_filtered_by_brand_identity(world: ApiWorld, acme: Calle
     ]
     for number, brand in enumerate(brands):
         await world.stores.brands.add(brand)
-        wanted = {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": brand.id}}
-        await acme("POST", "/v1/event-triggers", {**wanted, "autoPublish": number == 0})
+        body = {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": brand.id}}
+        await acme("POST", "/v1/event-triggers", {**body, "autoPublish": number == 0})
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
 

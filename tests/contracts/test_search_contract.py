@@ -151,9 +151,9 @@ async def test_a_search_finds_exactly_the_records_with_the_words(
     terms = read_terms(query)
     if isinstance(terms, Refusal):
         return
-    wanted = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
+    expected = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
     hits = await acme.stores.search.records(acme.id, ContextSearch(terms=terms), limit=50, max_bytes=_MUCH)
-    assert list(hits.found) == wanted
+    assert list(hits.found) == expected
 
 
 async def test_filters_combine_with_words(acme: Tenant, records: Sequence[ContextRecord]) -> None:
@@ -178,18 +178,18 @@ async def test_the_case_of_a_repository_is_nobodys_concern(acme: Tenant) -> None
 @pytest.mark.parametrize("query", ["", "ada"])
 async def test_parts_lead_through_all_of_it(acme: Tenant, records: Sequence[ContextRecord], query: str) -> None:
     search = ContextSearch(terms=_terms(query))
-    wanted = [each for each in records if not query or each.event.type == "push"]
+    expected = [each for each in records if not query or each.event.type == "push"]
     read: list[ContextRecord] = []
     place: Cursor | None = None
     has_more = True
     while has_more:
         hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=place)
-        assert len(hits.found) == min(2, len(wanted) - len(read))
+        assert len(hits.found) == min(2, len(expected) - len(read))
         read += hits.found
         has_more = hits.has_more
         place = Cursor.of(read[-1])
 
-    assert read == wanted
+    assert read == expected
 
 
 async def test_a_part_is_no_larger_than_it_may_be(acme: Tenant, records: Sequence[ContextRecord]) -> None:

@@ -50,15 +50,15 @@ def test_an_unanswered_attempt_is_retried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         (302, "the endpoint answered with status 302: redirects are not followed"),
         (410, "the endpoint answered with status 410: it is gone, and was switched off"),
         (404, "the endpoint answered with status 404"),
     ],
 )
-def test_the_fault_of_an_attempt_names_the_answer(status: int, said: str) -> None:
-    assert fault_text(Answer(status=status)) == said
+def test_the_fault_of_an_attempt_names_the_answer(status: int, message: str) -> None:
+    assert fault_text(Answer(status=status)) == message
 
 
 @given(st.uuids(), st.integers(1, MAX_ATTEMPTS - 1))

@@ -132,7 +132,7 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("fields", "said", "field"),
+    ("fields", "message", "field"),
     [
         ({"repositories": []}, "A trigger needs a repository.", "repositories"),
         ({"paths": "pkg/**\n!"}, "Changed files has an empty pattern.", "paths"),
@@ -148,7 +148,7 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
     ],
 )
 async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
-    acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
+    acme: Caller, browsing: Browsing, fields: dict[str, Any], message: str, field: str
 ) -> None:
     await second(acme, 2, "github")
     typed: dict[str, Any] = {
@@ -163,7 +163,7 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     page = await made(browsing, **typed)
 
     assert page.status == 422
-    assert said in page.text
+    assert message in page.text
     assert await triggers(acme) == []
     pointing = [told for _, told in page.elements if f"{field}-fault" in told.get("aria-describedby", "").split()]
     assert len(pointing) == 1
