@@ -7,11 +7,10 @@ import pytest
 from attrs import evolve
 from click import ClickException
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_cli.wiring import accepted
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.refusals import too_many
-from contentsvc_core.testing import START
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS
 
 PATH = "/v1/event-triggers"
@@ -33,14 +32,7 @@ async def runs(acme: Caller) -> int:
 
 @pytest.fixture
 async def brand(world: ApiWorld, acme: Caller) -> str:
-    identity = BrandIdentity(
-        id="brand_1",
-        organization_id=acme.organization.id,
-        name="Acme",
-        website_url="https://example.org",
-        created_at=START,
-        updated_at=START,
-    )
+    identity = a_brand(organization_id=acme.organization.id, name="Acme")
     await world.stores.brands.add(identity)
     return identity.id
 

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from tests import postgres, sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_core import Connection
@@ -58,14 +59,8 @@ def trigger(**fields: Any) -> dict[str, Any]:
 
 async def make_brand(acme: Caller) -> BrandIdentity:
     now = acme.world.clock.now()
-    brand = BrandIdentity(
-        id=acme.world.ids.new_id("brand_"),
-        organization_id=acme.organization.id,
-        name="Keeper",
-        website_url="https://acme.example/",
-        custom_tone="dry",
-        created_at=now,
-        updated_at=now,
+    brand = a_brand(
+        now, id=acme.world.ids.new_id("brand_"), organization_id=acme.organization.id, name="Keeper", custom_tone="dry"
     )
     await acme.world.stores.brands.add(brand)
     return evolve(brand, is_default=True)

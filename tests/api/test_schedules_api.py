@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_core import Scope
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.usecases.schedule import Scheduler
 
 NO_ID = "is neither a repository id nor the id of an integration"
@@ -167,14 +167,7 @@ async def test_required_fields_are_named(acme: Caller) -> None:
 
 async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: Caller) -> None:
     now = world.clock.now()
-    brand = BrandIdentity(
-        id="brand_1",
-        organization_id=acme.organization.id,
-        name="Keeper",
-        website_url="https://acme.example",
-        created_at=now,
-        updated_at=now,
-    )
+    brand = a_brand(now, organization_id=acme.organization.id, name="Keeper")
     await world.stores.brands.add(brand)
     schedule = await made(acme, outputConfig={"brandIdentityId": "brand_1"})
     assert schedule["outputConfig"] == {"brandIdentityId": "brand_1"}

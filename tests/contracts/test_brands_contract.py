@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Tenant, a_trigger, later, tenant
 from test_schedules_contract import a_schedule
+from tests import builders
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
@@ -18,20 +19,12 @@ from contentsvc_core.content.brand_changes import (
 )
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Disabled, Removed
-from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.runs import RunStatus
 
 
 def a_brand(organization_id: str, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
-    brand = BrandIdentity(
-        id=IDS.new_id("brand_"),
-        organization_id=organization_id,
-        name=name,
-        website_url="https://acme.example",
-        created_at=START,
-        updated_at=START,
-    )
+    brand = builders.a_brand(id=IDS.new_id("brand_"), organization_id=organization_id, name=name)
     return evolve(brand, **changes)
 
 

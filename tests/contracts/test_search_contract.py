@@ -8,6 +8,7 @@ from attrs import evolve
 from contract_values import IDS, Tenant, a_post, later, push, release, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.builders import a_record
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Event
@@ -16,7 +17,6 @@ from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch, PostSearch
-from contentsvc_core.testing import START
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The fixture is built once for all examples, which only read.
@@ -74,16 +74,7 @@ def _terms(text: str) -> tuple[Term, ...]:
 
 @cache
 def _words(event: Event) -> frozenset[str]:
-    record = ContextRecord(
-        id="",
-        organization_id="",
-        provider="codehost",
-        repository_id=1,
-        repository="acme/lighthouse",
-        delivery_id="",
-        event=event,
-        created_at=START,
-    )
+    record = a_record(event)
     return frozenset(record_words(record))
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Connection, Scope, Trigger
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import ANY_SOURCE
@@ -35,14 +35,7 @@ async def second(acme: Caller, number: int, provider: str = "codehost") -> Conne
 
 async def brand(acme: Caller, name: str = "Lighthouse") -> str:
     now = acme.world.clock.now()
-    identity = BrandIdentity(
-        id=f"brand_{name.lower()}",
-        organization_id=acme.organization.id,
-        name=name,
-        website_url="https://acme.example/",
-        created_at=now,
-        updated_at=now,
-    )
+    identity = a_brand(now, id=f"brand_{name.lower()}", organization_id=acme.organization.id, name=name)
     await acme.world.stores.brands.add(identity)
     return identity.id
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec import to_builtins
+from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import message_of
@@ -47,14 +48,12 @@ async def follow(world: World, job: Job) -> Job:
 
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
     now = world.clock.now()
-    return BrandIdentity(
+    return builders.a_brand(
+        now,
         id=world.ids.new_id("brand_"),
         organization_id=world.organization.id,
         name="Lighthouse" if is_default else "Keeper",
         is_default=is_default,
-        website_url="https://acme.example",
-        created_at=now,
-        updated_at=now,
     )
 
 
