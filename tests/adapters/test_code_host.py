@@ -1,7 +1,7 @@
 """The code host's API over a real connection: the requests in both dialects, and every kind of fault."""
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,20 +18,6 @@ HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242
 def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
     with CodeHostServer(forge=request.param == "forge") as serving:
         yield serving
-
-
-@pytest.fixture
-def github() -> Generator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
-    name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
 
 
 def value_of(answered: HostAnswer[str] | HostRefusal) -> str:

@@ -1,7 +1,7 @@
 """Pull requests over a real connection: by GraphQL, one by one, and every way in which it fails."""
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 
 import pytest
 from attrs import evolve
@@ -23,20 +23,6 @@ def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
     with CodeHostServer(forge=request.param == "forge") as serving:
         serving.graphql = request.param == "graphql"
         yield serving
-
-
-@pytest.fixture
-def github() -> Generator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
-    name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
 
 
 async def read(
