@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow("cuts connections of real servers")
 _TRAPPED = "INSERT INTO kept"
 
 
-async def test_a_connection_is_cut_before_the_commit_or_after_it_whatever_the_client_is() -> None:
+async def test_the_proxy_cuts_before_or_after_the_commit_of_any_client() -> None:
     with PrivateServer(durable=False) as server:
         direct = server.url.replace("+asyncpg", "", 1)
         with psycopg.connect(direct, autocommit=True) as plain:

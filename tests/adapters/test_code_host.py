@@ -182,7 +182,7 @@ async def test_a_rate_limit_names_its_end(
     ],
     ids=lambda value: "" if isinstance(value, str) else None,
 )
-async def test_whatever_else_it_answers_is_a_refusal(
+async def test_any_other_answer_is_a_refusal(
     github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, message: str
 ) -> None:
     github.fault = fault

@@ -242,7 +242,7 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
     ],
     ids=["html", "list", "shape", "nested", "error", "empty", "oversized"],
 )
-async def test_whatever_else_it_answers_is_a_refusal(
+async def test_any_other_answer_is_a_refusal(
     github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, message: str
 ) -> None:
     github.fault = Fault(status=200, body=body)

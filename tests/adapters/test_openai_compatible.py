@@ -242,7 +242,7 @@ async def test_an_unreachable_server_is_reported() -> None:
         (413, "lower CONTENTSVC_WRITER_CONTEXT_CHARS"),
     ],
 )
-async def test_a_permanent_refusal_is_not_retried_and_says_how_to_fix_it(status: int, message: str) -> None:
+async def test_a_permanent_refusal_is_not_retried_and_has_its_advice(status: int, message: str) -> None:
     error = {"message": f"Incorrect key {KEY} for: turn the beam", "code": KEY, "type": "some_type"}
 
     fault = await fault_of(refused(status, error))
@@ -255,7 +255,7 @@ async def test_an_exhausted_quota_is_not_retried() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'"beam"', b'{"error": "turn the beam"}', b"\xff" * 200_000])
-async def test_a_refusal_may_say_anything(body: bytes) -> None:
+async def test_an_unreadable_refusal_is_reported_by_its_status(body: bytes) -> None:
     assert await fault_of(sent(body, status=400)) == "the model server answers 400"
 
 

@@ -98,7 +98,7 @@ async def test_a_redirect_is_checked_like_the_first_address(internet: Internet, 
     assert internet.connected == [(PUBLIC, 80)]
 
 
-async def test_a_redirect_is_followed_without_what_the_site_has_set(internet: Internet) -> None:
+async def test_a_redirect_is_followed_without_cookies(internet: Internet) -> None:
     internet.name("www.acme.example", [OTHER])
 
     async with (

@@ -170,7 +170,7 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
     assert stored == ((None, "Casual") if hosted else ("dry", "Professional"))
 
 
-async def test_integration_ids_and_repeated_lists_are_taken_whatever_the_setting(stores: SqlStores) -> None:
+async def test_integration_ids_and_repeated_lists_are_accepted_with_any_setting(stores: SqlStores) -> None:
     acme = await ApiWorld(stores=stores).caller()
     posts = await make_posts(acme, "changelog", "blog_post")
     await acme("PATCH", f"/v1/posts/{posts[0]['id']}", {"status": "published"})

@@ -307,7 +307,7 @@ async def test_a_mail_that_the_server_refuses_for_good_has_failed() -> None:
         assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: no such user")
 
 
-async def test_a_mail_hides_what_public_pages_hide() -> None:
+async def test_a_mail_hides_the_details_that_public_pages_hide() -> None:
     async with Office.opened() as office:
         await office.subscribed()
         link = "https://host.example/commit/abc1234"

@@ -57,7 +57,7 @@ async def test_an_identity_reads_back_as_it_was(acme: Tenant) -> None:
     assert await acme.stores.brands.identity(acme.id, "brand_unknown") is None
 
 
-async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_says(acme: Tenant) -> None:
+async def test_the_first_identity_is_the_default_and_a_later_one_is_not(acme: Tenant) -> None:
     brands = acme.stores.brands
     assert await brands.default(acme.id) is None
 
@@ -69,7 +69,7 @@ async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_sa
     assert await brands.identities(acme.id) == [first, second]
 
 
-async def test_a_name_is_taken_once_in_an_organization_whatever_its_case(acme: Tenant) -> None:
+async def test_names_are_unique_in_an_organization_in_any_case(acme: Tenant) -> None:
     brands = acme.stores.brands
     zenith = await tenant(acme.stores, "zenith")
     first = await added(acme, "Straße é")

@@ -46,7 +46,7 @@ async def test_a_reader_cannot_write_and_its_connection_can_afterwards(postgresq
     await postgresql.write(lambda connection: connection.execute(text("DELETE FROM claims")))
 
 
-async def test_every_connection_is_durable_and_limited_whatever_the_database_is_set_to(
+async def test_every_connection_is_durable_and_limited_at_any_setting_of_the_database(
     postgresql: Database, postgres_url: str
 ) -> None:
     name = postgresql.dialect.explain(OSError()).split("'")[1]

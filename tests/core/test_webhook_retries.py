@@ -71,7 +71,7 @@ def test_a_pause_is_the_schedule_s_and_at_most_a_fifth_more(key: object, attempt
     assert next_attempt_at(f"msg_{key}", attempts, FAILED, START) == again
 
 
-def test_all_attempts_span_more_than_a_day_and_then_there_is_no_more() -> None:
+def test_all_attempts_span_more_than_a_day_and_are_bounded() -> None:
     assert sum(DELAYS, timedelta()) >= timedelta(hours=24)
     assert MAX_ATTEMPTS == 8
     assert next_attempt_at("msg_1", MAX_ATTEMPTS, FAILED, START) is None

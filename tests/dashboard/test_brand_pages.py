@@ -113,7 +113,7 @@ async def test_an_invalid_website_is_refused_at_its_field(
     assert acme.world.nudged == 0
 
 
-async def test_a_session_may_have_no_more_sites_read_than_its_key(acme: Caller, browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(BRANDS)).form(BRANDS)
     for _ in range(5):
         assert (await browsing.send(form, websiteUrl="https://acme.example")).status == 200

@@ -93,7 +93,7 @@ def test_a_list_of_another_kind_imports_no_use_case(acme: Installation, always: 
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_there_under_its_name(name: str) -> None:
+def test_every_command_is_found_by_its_name(name: str) -> None:
     found = main.get_command(main.make_context("contentsvc", ["--help"], resilient_parsing=True), name)
 
     assert found is not None
