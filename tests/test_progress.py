@@ -23,7 +23,7 @@ def test_without_a_terminal_a_line_is_written_now_and_then() -> None:
     ]
 
 
-def test_what_is_soon_done_writes_no_line() -> None:
+def test_a_fast_task_writes_no_line() -> None:
     log = io.StringIO()
 
     with progress("kills", 2, stream=log) as advance:

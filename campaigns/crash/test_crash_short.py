@@ -78,7 +78,7 @@ def test_a_campaign_sends_processes_and_kills_in_earnest(
     assert report.prepared.installation.folder.joinpath("serve.log").stat().st_size
 
 
-def test_another_organizations_log_is_there_and_is_not_judged(report: Report, stored: Stored) -> None:
+def test_the_log_of_another_organization_is_ignored(report: Report, stored: Stored) -> None:
     assert report.prepared.installation.count("SELECT count(*) FROM log_entries") == _ROWS + len(stored.logs)
 
 
@@ -110,7 +110,7 @@ def test_the_checker_sees_a_claim_that_is_gone(report: Report, victim: str, tmp_
     assert _found(verdict) == {"lost", "partial"}
 
 
-def test_the_checker_sees_a_run_that_is_there_twice(report: Report, victim: str, tmp_path: Path) -> None:
+def test_the_checker_finds_a_doubled_run(report: Report, victim: str, tmp_path: Path) -> None:
     again = (
         f"INSERT INTO workflow_runs (id, {_RUN_COLUMNS}) SELECT 'again', {_RUN_COLUMNS} FROM workflow_runs"  # noqa: S608  # constants
         " WHERE event_id = ? LIMIT 1"
@@ -161,7 +161,7 @@ def test_the_checker_sees_an_event_that_holds_anothers_data(report: Report, vict
     assert _found(_corrupted(report, tmp_path, (torn, victim))) == {"partial"}
 
 
-def test_the_checker_sees_what_the_schema_itself_forbids_to_be_there_twice(
+def test_the_checker_finds_doubles_that_the_schema_forbids(
     report: Report, stored: Stored, attempts: list[Attempt]
 ) -> None:
     def found(changed: Stored) -> set[str]:
@@ -192,21 +192,23 @@ def test_the_checker_sees_two_posts_of_one_release(report: Report, stored: Store
     assert _found(verdict) == {"doubled"}
 
 
-def test_the_checker_sees_what_was_never_sent(report: Report, stored: Stored, attempts: list[Attempt]) -> None:
+def test_the_checker_finds_deliveries_that_were_never_sent(
+    report: Report, stored: Stored, attempts: list[Attempt]
+) -> None:
     pushes = (attempt.sending for attempt in attempts if attempt.sending.kind is Kind.PUSH)
     processed = next(sending.delivery for sending in pushes if not sending.forged)
     others = [attempt for attempt in attempts if attempt.sending.delivery != processed]
     assert _found(judge(others, stored, report.triggers)) == {"invented"}
 
 
-def test_the_checker_sees_that_two_senders_were_told_processed(
+def test_the_checker_finds_two_processed_answers_for_one_delivery(
     report: Report, stored: Stored, attempts: list[Attempt]
 ) -> None:
     told = next(attempt for attempt in attempts if attempt.answer == "processed")
     assert "doubled" in _found(judge([*attempts, told], stored, report.triggers))
 
 
-def test_the_checker_sees_that_nobody_was_told_processed(
+def test_the_checker_finds_a_stored_delivery_without_a_processed_answer(
     report: Report, stored: Stored, attempts: list[Attempt]
 ) -> None:
     alone = Counter(attempt.sending.delivery for attempt in attempts)
@@ -225,7 +227,7 @@ def test_the_checker_sees_answers_that_nothing_explains(
     assert "unexpected" in _found(judge([*attempts, forged], stored, report.triggers))
 
 
-def test_what_was_never_answered_is_to_be_sent_again_and_what_was_is_not() -> None:
+def test_only_deliveries_without_an_acknowledgement_are_sent_again() -> None:
     sending = Sending(delivery="1", kind=Kind.PUSH)
     silent = Attempt(sending=sending)
     refused = Attempt(sending=sending, status=503, answer="Service temporarily unavailable")

@@ -14,7 +14,7 @@ from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
 pytestmark = pytest.mark.slow("kills a process again and again")
 
 
-def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: Path) -> None:
+def test_a_kill_at_any_time_leaves_each_delivery_complete_and_once(tmp_path: Path) -> None:
     report = run_store_campaign(tmp_path, count=5, seed=1, answers=3)
 
     assert report.faults == []
@@ -23,7 +23,7 @@ def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_line_of_the_ledger_that_a_kill_has_torn_is_none(tmp_path: Path) -> None:
+def test_a_torn_line_of_the_ledger_is_ignored(tmp_path: Path) -> None:
     torn = 0
 
     def tear() -> None:

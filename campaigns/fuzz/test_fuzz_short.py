@@ -14,7 +14,7 @@ _COUNT = 5_000
 
 
 @pytest.mark.slow("a short campaign over generated examples")
-def test_whatever_is_sent_is_decided() -> None:
+def test_any_body_has_an_outcome() -> None:
     found = fuzz_receiving(1, _COUNT)
 
     assert found.faults == []
@@ -31,7 +31,7 @@ def test_a_seed_gives_the_same_bodies() -> None:
     assert made[0] == made[1] != made[2]
 
 
-def test_what_is_raised_is_told_with_the_body_that_did_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_is_reported_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
     decide = receiving.received
 
     def fragile(delivery: Delivery, ids: receiving.CountingIds) -> Outcome:

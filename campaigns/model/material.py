@@ -67,7 +67,9 @@ def integration(id_: str, owner: str, *repositories: int, provider: str = "codeh
         id=f"int_{id_}",
         organization_id=f"org_{owner}",
         provider=provider,
-        repositories=[Repository(id=number, full_name=f"{owner}/r{number}", branch="main") for number in repositories],
+        repositories=tuple(
+            Repository(id=number, full_name=f"{owner}/r{number}", branch="main") for number in repositories
+        ),
         created_at=START,
     )
 

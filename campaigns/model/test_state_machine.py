@@ -35,7 +35,7 @@ _UNTIL_CAUGHT = settings(
 
 # A failure is shrunk before it is reported.
 @pytest.mark.timeout(600)
-def test_every_store_does_what_the_model_does() -> None:
+def test_every_store_behaves_as_the_model() -> None:
     with Bench() as bench:
         run_state_machine_as_test(machine_on(bench), settings=_SCRIPTS)
 

@@ -91,7 +91,7 @@ def _each_fired_once(installation: Installation, ids: set[str], before: datetime
         assert row["due_at"] > before.timestamp() * 1000
 
 
-def test_slots_that_passed_while_no_node_was_there_fire_once_whoever_comes_back(tmp_path: Path) -> None:
+def test_slots_missed_by_all_nodes_fire_once_on_any_node(tmp_path: Path) -> None:
     count = 20
     with postgres.database() as url, contextlib.ExitStack() as stack:
         ids = asyncio.run(_leave_schedules(url, count))

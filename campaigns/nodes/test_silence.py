@@ -43,10 +43,10 @@ class _World:
 
 
 @pytest.mark.parametrize("gap", [2, 3, 3.5, 5, 60])
-async def test_one_that_stays_silent_is_given_up_however_long_turns_take(gap: float) -> None:
+async def test_a_silent_executor_is_given_up_at_any_length_of_turns(gap: float) -> None:
     assert await _World().given_up_after([gap] * 8) == {"dead"}
 
 
 @pytest.mark.parametrize("gaps", [[2], [2, 2], [60], [2, 60], [2.9, 3600]])
-async def test_a_pause_in_which_nobody_was_watched_gives_nobody_up(gaps: Sequence[float]) -> None:
+async def test_a_pause_of_the_watcher_gives_up_no_executor(gaps: Sequence[float]) -> None:
     assert await _World().given_up_after(gaps) == set()

@@ -23,7 +23,7 @@ _FEW = 40
 _UNTIL_CAUGHT = 30
 
 
-def test_after_whatever_happened_all_is_in_order() -> None:
+def test_random_faults_leave_a_consistent_state() -> None:
     figures = Counter[str]()
     for seed in range(_EPISODES):
         report = run_episode(seed, deliveries=_DELIVERIES)
@@ -55,7 +55,7 @@ def test_a_broken_store_is_caught(bug: Build) -> None:
     assert any(run_episode(seed, deliveries=_FEW, build=bug).faults for seed in range(_UNTIL_CAUGHT))
 
 
-def test_no_time_passes_and_what_never_ends_is_told() -> None:
+def test_sleeping_takes_no_time_and_an_endless_wait_is_an_error() -> None:
     async def a_day() -> float:
         await asyncio.sleep(86_400)
         return asyncio.get_running_loop().time()

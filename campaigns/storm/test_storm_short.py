@@ -44,7 +44,7 @@ def test_large_bodies_without_a_signature_are_refused_in_bounded_memory_and_othe
     assert [fault for fault in seen.probed.faults if " 429 " not in fault] == []
 
 
-def test_what_strangers_send_beside_requests_costs_no_memory_and_keeps_nothing_out(tmp_path: Path) -> None:
+def test_hostile_bytes_beside_requests_cost_no_memory_and_block_no_client(tmp_path: Path) -> None:
     prepared = prepare(tmp_path)
     with serving(prepared.installation) as server:
         seen = {

@@ -1,1 +1,0 @@
-"""The implementations of the ports: stores, engines, writers, code hosts, clock, encryption, markup."""

@@ -1,5 +1,3 @@
-"""The clock of the machine (port :class:`~contentsvc_core.ports.Clock`)."""
-
 import time
 from datetime import datetime
 from typing import Final, final

@@ -1,5 +1,3 @@
-"""Random ids and tokens (port :class:`~contentsvc_core.ports.IdSource`)."""
-
 import secrets
 import string
 from typing import Final, final

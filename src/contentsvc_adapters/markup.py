@@ -1,5 +1,3 @@
-"""Markdown to HTML that is safe to show (port :class:`~contentsvc_core.ports.MarkupRenderer`)."""
-
 import asyncio
 from collections.abc import Iterable
 from functools import cached_property
@@ -14,8 +12,7 @@ if TYPE_CHECKING:
 
 #: Longer Markdown, in characters, is rendered in a thread. The most expensive kilobyte takes some 20 ms.
 _ON_THE_LOOP: Final = 1_000
-#: The limit for the targets of all links together, in characters: cmark's bound for expanded references. Only reference
-#: links can repeat a target so often; other links contain their targets.
+#: The limit for the targets of all links together, in characters: references can repeat a target.
 _TARGETS_LEAST: Final = 100_000
 _TARGETS_GROWTH: Final = 10
 #: The key in the parser's environment: how many cells of tables are left for the document.
@@ -90,8 +87,7 @@ def _bound_links(tokens: Iterable["Token"], limit: int) -> None:
 def _table(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  # the parser's signature
     """Read a table as the parser's own rule does, with no more cells in a document than it has characters.
 
-    A row that lacks cells gets them: without a bound, 2 characters would become as many cells as the widest header
-    has. Rows that write their cells out never exceed the bound. Rows beyond it become a paragraph.
+    A short row would become as many cells as the widest header has. Rows beyond the bound are a paragraph.
     """
     from markdown_it.rules_block import table  # noqa: PLC0415  # as above
 

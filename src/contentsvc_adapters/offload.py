@@ -1,5 +1,3 @@
-"""Work that takes long, away from the event loop (port :class:`~contentsvc_core.ports.Offload`)."""
-
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -26,10 +24,7 @@ OTHER_THREADS: Final = 4
 
 @final
 class SingleThreadExecutor:
-    """Runs one task after the other in a thread of its own, so that many tasks take no more memory than one.
-
-    Only decoding holds the interpreter's lock for long; hashing, most of the work on a large body, does not.
-    """
+    """Runs one task after the other in a thread of its own, so that many take no more memory than one."""
 
     def __init__(self, name: str = "large bodies") -> None:
         # No thread of the loop's default executor: those may all be waiting for something else.

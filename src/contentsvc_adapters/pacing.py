@@ -1,5 +1,3 @@
-"""Backoff of polling loops, which a notification ends."""
-
 import asyncio
 from collections.abc import Callable
 from typing import Final, final
@@ -39,10 +37,7 @@ class Pacer:
         self._over.clear()
 
     async def wait(self, *, found: bool) -> bool:
-        """Wait until the next poll is due; return whether :meth:`wake` ended the wait.
-
-        ``found``: whether the last poll found something, so that there may be more.
-        """
+        """Wait until the next poll is due; return whether :meth:`wake` ended the wait."""
         wait_s = self._first_s if found or self._may_find else self._wait_s
         self._wait_s = min(2 * wait_s, self._most_s)
         loop = asyncio.get_running_loop()

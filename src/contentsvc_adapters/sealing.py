@@ -1,5 +1,3 @@
-"""Secrets at rest, encrypted with Fernet (port :class:`~contentsvc_core.ports.SecretSealer`)."""
-
 import base64
 import contextlib
 import os
@@ -27,12 +25,7 @@ class FernetSealer:
     """Seals with the first of some keys and opens with any, so that keys can be rotated."""
 
     def __init__(self, keys: str) -> None:
-        """Create the sealer.
-
-        Args:
-                keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
-                Base64), or a secret of at least 32 characters, from which a key is derived.
-        """
+        """``keys``, the newest first, are Fernet keys or secrets of at least 32 characters."""
         texts = [text.strip() for text in keys.replace("\n", ",").split(",") if text.strip()]
         if not texts:
             message = "the secret key is empty: give a Fernet key, or any secret of at least 32 characters"
@@ -59,10 +52,7 @@ def opened(sealer: SecretSealer, sealed: Iterable[str]) -> list[str]:
 
 
 def key_beside(database: Path, *, may_make: bool) -> str:
-    """Return the key that belongs to a SQLite file; raise :class:`UnusableKey` if the key's file cannot be used.
-
-    ``may_make``: whether to create a missing key. Do not, if secrets were sealed already.
-    """
+    """Return the key beside a SQLite file. Let it be created (``may_make``) only if no secrets were sealed."""
     path = database.with_name(f"{database.name}.key")
     try:
         key = _read(path)

@@ -1,5 +1,3 @@
-"""The process of the command ``contentsvc``, and of ``python -m contentsvc_cli``."""
-
 import atexit
 import gc
 import os

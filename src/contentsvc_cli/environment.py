@@ -1,5 +1,3 @@
-"""The settings file of a folder, ``contentsvc.env``: `init` writes it, and every command reads it."""
-
 import os
 import shlex
 import stat

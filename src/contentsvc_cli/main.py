@@ -1,5 +1,3 @@
-"""The command ``contentsvc``: its subcommands, and the display of errors."""
-
 import importlib
 import os
 import sys
@@ -12,8 +10,6 @@ if TYPE_CHECKING:
 
 
 class _Command(NamedTuple):
-    """Import path of a command, and its line in ``--help``."""
-
     module: str
     attribute: str
     summary: str
@@ -84,7 +80,11 @@ class _OnDemand(click.Group):
         known = COMMANDS.get(cmd_name)
         if known is None:
             return None
-        from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # `--help` gets on without it
+        from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` gets on without it
+
+        # SQLAlchemy imports it for plugins, which this service does not use.
+        module_on_demand("importlib.metadata")
+        from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # as above
 
         command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{known.module}"), known.attribute)
         return take_short_ids(command)
@@ -101,7 +101,6 @@ class _OnDemand(click.Group):
         _ = ctx
         for group, commands in GROUPS.items():
             with formatter.section(group):
-                # One column for all groups.
                 formatter.write_dl([(f"{name:{_WIDEST}}", command.summary) for name, command in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from contentsvc_cli.terminal.output import show_rows
+from contentsvc_cli.terminal.output import first_rows, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import read_time
@@ -53,6 +53,26 @@ def newer_than(since: str, rows: Sequence[dict[str, Any]]) -> Sequence[dict[str,
     return rows if at is None else [row for row in rows if row["createdAt"] >= iso_ms(at)]
 
 
+def show_list(
+    organization: str,
+    rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    optional: Sequence[str] = (),
+    limit: int | None = None,
+    since: str = "",
+    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
+) -> None:
+    """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
+
+    async def work(app: Application) -> list[dict[str, Any]]:
+        return await rows(app, (await organization_named(app, organization)).id)
+
+    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
+    show_rows(shown, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)
+
+
 def warn(hits: "Hits[_Hit]") -> None:
     if hits.behind:
         click.echo(f"{hits.behind} new items are not searchable yet", err=True)
@@ -68,7 +88,6 @@ def show_hits(
     as_json: bool,
     remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
 ) -> None:
-    """Print search results; without --json, with the matching lines."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)

@@ -1,5 +1,3 @@
-"""The server of a command, and the keys of servers in a file."""
-
 import json
 import os
 from collections.abc import Mapping
@@ -8,7 +6,8 @@ from typing import Any, Final, cast
 from urllib.parse import quote, urlsplit
 
 import click
-from attrs import frozen
+
+from contentsvc_core.values import Value
 
 SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
 #: Variable of the API key; an argument would be visible in process lists.
@@ -16,8 +15,7 @@ KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@frozen
-class Server:
+class Server(Value, frozen=True):
     url: str
     key: str
 
@@ -45,11 +43,7 @@ def chosen_server(*, has_database: bool) -> Server | None:
 
 
 def checked_url(url: str) -> str:
-    """Return the URL of a server without a slash at the end.
-
-    Raises:
-            ClickException: The URL has no host, or would send the key without encryption.
-    """
+    """Return a URL without a slash at the end; one without a host or encryption raises ``ClickException``."""
     url = url.strip().rstrip("/")
     try:
         parts = urlsplit(url)
@@ -74,11 +68,7 @@ def logins_file() -> Path:
 
 
 def read_logins() -> Mapping[str, str]:
-    """Return the keys of servers by URL; the last one was added last.
-
-    Raises:
-            ClickException: Other users may read the file, or the file is damaged.
-    """
+    """Return the keys of servers by URL, the newest last. A file that other users may read is refused."""
     path = logins_file()
     try:
         if path.stat().st_mode & 0o077:
@@ -107,8 +97,3 @@ def write_logins(logins: Mapping[str, str]) -> None:
 
 def part(text: str) -> str:
     return quote(text, safe="")
-
-
-def to_camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))

@@ -1,5 +1,3 @@
-"""The composition root of the operator's commands."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
@@ -28,12 +26,7 @@ async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
 
 
 async def organization_named(app: Application, slug: str) -> "Organization":
-    """Return an organization; without a slug, the only one.
-
-    Raises:
-            UsageError: There are several organizations, and the command names none: exit code 2.
-            ClickException: No organization has this slug.
-    """
+    """Return an organization; without a slug, the only one. Several organizations without a slug are exit code 2."""
     organization = await app.stores.directory.organization(slug) if slug else None
     if organization is not None:
         return organization
@@ -68,7 +61,6 @@ def receiver_of(app: Application) -> "Receiver":
 
 @contextlib.asynccontextmanager
 async def open_app(settings: Settings) -> AsyncGenerator[Application]:
-    """Open the stores, and return the use cases over them."""
     from contentsvc_http.wiring.application import compose
     from contentsvc_http.wiring.code_hosts import open_code_hosts
     from contentsvc_http.wiring.stores import open_stores
@@ -125,7 +117,6 @@ def _with_server(server: "Server", work: "Callable[[Api], _T] | None", busy: str
 
 
 def check_organization(api: "Api", slug: str) -> None:
-    """Check that the API key belongs to an organization, or raise ``ClickException``."""
     own = api.get("/v1/organization")["organization"]["slug"]
     if own != slug:
         message = f"your API key belongs to the organization '{own}', not to '{slug}'"
@@ -139,13 +130,9 @@ def safe_html(markdown: str) -> str:
 
 
 def accepted(value: _T | Refusal, *, missing: str | None = None, names: Mapping[str, str] | None = None) -> _T:
-    """Return the result of a use case.
+    """Return the result of a use case; a refusal is exit code 2 if a search is invalid, else 1.
 
     ``missing`` is the message for a resource that does not exist; ``names`` are options that differ from fields.
-
-    Raises:
-            UsageError: A search is invalid: exit code 2.
-            ClickException: The use case refused for another reason: exit code 1.
     """
     if not isinstance(value, Refusal):
         return value

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.dispatch import Dispatcher
     from contentsvc_core.usecases.edit import PostEditor
     from contentsvc_core.usecases.expire import Sweeper
-    from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+    from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
     from contentsvc_core.usecases.limit import RateLimiter
     from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator
     from contentsvc_core.usecases.perform import Performer
@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
     from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
     from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
-    from contentsvc_core.workflows.context import ContextRecord, context_body
+    from contentsvc_core.workflows.context import ContextRecord, RecordBody
     from contentsvc_core.workflows.jobs import Job, JobEvent
-    from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
+    from contentsvc_core.workflows.runs import RunBody, RunStatus, WorkflowRun
     from contentsvc_core.workflows.schedules import Schedule
     from contentsvc_core.workflows.slots import Cron, Frequency
     from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger, matching
@@ -137,8 +137,8 @@ __all__ = [
     "Fault",
     "Filtered",
     "Frequency",
+    "GeneratePost",
     "Generation",
-    "GenerationRequest",
     "Generator",
     "HeadCommit",
     "HookConfiguration",
@@ -173,6 +173,7 @@ __all__ = [
     "Receiver",
     "ReceivingFailed",
     "Reconciler",
+    "RecordBody",
     "Refusal",
     "RefusalKind",
     "Rejected",
@@ -180,6 +181,7 @@ __all__ = [
     "Replayer",
     "Repository",
     "Rotator",
+    "RunBody",
     "RunStatus",
     "Schedule",
     "ScheduleBody",
@@ -207,7 +209,6 @@ __all__ = [
     "WriterUnavailable",
     "admit",
     "answer",
-    "context_body",
     "decide",
     "locate",
     "log_body",
@@ -219,7 +220,6 @@ __all__ = [
     "rate_of",
     "refusal_body",
     "refusal_headers",
-    "run_body",
     "settlement",
     "sign",
     "verify",
@@ -255,7 +255,7 @@ _HOMES: Final = {
     "usecases.dispatch": "Dispatcher",
     "usecases.edit": "PostEditor",
     "usecases.expire": "Sweeper",
-    "usecases.generate": "GenerationRequest Generator JobStarter",
+    "usecases.generate": "GeneratePost Generator JobStarter",
     "usecases.code_host_service": "CodeHostService",
     "usecases.limit": "RateLimiter",
     "usecases.operate": "Connection IssuedKey Operator",
@@ -280,8 +280,8 @@ _HOMES: Final = {
     "webhooks.signature": "SIGNATURE_HEADER sign verify",
     "workflows.causes": "Delivered Generation SiteReading Source",
     "workflows.bodies": "ScheduleBody TriggerBody",
-    "workflows.context": "ContextRecord context_body",
-    "workflows.runs": "RunStatus WorkflowRun run_body",
+    "workflows.context": "ContextRecord RecordBody",
+    "workflows.runs": "RunBody RunStatus WorkflowRun",
     "workflows.schedules": "Schedule",
     "workflows.slots": "Cron Frequency",
     "workflows.triggers": "ChangeTrigger CreateTrigger Trigger matching",

@@ -1,5 +1,3 @@
-"""The use cases of a service over its stores: what every driver calls."""
-
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, final
@@ -45,10 +43,7 @@ def nothing() -> None:
 @final
 @frozen(kw_only=True, slots=False, eq=False)
 class Application:
-    """The use cases of a service. Each is created, and its module imported, when it is first used.
-
-    So a command that issues a key does not wait for the modules of other use cases. A server calls :meth:`load`.
-    """
+    """The use cases of a service. Each is created, and its module imported, when it is first used."""
 
     stores: "Stores"
     clock: "Clock"

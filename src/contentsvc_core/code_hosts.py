@@ -1,5 +1,3 @@
-"""Values of calls to a code host's API: repositories, hooks, their deliveries, and refusals."""
-
 from collections.abc import Iterable
 from datetime import datetime
 from enum import Enum, auto
@@ -19,8 +17,6 @@ _Value = TypeVar("_Value")
 
 
 class HostFault(Enum):
-    """Why a call to the code host failed."""
-
     #: The token is invalid or lacks a right, or a resource is missing or hidden: code hosts do not distinguish these.
     NO_ACCESS = auto()
     RATE_LIMITED = auto()
@@ -74,8 +70,6 @@ class HostAnswer(Generic[_Value]):
 @final
 @frozen(kw_only=True)
 class RemoteRepository:
-    """A repository at its code host."""
-
     id: int
     full_name: str
     #: ``None``: the repository is empty.
@@ -94,8 +88,6 @@ class Hook:
 @final
 @frozen(kw_only=True)
 class HookAccess:
-    """The stored data for calls to an integration's hook."""
-
     #: The code host's id of the hook; ``None``: no hook was created, or its id is unknown.
     hook_id: str | None
     #: The token that the hook was created with; ``None``: the hook was entered by hand.
@@ -105,8 +97,6 @@ class HookAccess:
 @final
 @frozen(kw_only=True)
 class HostDelivery:
-    """One delivery attempt of the code host."""
-
     #: The attempt's own id; redeliveries are requested with it.
     id: str
     #: The event's id, which all its attempts share: the value of the delivery header.
@@ -119,15 +109,12 @@ class HostDelivery:
 
     @property
     def succeeded(self) -> bool:
-        """Check whether the answer was 2xx."""
         return self.status_code // 100 == _SUCCESS
 
 
 @final
 @frozen(kw_only=True)
 class HostDeliveries:
-    """The delivery attempts of a stretch of time."""
-
     attempts: tuple[HostDelivery, ...] = field(converter=tuple)
     #: False: the list was cut, and the oldest attempts are missing.
     complete: bool
@@ -140,15 +127,12 @@ class WantedCommits:
 
     head: str
     before: str
-    #: The most commits to read.
     limit: int
 
 
 @final
 @frozen(kw_only=True)
 class HostCommits:
-    """The commits that the code host listed."""
-
     #: Oldest first.
     found: tuple[Commit, ...] = field(converter=tuple, factory=tuple)
     #: True: there are more than the limit, and the oldest ones are absent.
@@ -160,8 +144,6 @@ class HostCommits:
 @final
 @frozen(kw_only=True)
 class HostPullRequests:
-    """The requested pull requests that the code host described."""
-
     #: Numbers that are unknown, name an issue, or belong to another repository are absent.
     found: tuple[PullRequest, ...] = field(converter=tuple, factory=tuple)
     #: Why the reading stopped early; ``None``: all were read.

@@ -14,8 +14,7 @@ _TOO_LONG: Final = re.compile(r"Expected `str` of length <= (\d+)")
 _Command = TypeVar("_Command", bound=msgspec.Struct)
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A request to change something."""
+class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"): ...
 
 
 def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, ...] = ()) -> type[Any]:
@@ -42,10 +41,7 @@ def values_of(command: msgspec.Struct) -> dict[str, Any]:
 
 
 def read_command(command: type[_Command], given: Mapping[str, object], **ready: object) -> _Command | Refusal:
-    """Read a command from texts by attributes: of a form or of options. Texts become numbers and enumerated values.
-
-    ``ready`` are fields that have their values already, such as a house style.
-    """
+    """Read a command from texts of a form or of options; ``ready`` are fields that have their values already."""
     names = dict(zip(command.__struct_encode_fields__, command.__struct_fields__, strict=True))
     by_wire_name = {wire: given[name] for wire, name in names.items() if name in given}
     try:
@@ -58,7 +54,6 @@ def read_command(command: type[_Command], given: Mapping[str, object], **ready: 
 
 
 def describe(command: type[msgspec.Struct]) -> dict[str, msgspec.Meta]:
-    """Return the metadata of the fields that have any: title and description."""
     metas = ((each.name, _meta(each.type)) for each in structs.fields(command))
     return {name: meta for name, meta in metas if meta is not None}
 

@@ -1,20 +1,13 @@
-"""Exceptions: faults that the developers or the operator must fix.
-
-An expected refusal, such as a wrong signature or a missing page, is a value and not an exception.
-"""
+"""Exceptions: faults that the developers or the operator must fix. An expected refusal is a value."""
 
 from typing import final
 
 
-class ContentServiceError(Exception):
-    """The base of all exceptions that the core and its adapters raise on purpose."""
+class ContentServiceError(Exception): ...
 
 
 class StoreUnavailable(ContentServiceError):
-    """The store cannot be reached, or does not answer in time; the outcome of the last write may be unknown.
-
-    A retry may succeed, and a settlement may be repeated: its claim prevents a double effect.
-    """
+    """The store does not answer in time. The outcome of the last write may be unknown; a settlement may be repeated."""
 
 
 @final
@@ -49,7 +42,4 @@ class SchemaMismatch(ContentServiceError):
 
 @final
 class WriterUnavailable(ContentServiceError):
-    """The language model or writer does not answer, refuses, or returns an unusable answer.
-
-    The message names the fault, and contains no key and nothing of the prompt or the answer.
-    """
+    """The language model or writer is unusable now. The message has no key, and nothing of prompt or answer."""

@@ -22,10 +22,7 @@ _NOT_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
 def repository_id(text: str) -> int | None:
-    """Read a repository id: ASCII digits without a leading zero, at most :data:`MAX_REPOSITORY_ID`; else ``None``.
-
-    ``int()`` alone would also accept ``1_0``, ``+1`` and Arabic digits.
-    """
+    """Read a repository id: ASCII digits without a leading zero, at most :data:`MAX_REPOSITORY_ID`; else ``None``."""
     if _REPOSITORY_ID.fullmatch(text) is None:
         return None
     number = int(text)

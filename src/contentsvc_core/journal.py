@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, final
 
-from attrs import asdict, evolve, field, frozen
+from attrs import asdict, evolve
 
 from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.events.summaries import EventSummary
@@ -171,12 +171,11 @@ def line_body(entry: LogLine) -> dict[str, Any]:
 
 
 @final
-@frozen(kw_only=True)
-class LogQuery:
+class LogQuery(Value, frozen=True, kw_only=True):
     """A filter of log entries."""
 
-    integration_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
-    statuses: tuple[LogStatus, ...] = field(converter=tuple, factory=tuple)
+    integration_ids: tuple[str, ...] = ()
+    statuses: tuple[LogStatus, ...] = ()
 
 
 def read_log_query(parameters: Mapping[str, str]) -> LogQuery | Refusal:
@@ -200,8 +199,7 @@ def retention_cutoff(retention_days: int, now: datetime) -> datetime:
 
 
 @final
-@frozen(kw_only=True)
-class FailureBudget:
+class FailureBudget(Value, frozen=True, kw_only=True):
     """Counts one repository's logged failures of the current minute, to bound the rows that a flood writes."""
 
     #: Rows a minute.

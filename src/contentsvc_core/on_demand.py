@@ -1,8 +1,9 @@
-"""Packages that import a name's module when the name is first used (PEP 562)."""
+"""Modules that are imported when one of their names is first used (PEP 562)."""
 
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 
 
 def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
@@ -22,3 +23,20 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], o
         return value
 
     return get
+
+
+def module_on_demand(name: str) -> None:
+    """Register a placeholder for a submodule that libraries import, but hardly use; its first use imports it."""
+    if name in sys.modules:
+        return
+    placeholder = ModuleType(name)
+    package, _, submodule = name.rpartition(".")
+
+    def get(attribute: str) -> object:
+        if sys.modules.get(name) is placeholder:
+            del sys.modules[name]
+        return getattr(import_module(name), attribute)
+
+    vars(placeholder)["__getattr__"] = get
+    sys.modules[name] = placeholder
+    setattr(import_module(package), submodule, placeholder)

@@ -10,6 +10,7 @@ from msgspec import Meta
 from contentsvc_core.commands import Command
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.values import Value
 from contentsvc_core.zones import DEFAULT_ZONE
 
 #: How long deliveries that are signed with the previous webhook secret are also accepted: by default, and at most, in
@@ -20,27 +21,26 @@ MAX_OVERLAP_HOURS: Final = 24 * 30
 RETENTION_DAYS: Final = (7, 30)
 
 
-def _a_plan(_organization: object, _attribute: object, value: int) -> None:
-    if value not in RETENTION_DAYS:
-        message = f"log retention is {' or '.join(map(str, RETENTION_DAYS))} days, by plan; not {value}"
-        raise ValueError(message)
-
-
 @final
-@frozen(kw_only=True)
-class Organization:
+class Organization(Value, frozen=True, kw_only=True):
     """A tenant: everything else belongs to one, and is invisible to the others."""
 
     id: str
     slug: str
     name: str
     #: The retention period of webhook logs, in days, by plan (specification 8.2).
-    retention_days: int = field(default=30, validator=_a_plan)
+    retention_days: int = 30
     #: ``None``: the defaults.
     house_style: HouseStyle | None = None
     #: The time zone of its schedules, and of the days and dates that people read.
     time_zone: ZoneInfo = DEFAULT_ZONE
     created_at: datetime
+
+    def __post_init__(self) -> None:
+        if self.retention_days not in RETENTION_DAYS:
+            plans = " or ".join(map(str, RETENTION_DAYS))
+            message = f"log retention is {plans} days, by plan; not {self.retention_days}"
+            raise ValueError(message)
 
 
 @final
@@ -74,8 +74,7 @@ class ChangeOrganization(Command, frozen=True, kw_only=True):
 
 
 @final
-@frozen(kw_only=True)
-class Repository:
+class Repository(Value, frozen=True, kw_only=True):
     """A repository that is connected through an integration."""
 
     #: The code host's id; a renamed repository keeps its id.
@@ -87,21 +86,19 @@ class Repository:
 
 
 @final
-@frozen(kw_only=True)
-class Integration:
+class Integration(Value, frozen=True, kw_only=True):
     """A connection to a code host: an incoming address, its secret, and its repositories."""
 
     id: str
     organization_id: str
     provider: str
     enabled: bool = True
-    repositories: tuple[Repository, ...] = field(converter=tuple)
+    repositories: tuple[Repository, ...]
     created_at: datetime
 
 
 @final
-@frozen
-class Disabled:
+class Disabled(Value, frozen=True):
     """A trigger or a schedule that was disabled because a resource that it names was removed."""
 
     id: str

@@ -5,6 +5,7 @@ from attrs import field, frozen
 
 from contentsvc_core.journal import LogLine, LogOutcome, LogStatus
 from contentsvc_core.text import storable
+from contentsvc_core.values import Value, as_tuple
 
 #: The lengths of the stretches of time for counts of log entries.
 COUNTED_SPANS: Final = (timedelta(hours=1), timedelta(days=1))
@@ -18,9 +19,9 @@ _SMALL: Final = {capital: capital + 32 for capital in range(ord("A"), ord("Z") +
 class LogSearch:
     """A filter of log entries; empty fields do not restrict the list."""
 
-    integration_ids: tuple[str, ...] = field(converter=tuple, default=())
-    statuses: tuple[LogStatus, ...] = field(converter=tuple, default=())
-    outcomes: tuple[LogOutcome, ...] = field(converter=tuple, default=())
+    integration_ids: tuple[str, ...] = field(converter=as_tuple, default=())
+    statuses: tuple[LogStatus, ...] = field(converter=as_tuple, default=())
+    outcomes: tuple[LogOutcome, ...] = field(converter=as_tuple, default=())
     since: datetime | None = None
     #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
     event: str = field(converter=storable, default="")
@@ -63,8 +64,7 @@ def folded(text: str) -> str:
 
 
 @final
-@frozen(kw_only=True)
-class LogCount:
+class LogCount(Value, frozen=True, kw_only=True):
     """The number of an integration's entries with one status in a stretch of time."""
 
     starts_at: datetime

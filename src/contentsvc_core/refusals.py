@@ -12,8 +12,6 @@ FIELD: Final = "{field}"
 
 
 class RefusalKind(Enum):
-    """The kind of a refusal."""
-
     INVALID = auto()
     QUERY = auto()
     #: The values are valid, but do not fit the organization: for example, an unknown repository.
@@ -38,7 +36,6 @@ class Refusal:
     #: The field at fault, by its attribute in the core; ``None``: no field in particular.
     field: str | None = None
     details: Mapping[str, Any] = attrs.field(factory=dict[str, Any], hash=False, kw_only=True)
-    #: The time until another attempt may succeed, in seconds.
     retry_after_s: int | None = attrs.field(default=None, kw_only=True)
 
     def message(self, name: str | None = None) -> str:

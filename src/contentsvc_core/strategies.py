@@ -32,7 +32,6 @@ def foreign_text(*, max_size: int = 200) -> st.SearchStrategy[str]:
 
 
 def repository_ids() -> st.SearchStrategy[int]:
-    """Repository ids, 1 to 2**63 - 1."""
     return st.integers(1, 2**63 - 1)
 
 
@@ -109,7 +108,6 @@ def _word(text: str) -> str:
 
 
 def events() -> st.SearchStrategy[Event]:
-    """Events of every kind, normalized."""
     return pushes() | releases()
 
 

@@ -21,8 +21,6 @@ START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 @final
 class ManualClock:
-    """A clock that moves only when a test moves it."""
-
     def __init__(self, now: datetime = START) -> None:
         self._now = whole_ms(now)
 
@@ -30,7 +28,6 @@ class ManualClock:
         return self._now
 
     def advance(self, by: timedelta) -> None:
-        """Move the time; negative values move it back."""
         self._now = whole_ms(self._now + by)
 
 
@@ -78,10 +75,7 @@ def signed(
     delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Delivery:
-    """Return a delivery as the code host would send it.
-
-    ``body`` is raw, or a value that is sent as JSON. ``headers`` are added, for example a second one of the same name.
-    """
+    """Return a delivery as the code host would send it; ``headers`` are added, such as a second one of a name."""
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
     provider = at.speaks
     if provider is None:

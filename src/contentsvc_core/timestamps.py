@@ -1,7 +1,4 @@
-"""Points in time: aware UTC ``datetime`` values with whole milliseconds, and their two written forms.
-
-The wire form is ISO 8601 with three decimals and ``Z`` (specification 2.1), the stored form an integer of milliseconds.
-"""
+"""Points in time: aware UTC ``datetime`` values with whole milliseconds, and their two written forms."""
 
 from datetime import UTC, datetime, timedelta
 

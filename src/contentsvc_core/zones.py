@@ -1,7 +1,4 @@
-"""Time zones: local days, weeks and times of day, as points in time in UTC.
-
-A local time that the clocks skip is the first instant after the gap; one that they show twice, the earlier instant.
-"""
+"""Time zones. A skipped local time is the first instant after the gap; one shown twice, the earlier one."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
@@ -11,7 +8,6 @@ from zoneinfo import ZoneInfo, available_timezones
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import one_line
 
-#: The time zone of an organization that has not chosen one.
 DEFAULT_ZONE: Final = ZoneInfo("UTC")
 _LONGEST: Final = 64
 _SECOND: Final = timedelta(seconds=1)

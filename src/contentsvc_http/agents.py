@@ -1,5 +1,3 @@
-"""``/mcp``: the Model Context Protocol over HTTP for AI agents, with the API keys of ``/v1``."""
-
 from typing import Any, Final
 
 from litestar import Request, Response, post
@@ -26,8 +24,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
     @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
     async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
         key = await caller(request, app.authenticator, None)
-        # Browsers send the origin of the calling page. Refuse other origins, against DNS rebinding (MCP, Streamable
-        # HTTP, security warning).
+        # Against DNS rebinding: browsers send the origin of the calling page (MCP, Streamable HTTP, security warning).
         origin = request.headers.get("Origin")
         if origin is not None and origin.lower() != ours:
             raise Refused(403, {"error": "Requests of other sites' pages are not answered"})

@@ -1,5 +1,3 @@
-"""The ASGI application: its routes and middleware."""
-
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.metadata import version
 from typing import Any, final
@@ -43,12 +41,10 @@ class Front:
     receiver: Receiving
     app: Application
     limits: RateLimits
-    #: Whether ``/v1`` answers as clients of the hosted product expect it.
     hosted: bool = False
     dashboard: Dashboard | None = None
     public: PublicReading | None = None
     agents: bool = False
-    #: Where the answers to large deliveries are written.
     offload: Offload = run_inline
     capacity: int = CAPACITY
 

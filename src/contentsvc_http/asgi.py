@@ -1,5 +1,3 @@
-"""The types of ASGI, for modules that are imported before the framework."""
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -1,5 +1,3 @@
-"""Authentication for ``/v1`` (specification 5.1)."""
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, cast

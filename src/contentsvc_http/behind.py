@@ -23,10 +23,7 @@ class Behind:
         *,
         on_failed: Callable[[], None],
     ) -> None:
-        """``opened`` opens the application, and closes it in the end; ``probes`` answers health checks before.
-
-        ``on_failed`` is called when the application cannot be opened; :meth:`close` raises the reason.
-        """
+        """``opened`` opens the application, and closes it in the end; ``probes`` answers health checks before."""
         self._opened = opened
         self._probes = probes
         self._refuse: Final[ASGIApp] = RequestLog(_refuse, requests)

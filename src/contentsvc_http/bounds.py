@@ -1,5 +1,3 @@
-"""The limits of a connection, and the answers to a sender that exceeds them."""
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, final
@@ -25,9 +23,9 @@ class Bounds:
     slow_s: float = 27.0
     #: The time limit for a head and its body together. Routes that read a body have shorter limits (body_budget.py).
     slow_body_s: float = 28.0
-    #: The time in seconds and the number of bytes for which the rest of a body is read and dropped after the last
-    #: answer. A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is
-    #: slightly more than the largest body. It also limits the rest of a body on a connection that continues.
+    #: The time in seconds and the bytes for which the rest of a body is read and dropped after the last answer: closing
+    #: a connection while bytes arrive resets it, which destroys the answer. The size is slightly more than the largest
+    #: body.
     linger_s: float = 2.0
     linger: int = 32 * 1024 * 1024
 
@@ -51,8 +49,6 @@ Counting = Callable[[Cause, int], object]
 @final
 @frozen
 class End:
-    """The cause of a connection's end, and its last answer, if any."""
-
     cause: Cause | None = None
     status: bytes = b""
     error: str = ""

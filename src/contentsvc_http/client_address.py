@@ -20,8 +20,6 @@ _NOWHERE: Final = "unknown"
 @final
 @frozen
 class Proxies:
-    """The trusted proxies; none unless the operator names them."""
-
     networks: tuple[IPv4Network | IPv6Network, ...] = field(default=(), converter=tuple)
 
     @classmethod
@@ -32,8 +30,7 @@ class Proxies:
     def client(self, connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the address for counting a request's sender: IPv4 in full, IPv6 by its first 64 bits.
 
-        Each proxy appends the address of its client to ``X-Forwarded-For``. From the right, the first address that is
-        not a trusted proxy is the client, which may have written the addresses left of it.
+        In ``X-Forwarded-For``, the first address from the right that is not a trusted proxy is the client.
         """
         address = None if connected is None else _address(connected)
         if address is None:
@@ -52,19 +49,13 @@ class Proxies:
 
 
 def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Check whether a request comes from this machine and not through a proxy, as far as its headers show.
-
-    A proxy on this machine that adds no header is not detected.
-    """
+    """Check whether a request comes from this machine. A proxy on it that adds no header is not detected."""
     address = None if connected is None else _address(connected)
     return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)
 
 
 def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Check whether the ``Host`` of a request is ``localhost`` or a loopback address.
-
-    Another host comes from a site whose name points at this machine (DNS rebinding), or from a proxy.
-    """
+    """Check whether the ``Host`` is a loopback address. Another one is DNS rebinding, or comes from a proxy."""
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1:
         return False

@@ -1,5 +1,3 @@
-"""The OpenAPI document and its page, which loads nothing from elsewhere."""
-
 import re
 from base64 import b64encode
 from collections.abc import Callable
@@ -45,7 +43,6 @@ _Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
-    """Return the OpenAPI settings: the document at ``/schema/openapi.json``, and a page at ``/schema``."""
     documented = _hosted if hosted else _as_specified
     page = _Page(documented)
 

@@ -1,5 +1,3 @@
-"""Error responses: ``{"error": …}`` for every exception (specification 7)."""
-
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, final
@@ -72,7 +70,6 @@ def accepted(value: _Value | Refusal) -> _Value:
 
 
 def refuse_request(fault: str) -> NoReturn:
-    """Raise a 400 response that names ``fault``."""
     raise Refused(400, {"error": f"Invalid request: {fault}"})
 
 

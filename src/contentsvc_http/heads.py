@@ -15,8 +15,6 @@ def was_head(scope: Scope) -> bool:
 
 @final
 class Heads:
-    """ASGI middleware that answers ``HEAD`` like ``GET``, without the body."""
-
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

@@ -1,5 +1,3 @@
-"""Health routes for load balancers: liveness, readiness, status."""
-
 from collections.abc import Awaitable, Callable
 
 from litestar import Response, get
@@ -12,7 +10,6 @@ from contentsvc_http.responses import ErrorBody, StatusBody
 
 
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
-    """Return the routes that a process of any role serves."""
 
     @get(LIVE, name="live", summary="Check liveness: the process responds", tags=["health"])
     async def live() -> dict[str, str]:

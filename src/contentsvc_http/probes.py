@@ -1,5 +1,3 @@
-"""Health checks of a process that has not loaded the application."""
-
 from collections.abc import Awaitable, Callable
 from typing import Final, final
 
@@ -20,8 +18,6 @@ def not_ready(reason: str) -> dict[str, str]:
 
 @final
 class Probes:
-    """An ASGI application that answers health checks as the routes do (``health.py``)."""
-
     def __init__(self, why_not_ready: Callable[[], Awaitable[str | None]], requests: Requests) -> None:
         self._why_not_ready = why_not_ready
         self._logged: ASGIApp = RequestLog(self._answer, requests)

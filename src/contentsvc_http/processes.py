@@ -1,5 +1,3 @@
-"""Several serving processes on one port, started and watched by a supervising process."""
-
 import contextlib
 import os
 import selectors
@@ -60,12 +58,8 @@ class Task:
 def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on_stopping: Callable[[], None]) -> None:
     """Run ``workers`` processes until SIGTERM or SIGINT; then stop them within 10 seconds.
 
-    A process that ends by itself is restarted: at once, and after a growing pause if it ends again and again. If this
-    process is killed, the processes end by themselves as on SIGTERM.
-
-    Raises:
-            WorkersFailed: Before all were ready, a process reported an error or ended too often; or later no process
-            gets ready any more.
+    A process that ends is restarted, after a growing pause. If this process is killed, the processes end as on SIGTERM.
+    ``WorkersFailed``: a process reported an error, or no process gets ready.
     """
     # The metrics library adds up the counters of several processes through files in a folder.
     with tempfile.TemporaryDirectory(prefix="contentsvc-metrics-") as metrics, _signals() as signals:
@@ -89,8 +83,6 @@ class _Running:
 @final
 @define(kw_only=True, eq=False)
 class _Worker:
-    """One of the processes, over all its restarts."""
-
     number: int
     running: _Running | None = None
     #: The time of its next start, by the monotonic clock.

@@ -48,7 +48,6 @@ class RateLimits:
         self._proxies = proxies
 
     def on(self, routes: Iterable[HTTPRouteHandler]) -> list[HTTPRouteHandler]:
-        """Return the routes with rate limits added, as middleware and in the OpenAPI document."""
         handlers = list(routes)
         for route in handlers:
             if any(rate_of(method, path) for method in route.http_methods for path in route.paths):

@@ -9,8 +9,7 @@ _OPTIONS: Final = "OPTIONS"
 class FreshOptions(Router):
     """A router that makes the ``OPTIONS`` handler of a path for all methods of the path.
 
-    The framework makes this handler with the first method of a path, and keeps it when other methods are added: its
-    ``Allow`` header lacks them. Without the old handler, the framework makes a new one.
+    The framework makes its handler with the first method, and its ``Allow`` lacks the others.
     """
 
     @property

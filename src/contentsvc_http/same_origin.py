@@ -17,10 +17,7 @@ def origin_of(url: str) -> str:
 
 
 def is_foreign(request: Request[Any, Any, Any], base_url: str) -> bool:
-    """Check whether a browser reports that another site's page has sent the request.
-
-    Browsers send ``Sec-Fetch-Site`` to ``https`` and loopback addresses only, and ``Origin`` to all.
-    """
+    """Check whether a browser reports that another site's page has sent the request."""
     if request.headers.get("Sec-Fetch-Site", "").strip().lower() in _CROSS_SITE:
         return True
     origin = request.headers.get("Origin", "").strip().lower()

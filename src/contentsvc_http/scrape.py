@@ -1,5 +1,3 @@
-"""The page ``/metrics``: the metrics of the processes, and gauges read from the database."""
-
 import asyncio
 import os
 import platform

@@ -1,5 +1,3 @@
-"""The server process: uvicorn around the receiver and the application, from start to orderly stop."""
-
 import asyncio
 import contextlib
 import gc
@@ -34,8 +32,7 @@ from contentsvc_http.wiring.receiving import Reception, open_reception
 _REQUEST_GRACE_S: Final = 4
 #: The time limit for the rest of a stop, in seconds.
 _REST_S: Final = 5.0
-#: Thresholds of the garbage collector (:func:`gc.set_threshold`). A delivery creates no cycles, and the default
-#: thresholds took 5 to 10 % of its CPU time. The memory check below limits the garbage of other requests.
+#: The garbage collector's thresholds: a delivery creates no cycles, and the defaults took 5 to 10 % of its CPU time.
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
@@ -43,9 +40,8 @@ _GROWTH: Final = 32 * 1024 * 1024
 _TICK_S: Final = 1.0
 _UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
-#: The time for which a computing thread keeps the interpreter's lock while the event loop waits, in seconds
-#: (:func:`sys.setswitchinterval`). A request waits for the lock about 20 times, each time behind every such thread:
-#: with the default of 0.005 and four threads, 0.4 s.
+#: How long a computing thread keeps the interpreter's lock, in seconds (:func:`sys.setswitchinterval`): with the
+#: default of 0.005 and four threads, a request waits for 0.4 s.
 _LOCK_HELD_S: Final = 0.001
 _LOG: Final = structlog.get_logger("contentsvc")
 
@@ -61,12 +57,7 @@ def serve(
     """Serve until SIGTERM or SIGINT; then finish accepted work within 10 seconds.
 
     ``bound`` listens at the latest when the process is ready. ``on_stopping`` is called after the last request.
-
-    Raises:
-        StoreUnavailable: The database cannot be opened.
-        SchemaMismatch: The schema does not fit this version.
-        UnusableKey: No usable key is configured.
-        SecretUnreadable: The key does not open the stored secrets.
+    ``open_stores`` has its errors.
     """
     stop = _Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -84,10 +75,7 @@ class _Stop:
         self._early = False
 
     def requested(self, _number: int, _frame: object) -> None:
-        """Cancel the start. After the start, uvicorn handles signals, and raises them again when it is done.
-
-        A second signal is ignored, because it would interrupt the orderly stop.
-        """
+        """Cancel the start. A second signal is ignored, because it would interrupt the orderly stop."""
         if self._starting is not None and not self._early:
             self._starting.get_loop().call_soon_threadsafe(self._starting.cancel)
         self._early = True
@@ -218,10 +206,7 @@ class Collector:
 
 
 def _end_in_any_case() -> None:
-    """End the process if the rest of the stop hangs, such as on the database or in a thread.
-
-    Acknowledged deliveries are stored, and other processes take over unfinished runs.
-    """
+    """End the process if the rest of the stop hangs, such as on the database or in a thread."""
     time.sleep(_REST_S)
     _LOG.warning("stopped without waiting any longer")
     logging.shutdown()
@@ -230,8 +215,6 @@ def _end_in_any_case() -> None:
 
 @final
 class _Server(uvicorn.Server):
-    """uvicorn's server, which reports its start and triggers garbage collection."""
-
     def __init__(self, config: uvicorn.Config, on_started: Callable[[], Awaitable[None]], collector: Collector) -> None:
         super().__init__(config)
         self._on_started = on_started

@@ -1,5 +1,3 @@
-"""Settings: environment variables ``CONTENTSVC_*``, checked once at start."""
-
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -41,16 +39,13 @@ def _providers() -> "Sequence[Provider]":
 @final
 @frozen(kw_only=True)
 class Settings:
-    """All settings. Only the functions that load and examine them read the environment."""
-
     database_url: str = field(default="sqlite+aiosqlite:///contentsvc.db", validator=checks.database_url)
     database_pool_size: int = field(default=10, validator=checks.positive)
     #: The public base URL, which code hosts use; webhook addresses begin with it.
     base_url: str = field(
         default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
     )
-    #: The addresses that replace those of the providers' public APIs, each in a variable of its own
-    #: (:func:`api_variable`).
+    #: The addresses that replace those of the providers' public APIs (:func:`api_variable`).
     _api_urls: Mapping[str, str] = field(
         alias="api_urls", factory=dict[str, str], validator=checks.api_urls, hash=False
     )
@@ -121,7 +116,6 @@ class Settings:
 
     @property
     def engine_in_force(self) -> str:
-        """Return the engine after resolving ``auto``."""
         if self.engine != "auto":
             return self.engine
         return "inline" if self.is_sqlite else "dbos"
@@ -139,13 +133,11 @@ class Settings:
 
     @property
     def api_urls(self) -> Mapping[str, str]:
-        """Return the addresses of the code hosts' APIs by provider; empty: webhooks are entered by hand."""
         return {
             provider.slug: self._api_urls.get(provider.slug, provider.api_url).rstrip("/") for provider in _providers()
         }
 
     def masked(self) -> dict[str, object]:
-        """Return all settings by environment variable, with secrets masked."""
         shown: dict[str, object] = {
             "database_url": make_url(self.database_url).render_as_string(hide_password=True),
             "database_pool_size": self.database_pool_size,
@@ -188,8 +180,6 @@ def load_settings() -> Settings:
 @final
 @frozen(kw_only=True)
 class Examined:
-    """The result of reading the environment, including faults."""
-
     #: Invalid settings have their defaults here.
     settings: Settings
     faults: Mapping[str, str]
@@ -198,7 +188,6 @@ class Examined:
 
 
 def examine_settings() -> Examined:
-    """Read the settings from the environment, and find all faults."""
     known = [*_variables(), *_api_variables().values()]
     faults: dict[str, str] = {}
     unusable: set[str] = set()
@@ -207,8 +196,8 @@ def examine_settings() -> Examined:
             settings = _read(without=unusable)
             break
         except InvalidSetting as exc:
-            # A fault hides the checks after it. If a fault comes back, it is caused by another setting that the message
-            # names; that setting is dropped as well.
+            # A fault hides the checks after it. If it comes back, the setting that the message names is dropped as
+            # well.
             named = _VARIABLE.findall(str(exc))
             if named[0] not in faults:
                 faults[named[0]] = str(exc)

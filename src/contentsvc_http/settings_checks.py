@@ -21,8 +21,6 @@ _POSTGRESQL_OPTIONS: Final = frozenset({"host", "port", "ssl", "sslmode"})
 
 
 class _Settings(Protocol):
-    """The settings that decide whether another setting is valid."""
-
     @property
     def smtp_url(self) -> str: ...
 

@@ -1,5 +1,3 @@
-"""Listening sockets, for one process or for several that share a port (docs/decisions/0012-processes.md)."""
-
 import errno
 import socket
 import time

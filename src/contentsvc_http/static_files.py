@@ -1,5 +1,3 @@
-"""The static files of pages, with addresses that change with the content, and compressed copies."""
-
 import functools
 import gzip
 import re
@@ -70,12 +68,10 @@ def package_file(package: str, *path: str) -> bytes:
 
 
 def font() -> bytes:
-    """Return the font of all pages: one variable file with every weight."""
     return package_file("font_manrope", "files", "Manrope-VariableFont_wght.ttf")
 
 
 @functools.cache
 def _compressed(content: bytes) -> bytes:
-    # Compressed at the first request, so that a start does not wait. Without a time stamp, all processes produce the
-    # same bytes.
+    # Compressed at the first request, and without a time stamp, so that all processes produce the same bytes.
     return gzip.compress(content, mtime=0)

@@ -17,7 +17,6 @@ CONTENT: Final = by_content_type(
     twitter_post="Post for X",
     investor_update="Investor update",
 )
-#: What a trigger or a schedule publishes, by the status of its posts.
 PUBLISHES: Final[Mapping[PostStatus, str]] = {PostStatus.DRAFT: "drafts", PostStatus.PUBLISHED: "at once"}
 ORDERS: Final[Mapping[PostOrder, str]] = {
     PostOrder.CREATED_AT: "when it was written",
@@ -82,7 +81,6 @@ def some_of(names: Sequence[str]) -> str:
 
 
 def sentence(reason: str) -> str:
-    """Return a refusal's reason as a sentence."""
     text = reason[:1].upper() + reason[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 

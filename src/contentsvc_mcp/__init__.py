@@ -1,5 +1,3 @@
-"""A driver for AI agents: tools over the use cases, offered by the Model Context Protocol (MCP)."""
-
 from importlib.util import find_spec
 
 

@@ -1,5 +1,3 @@
-"""Calls of a tool: rate limit, scope, arguments, work, and error messages."""
-
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 

@@ -1,6 +1,6 @@
 from typing import Annotated, Final, TypedDict, final
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import CREATING_POSTS, rate_of
@@ -71,12 +71,7 @@ class ChangedPost(TypedDict):
 
 
 async def _create(app: Application, key: ApiKey, arguments: WritePost) -> ToolAnswer:
-    command = CreatePost(
-        title=arguments.title,
-        markdown=arguments.markdown,
-        content_type=arguments.content_type,
-        summary=arguments.summary,
-    )
+    command = CreatePost(**structs.asdict(arguments))
     return _answer(accepted(await app.post_editor.create(key.organization_id, command, author=key.prefix)))
 
 

@@ -139,7 +139,6 @@ async def _record(app: Application, key: ApiKey, arguments: ReadContext) -> Tool
     if record is None:
         message = "Context record not found. Use search_context to find the customId of a record"
         raise ToolRefused(message)
-    # Off the event loop: a record may hold two thousand commits.
     content, where = await asyncio.to_thread(lambda: part_of(record.content, arguments.offset))
     body: dict[str, Any] = {
         "customId": record.custom_id,

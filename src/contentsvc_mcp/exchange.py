@@ -9,7 +9,6 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message
 
-#: Headers that the SDK does not need and never sees, because they carry secrets.
 _KEPT_BACK: Final = frozenset({b"authorization", b"cookie"})
 
 

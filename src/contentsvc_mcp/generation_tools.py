@@ -1,20 +1,18 @@
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
 from contentsvc_core.application import Application
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
-from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
+from contentsvc_core.workflows.jobs import GenerationJobBody, Job, job_events, job_status
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 
@@ -34,27 +32,17 @@ class ListSources(Struct, forbid_unknown_fields=True, rename="camel"):
     """Arguments of ``list_sources``."""
 
 
-class GeneratePost(Struct, forbid_unknown_fields=True, rename="camel"):
-    content_type: Annotated[ContentType, Meta(description="Content type of the post.")]
-    lookback_window: Annotated[Lookback, Meta(description="Time window of the post, in UTC, up to now.")] = (
-        DEFAULT_LOOKBACK
-    )
+class GenerationArguments(GenerationSettings, frozen=True, kw_only=True):
+    brand_identity_id: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="Id of the brand identity, from list_sources. Without one, the default brand identity."),
+    ] = None
     repositories: (
         Annotated[
             list[Annotated[str, Meta(min_length=1, max_length=201)]],
             Meta(
                 max_length=_MOST,
                 description="Only these repositories (owner/name). Default: all connected repositories.",
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    brand_identity_id: (
-        Annotated[
-            str,
-            Meta(
-                max_length=64,
-                description="Id of the brand identity, from list_sources. Default: the default brand identity.",
             ),
         ]
         | UnsetType
@@ -145,16 +133,12 @@ async def _sources(app: Application, key: ApiKey, arguments: ListSources) -> Too
     return ToolAnswer(facts={}, untrusted=body)
 
 
-async def _generate(app: Application, key: ApiKey, arguments: GeneratePost) -> ToolAnswer:
+async def _generate(app: Application, key: ApiKey, arguments: GenerationArguments) -> ToolAnswer:
     names = None if arguments.repositories is UNSET else arguments.repositories
     connected = () if names is None else sources_of(await app.stores.directory.integrations(key.organization_id))
-    request = GenerationRequest(
-        content_type=arguments.content_type,
-        lookback=arguments.lookback_window,
-        brand_identity_id=None if arguments.brand_identity_id is UNSET else arguments.brand_identity_id,
+    request = GeneratePost(
         repository_names=None if names is None else _named(names, connected),
-        include_commits=arguments.include_commits,
-        include_releases=arguments.include_releases,
+        **{name: getattr(arguments, name) for name in GeneratePost.__struct_fields__ if hasattr(arguments, name)},
     )
     return _answer(accepted(await app.generator.request(key.organization_id, request)))
 
@@ -180,14 +164,14 @@ async def _read(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer
     looks, more_looks = int(arguments.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
     while looks and more_looks and not _has_told_its_end(job):
         looks -= 1
-        more_looks -= generation_job_body(job)["status"] in _ENDED
+        more_looks -= job_status(job) in _ENDED
         await asyncio.sleep(_LOOK_S)
         job = await _job(app, key, arguments.job_id)
     return _answer(job)
 
 
 def _has_told_its_end(job: Job) -> bool:
-    return generation_job_body(job)["status"] in _ENDED and job_events(job) == job.events
+    return job_status(job) in _ENDED and job_events(job) == job.events
 
 
 async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
@@ -199,7 +183,7 @@ async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
 
 
 def _answer(job: Job) -> ToolAnswer:
-    body = generation_job_body(job)
+    body: dict[str, Any] = to_builtins(GenerationJobBody.of(job))
     events = [
         {"type": event.type.value, "message": event.message, "createdAt": iso_ms(event.created_at)}
         for event in job_events(job)
@@ -233,7 +217,7 @@ GENERATION_TOOLS: Final = (
             "the job, not the post: follow it with read_job. Each call starts another job, and the number of calls in "
             "a minute is limited."
         ),
-        takes=GeneratePost,
+        takes=GenerationArguments,
         gives=JobState,
         scope=Scope.WRITE,
         rate=rate_of("POST", "/v1/posts/generate"),

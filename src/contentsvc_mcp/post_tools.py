@@ -155,7 +155,6 @@ class PostPart(TypedDict):
 
 
 def version_of(post: Post) -> str:
-    """Return the version of a post: its entity tag without quotes."""
     return entity_tag(post).strip('"')
 
 
@@ -187,7 +186,9 @@ async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> Tool
 
 async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnswer:
     query = PostQuery(
-        ascending=arguments.sort == "asc", statuses=arguments.statuses, content_types=arguments.content_types
+        ascending=arguments.sort == "asc",
+        statuses=tuple(arguments.statuses),
+        content_types=tuple(arguments.content_types),
     )
     page_request = PageRequest(limit=arguments.limit, page=arguments.page)
     mine = key.organization_id

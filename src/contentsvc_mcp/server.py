@@ -20,7 +20,6 @@ from contentsvc_mcp.untrusted import structured, texts
 
 
 def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
-    """Return the MCP server for one caller; ``caller`` returns the current API key, or ``None`` if it is invalid."""
 
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None

@@ -1,5 +1,3 @@
-"""MCP over standard input and output, for one agent."""
-
 import contextlib
 from collections.abc import Awaitable, Callable
 
@@ -13,10 +11,7 @@ from contentsvc_mcp.server import agent_server
 
 
 async def serve_stdio(app: Application, presented: str) -> None:
-    """Serve the parent process until standard input ends. Only the protocol may write to standard output.
-
-    The API key ``presented`` is looked up before each call, so that a revoked key stops working at once.
-    """
+    """Serve the parent process; the API key is looked up before each call, so that a revoked key stops working."""
     server = agent_server(app, _looked_up(app.authenticator, presented))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -39,13 +39,9 @@ def accepted(value: _Value | Refusal, words: Mapping[RefusalKind, str] | None = 
 class Tool:
     name: str
     title: str
-    #: What the tool does and when to use it.
     description: str
-    #: Type of the arguments. Absent or null arguments have their defaults.
     takes: type[msgspec.Struct]
-    #: Type of the structured answer: a typed dictionary.
     gives: type
-    #: Scope that the API key needs.
     scope: Scope
     #: Rate limit that calls count in; ``None``: unlimited.
     rate: Rate | None = None

@@ -1,5 +1,3 @@
-"""All MCP tools, and the server's instructions for agents."""
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -26,6 +24,5 @@ INSTRUCTIONS: Final = (
 
 
 def open_to(scopes: Iterable[Scope]) -> tuple[Tool, ...]:
-    """Return the tools that a key with these scopes may call."""
     allowed = frozenset(scopes)
     return tuple(tool for tool in TOOLS if tool.scope in allowed)

@@ -1,7 +1,7 @@
 """The code host's API over a real connection: the requests in both dialects, and every kind of fault."""
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,20 +18,6 @@ HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242
 def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
     with CodeHostServer(forge=request.param == "forge") as serving:
         yield serving
-
-
-@pytest.fixture
-def github() -> Generator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
-    name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
 
 
 def value_of(answered: HostAnswer[str] | HostRefusal) -> str:
@@ -107,7 +93,7 @@ async def test_a_hook_is_found_behind_many_others(server: CodeHostServer, host: 
         (None, True, 404, "give a token that may read it, or the repository's id"),
     ],
 )
-async def test_a_lack_of_rights_says_what_to_grant(
+async def test_missing_rights_are_refused_with_the_rights_to_grant(
     server: CodeHostServer, host: RestCodeHost, token: str | None, private: bool, status: int, advice: str | None
 ) -> None:
     server.private = private
@@ -126,7 +112,7 @@ async def test_a_lack_of_rights_says_what_to_grant(
     assert token is None or token not in found.reason
 
 
-async def test_a_hook_that_is_there_is_told_from_another_refusal(github: CodeHostServer, host: RestCodeHost) -> None:
+async def test_an_existing_hook_has_a_fault_of_its_own(github: CodeHostServer, host: RestCodeHost) -> None:
     await host.create_hook(REPOSITORY, HOOK, token=TOKEN)
 
     exists = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
@@ -150,7 +136,7 @@ async def test_a_hook_that_is_there_is_told_from_another_refusal(github: CodeHos
         (429, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"}, b"", 1, 1),
     ],
 )
-async def test_a_limit_says_when_it_ends(
+async def test_a_rate_limit_names_its_end(
     github: CodeHostServer,
     host: RestCodeHost,
     *,
@@ -172,7 +158,7 @@ async def test_a_limit_says_when_it_ends(
 
 
 @pytest.mark.parametrize(
-    ("fault", "expected", "said"),
+    ("fault", "expected", "message"),
     [
         (Fault(status=500, body=b'{"message": "oops"}'), HostFault.UNREACHABLE, "answered 500 (oops)"),
         (Fault(status=503, body=b"<html>away</html>"), HostFault.UNREACHABLE, "answered 503"),
@@ -196,15 +182,15 @@ async def test_a_limit_says_when_it_ends(
     ],
     ids=lambda value: "" if isinstance(value, str) else None,
 )
-async def test_whatever_else_it_answers_is_a_refusal(
-    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, said: str
+async def test_any_other_answer_is_a_refusal(
+    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, message: str
 ) -> None:
     github.fault = fault
 
     found = refused(await host.repository(REPOSITORY, token=TOKEN))
 
     assert found.fault is expected
-    assert said in found.reason
+    assert message in found.reason
 
 
 async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: RestCodeHost) -> None:
@@ -290,7 +276,7 @@ async def test_silence_and_absence_end_in_time(github: CodeHostServer) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ghp_é", "x" * 1001])
-async def test_what_cannot_be_a_token_is_sent_nowhere(github: CodeHostServer, host: RestCodeHost, token: str) -> None:
+async def test_an_invalid_token_is_never_sent(github: CodeHostServer, host: RestCodeHost, token: str) -> None:
     found = refused(await host.create_hook(REPOSITORY, HOOK, token=token))
 
     assert found.fault is HostFault.NO_ACCESS
@@ -317,7 +303,7 @@ async def test_attempts_are_read_page_after_page_as_far_back_as_is_asked(
     assert len(github.did("GET", "/deliveries")) == 2
 
 
-async def test_another_attempt_is_asked_for_by_its_id(github: CodeHostServer, host: RestCodeHost) -> None:
+async def test_another_attempt_is_requested_by_its_id(github: CodeHostServer, host: RestCodeHost) -> None:
     made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
     github.note(github.hook, "guid-1", status=503)
     (attempt,) = github.hook.deliveries
@@ -334,7 +320,7 @@ async def test_a_foreign_id_is_no_part_of_a_path(github: CodeHostServer, host: R
     assert github.asked[0].path == f"/repos/{REPOSITORY}/hooks/..%2F..%2Fx%3Fy%23z"
 
 
-async def test_where_deliveries_are_not_listed_that_is_said() -> None:
+async def test_a_host_without_a_list_of_deliveries_is_reported() -> None:
     with CodeHostServer(forge=True) as server:
         host = RestCodeHost(f"{server.api_url}/")
         listed = refused(await host.deliveries(REPOSITORY, "1", since=datetime.now(UTC), token=TOKEN))
@@ -347,7 +333,7 @@ async def test_where_deliveries_are_not_listed_that_is_said() -> None:
         assert server.asked == []
 
 
-def test_missing_is_what_no_attempt_has_delivered() -> None:
+def test_a_delivery_is_missing_if_no_attempt_succeeded() -> None:
     def attempt(number: int, guid: str, status: int) -> HostDelivery:
         at = datetime(2026, 1, 1, 12, number, tzinfo=UTC)
         return HostDelivery(

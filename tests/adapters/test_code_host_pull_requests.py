@@ -1,7 +1,7 @@
 """Pull requests over a real connection: by GraphQL, one by one, and every way in which it fails."""
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 
 import pytest
 from attrs import evolve
@@ -25,20 +25,6 @@ def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
         yield serving
 
 
-@pytest.fixture
-def github() -> Generator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
-    name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
-
-
 async def read(
     host: RestCodeHost, *numbers: int, commits: tuple[str, ...] = (), name: str = REPOSITORY, token: str = TOKEN
 ) -> HostPullRequests:
@@ -53,7 +39,7 @@ def refused(answered: HostPullRequests) -> HostRefusal:
     return answered.refusal
 
 
-async def test_what_is_asked_for_is_described_and_what_is_no_pull_request_is_absent(
+async def test_pull_requests_are_described_and_other_numbers_are_absent(
     server: CodeHostServer, host: RestCodeHost
 ) -> None:
     server.add(_LAMP, HostPull(number=14, author=None, merged=False, body=None))
@@ -87,7 +73,7 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
     ("url", "path"),
     [("", "/graphql"), ("/api/v3", "/api/graphql"), ("/code/api/v3/", "/code/api/graphql"), ("/api", "/api/graphql")],
 )
-async def test_graphql_stands_beside_the_rest_api(github: CodeHostServer, url: str, path: str) -> None:
+async def test_graphql_has_its_path_beside_the_rest_api(github: CodeHostServer, url: str, path: str) -> None:
     host = RestCodeHost(f"{github.origin}{url}")
     await read(host, 12)
     await host.close()
@@ -162,7 +148,7 @@ async def test_first_contributions_of_a_bounded_number_of_authors_are_looked_for
     assert len(github.asked) == 2 + 1
 
 
-async def test_what_was_read_before_a_limit_is_kept_and_nothing_more_is_asked(
+async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
     server: CodeHostServer, host: RestCodeHost
 ) -> None:
     server.add(*(evolve(_LAMP, number=number) for number in range(1, 31)))
@@ -186,7 +172,7 @@ async def test_what_was_read_before_a_limit_is_kept_and_nothing_more_is_asked(
     assert len([each for each in server.asked if "15" in json.dumps(each.body) or "/pulls/15" in each.path]) == 1
 
 
-async def test_a_limit_that_graphql_tells_in_the_body_is_one(github: CodeHostServer, host: RestCodeHost) -> None:
+async def test_a_rate_limit_in_the_body_of_graphql_is_recognized(github: CodeHostServer, host: RestCodeHost) -> None:
     errors = [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 7."}]
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": limits_end()}
     github.fault = Fault(status=200, headers=headers, body=json.dumps({"data": None, "errors": errors}).encode())
@@ -198,7 +184,7 @@ async def test_a_limit_that_graphql_tells_in_the_body_is_one(github: CodeHostSer
     assert 80 <= found.retry_after_s <= 90
 
 
-async def test_a_lack_of_rights_says_what_to_grant(server: CodeHostServer, host: RestCodeHost) -> None:
+async def test_missing_rights_are_refused_with_the_rights_to_grant(server: CodeHostServer, host: RestCodeHost) -> None:
     server.add(_LAMP)
     server.reads_pulls = False
 
@@ -244,7 +230,7 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
 
 
 @pytest.mark.parametrize(
-    ("body", "expected", "said"),
+    ("body", "expected", "message"),
     [
         (b"<html>a login page</html>", HostFault.STRANGE, "not its API's"),
         (b"[]", HostFault.STRANGE, "not its API's"),
@@ -256,15 +242,15 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
     ],
     ids=["html", "list", "shape", "nested", "error", "empty", "oversized"],
 )
-async def test_whatever_else_it_answers_is_a_refusal(
-    github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, said: str
+async def test_any_other_answer_is_a_refusal(
+    github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, message: str
 ) -> None:
     github.fault = Fault(status=200, body=body)
 
     found = refused(await read(host, 12))
 
     assert found.fault is expected
-    assert said in found.reason
+    assert message in found.reason
 
 
 async def test_a_failed_search_leaves_the_pull_requests(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -30,7 +30,7 @@ class Store:
         return [2 * number for number in numbers]
 
 
-async def test_what_is_asked_at_the_same_time_is_asked_together() -> None:
+async def test_simultaneous_calls_form_one_batch() -> None:
     store = Store()
     joint: Batcher[int, int] = Batcher(store.double)
 
@@ -40,7 +40,7 @@ async def test_what_is_asked_at_the_same_time_is_asked_together() -> None:
     assert store.asked == [[3, 1, 2], [4]]
 
 
-async def test_what_comes_while_one_is_under_way_waits_for_the_next() -> None:
+async def test_calls_during_a_batch_form_the_next_one() -> None:
     store = Store()
     joint: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
@@ -66,7 +66,7 @@ async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
     assert store.asked == [[1, 13, 2], [1], [13], [2]]
 
 
-async def test_while_the_store_is_away_everybody_is_told_at_once() -> None:
+async def test_an_unavailable_store_fails_all_calls_of_the_batch_at_once() -> None:
     store = Store()
     joint: Batcher[int, int] = Batcher(store.double)
     store.away = True
@@ -79,7 +79,7 @@ async def test_while_the_store_is_away_everybody_is_told_at_once() -> None:
     assert await joint(3) == 6
 
 
-async def test_whoever_goes_away_is_not_asked_for_and_keeps_nobody_waiting() -> None:
+async def test_a_cancelled_call_leaves_the_batch_and_delays_no_other() -> None:
     store = Store()
     joint: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()

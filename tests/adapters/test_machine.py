@@ -27,7 +27,7 @@ def test_minted_ids_are_uuids_of_version_7_in_order_and_fit_into_a_path() -> Non
     assert all(form.fullmatch(id_) and is_own_id(id_) for id_ in minted)
 
 
-def test_tokens_are_as_long_as_asked_and_make_a_key() -> None:
+def test_tokens_have_the_requested_length_and_make_a_key() -> None:
     ids = RandomIds()
 
     assert re.fullmatch(r"[A-Za-z0-9]{40}", ids.token(40))

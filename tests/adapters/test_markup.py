@@ -147,7 +147,7 @@ def test_tables_that_write_their_cells_out_are_whole() -> None:
     assert RENDERER.html("a|b\n-|-\n" + "1|\n" * 300).count("<tr>") == 301
 
 
-async def test_html_beyond_the_limit_is_none() -> None:
+async def test_html_beyond_the_limit_is_not_returned() -> None:
     # Each 22 characters become 540; in a thread as well as on the event loop.
     quotation = f"{'>' * 20}\n\n"
     html = RENDERER.html(quotation)

@@ -104,7 +104,7 @@ class TestGitlab:
         assert created == {"url": HOOK.url, "token": "whsec_first", **events, "name": "contentsvc"}
         assert changed == {"url": HOOK.url, "token": "whsec_second", **events}
 
-    async def test_deliveries_are_listed_and_asked_for_again(self, api: ScriptedApi, gitlab: HostClient) -> None:
+    async def test_deliveries_are_listed_and_requested_again(self, api: ScriptedApi, gitlab: HostClient) -> None:
         def event(number: int, status: object, at: str) -> dict[str, object]:
             headers = {"X-Gitlab-Event": "Push Hook", "Idempotency-Key": f"id-{number}", "X-Gitlab-Token": "[REDACTED]"}
             return {"id": number, "request_headers": headers, "response_status": status, "created_at": at}
@@ -131,7 +131,9 @@ class TestGitlab:
         assert isinstance(await gitlab.redeliver(self.NAME, "9", "2", token=TOKEN), HostAnswer)
         assert gitlab.lists_deliveries
 
-    async def test_an_old_gitlab_is_told_from_a_new_one(self, api: ScriptedApi, gitlab: HostClient) -> None:
+    async def test_a_gitlab_older_than_17_4_is_refused_with_the_required_version(
+        self, api: ScriptedApi, gitlab: HostClient
+    ) -> None:
         old: dict[str, object] = {
             "id": 1,
             "request_headers": dict[str, str](),
@@ -140,10 +142,10 @@ class TestGitlab:
         }
         api.says(f"GET {PROJECT}/hooks/9/events", [old])
 
-        said = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))
+        refusal = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))
 
-        assert said.fault is HostFault.STRANGE
-        assert "GitLab must be 17.4 or newer" in said.reason
+        assert refusal.fault is HostFault.STRANGE
+        assert "GitLab must be 17.4 or newer" in refusal.reason
 
     async def test_commits_are_read_oldest_first_up_to_a_limit(self, api: ScriptedApi, gitlab: HostClient) -> None:
         def commit(number: int) -> dict[str, object]:
@@ -189,7 +191,7 @@ class TestGitlab:
         assert read.found[0].author == "grace"
 
     @pytest.mark.parametrize(
-        ("status", "body", "fault", "said"),
+        ("status", "body", "fault", "message"),
         [
             (401, {"message": "401 Unauthorized"}, HostFault.NO_ACCESS, "the scope 'api'"),
             (403, {"error": "insufficient_scope"}, HostFault.NO_ACCESS, "insufficient_scope"),
@@ -200,15 +202,15 @@ class TestGitlab:
             (200, {"id": "x"}, HostFault.STRANGE, "not its API's"),
         ],
     )
-    async def test_a_refusal_says_why(
-        self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, said: str
+    async def test_a_refusal_has_its_reason(
+        self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, message: str
     ) -> None:
         api.says(f"POST {PROJECT}/hooks", body, status=status)
 
         found = refused(await gitlab.create_hook(self.NAME, HOOK, token=TOKEN))
 
         assert found.fault is fault
-        assert said in found.reason
+        assert message in found.reason
 
 
 class TestBitbucket:
@@ -247,14 +249,14 @@ class TestBitbucket:
         assert created == {**rest, "secret": "whsec_first"}
         assert changed == {**rest, "secret": "whsec_second"}
 
-    async def test_what_the_api_cannot_do_is_refused(self, api: ScriptedApi, bitbucket: HostClient) -> None:
+    async def test_unsupported_calls_are_refused(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         for answered in (
             await bitbucket.deliveries(self.NAME, "{9}", since=SINCE, token=TOKEN),
             await bitbucket.redeliver(self.NAME, "{9}", "1", token=TOKEN),
         ):
-            said = refused(answered)
-            assert said.fault is HostFault.UNSUPPORTED
-            assert "use 'Resend request'" in said.reason
+            refusal = refused(answered)
+            assert refusal.fault is HostFault.UNSUPPORTED
+            assert "use 'Resend request'" in refusal.reason
         assert not bitbucket.lists_deliveries
         assert api.asked == []
 
@@ -306,11 +308,11 @@ class TestBitbucket:
         ]
         assert elsewhere.found == ()
 
-    async def test_a_refusal_says_what_the_token_needs(self, api: ScriptedApi, bitbucket: HostClient) -> None:
+    async def test_a_refusal_names_the_rights_of_the_token(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         api.says(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
 
-        said = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))
+        refusal = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))
 
-        assert said.fault is HostFault.NO_ACCESS
-        assert "(No access)" in said.reason
-        assert "Webhooks: Read and write" in said.reason
+        assert refusal.fault is HostFault.NO_ACCESS
+        assert "(No access)" in refusal.reason
+        assert "Webhooks: Read and write" in refusal.reason

@@ -40,7 +40,7 @@ async def test_waking_ends_a_wait_at_once() -> None:
     assert await pacer.wait(found=False)
 
 
-async def test_what_is_announced_during_a_look_is_for_the_next_look() -> None:
+async def test_a_wake_during_a_poll_starts_the_next_one() -> None:
     pacer = Pacer(_LONG_S, _LONG_S)
     pacer.begin()
     pacer.wake()

@@ -15,7 +15,7 @@ LONG = "correct horse battery staple and again"
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",))))
-def test_what_was_sealed_is_opened_and_is_not_in_the_seal(secret: str) -> None:
+def test_a_sealed_secret_opens_again_and_is_not_readable_in_the_seal(secret: str) -> None:
     sealer = FernetSealer(LONG)
     sealed = sealer.seal(secret)
 
@@ -36,7 +36,7 @@ def test_keys_are_rotated_by_putting_the_new_one_first() -> None:
 
 
 @pytest.mark.parametrize("keys", ["", " , \n", "short", f"{LONG},short"])
-def test_a_key_that_is_none_or_short_is_refused_without_being_named(keys: str) -> None:
+def test_a_missing_or_short_key_is_refused_and_not_quoted(keys: str) -> None:
     with pytest.raises(UnusableKey) as raised:
         FernetSealer(keys)
 
@@ -61,7 +61,7 @@ def test_of_many_that_start_at_once_all_get_the_same_key(tmp_path: Path) -> None
     assert len(keys) == 1
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnusableKey, match=r"x\.db\.key cannot be used: No such file or directory"):
         key_beside(tmp_path / "missing" / "x.db", may_make=True)
 

@@ -35,6 +35,6 @@ def test_a_second_process_is_refused_until_the_first_has_ended_however_it_ends(t
         pass
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="No such file"), serving_alone(tmp_path / "missing" / "x.db"):
         pass

@@ -139,7 +139,7 @@ async def turns(number: int = 50) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_lone_settlement_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_single_settlement_is_written_without_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     lane = ScriptedLane()
     settling_queue = queue(lane)
     monkeypatch.setattr(asyncio.get_running_loop(), "call_later", None)
@@ -152,7 +152,7 @@ async def test_a_lone_settlement_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
         assert await task is Settled.AS_DECIDED
 
 
-async def test_what_waits_when_the_lane_is_free_is_one_batch() -> None:
+async def test_settlements_that_wait_for_the_lane_form_one_batch() -> None:
     lane = ScriptedLane()
     lane.open.clear()
     of = queue(lane)
@@ -222,7 +222,7 @@ async def test_lanes_write_at_the_same_time() -> None:
     assert await outcomes(tasks) == [Settled.AS_DECIDED] * 6
 
 
-async def test_of_64_copies_one_leads_whatever_lane_it_is_in() -> None:
+async def test_of_64_copies_one_leads_in_any_lane() -> None:
     store = Store()
     lanes = [ScriptedLane(store=store) for _ in range(3)]
     of = queue(*lanes, batch_items=8)
@@ -236,7 +236,7 @@ async def test_of_64_copies_one_leads_whatever_lane_it_is_in() -> None:
     assert sum(len(lane.written) for lane in lanes) == 20 * 64
 
 
-async def test_followers_are_written_before_whoever_came_later() -> None:
+async def test_a_follower_is_written_before_later_settlements() -> None:
     lane = ScriptedLane()
     lane.open.clear()
     of = queue(lane, batch_items=2)
@@ -251,7 +251,7 @@ async def test_followers_are_written_before_whoever_came_later() -> None:
     assert [item.is_duplicate for item in lane.batches[2]] == [True, False]
 
 
-async def test_whoever_checks_waits_for_who_takes_and_whoever_does_not_look_for_nobody() -> None:
+async def test_a_check_waits_for_a_pending_take_and_a_settlement_without_claim_for_none() -> None:
     lane = ScriptedLane()
     lane.open.clear()
     of = queue(lane)
@@ -266,7 +266,7 @@ async def test_whoever_checks_waits_for_who_takes_and_whoever_does_not_look_for_
     assert [(item.settlement, item.is_duplicate) for item in lane.batches[2]] == [(checking, True)]
 
 
-async def test_those_who_check_wait_for_nobody_who_checks() -> None:
+async def test_checks_of_one_claim_do_not_wait_for_each_other() -> None:
     lane = ScriptedLane()
 
     await outcomes(asked(queue(lane), settling(), *(settling("d", Claim.CHECK) for _ in range(5))))
@@ -345,7 +345,7 @@ async def test_one_settlement_sent_twice_is_in_a_lane_once_at_a_time(claim: Clai
     assert [item.settlement for lane in lanes for batch in lane.batches for item in batch] == [same] * 8
 
 
-async def test_only_what_is_poison_fails() -> None:
+async def test_only_the_poisonous_settlements_of_a_batch_fail() -> None:
     poison = {3, 17, 40}
     settlements = [settling() for _ in range(65)]
     bad = {settlements[number].log.id for number in poison}
@@ -367,7 +367,7 @@ async def test_only_what_is_poison_fails() -> None:
     assert len(lane.batches) < 50
 
 
-async def test_an_outage_is_told_to_all_who_have_waited_for_it_and_nobody_is_looked_for() -> None:
+async def test_an_outage_fails_all_that_waited_and_is_not_bisected() -> None:
     away = True
 
     def answer(_item: BatchItem) -> None:
@@ -395,7 +395,7 @@ async def test_an_outage_is_told_to_all_who_have_waited_for_it_and_nobody_is_loo
     assert await outcomes(asked(of, settling("d"), settling("d"))) == [Settled.AS_DECIDED, Settled.ALREADY_CLAIMED]
 
 
-async def test_an_outage_is_told_to_those_who_came_later_and_have_waited_for_long(
+async def test_an_outage_fails_later_settlements_that_have_waited_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("contentsvc_adapters.sql.settling.queue._WAITED_S", 0.0)
@@ -477,7 +477,7 @@ async def test_the_queue_is_bounded_by_size() -> None:
 
 
 @pytest.mark.parametrize("end", ["poison", "outage"])
-async def test_what_failed_is_released(end: str) -> None:
+async def test_failed_settlements_release_their_room(end: str) -> None:
     def answer(item: BatchItem) -> None:
         raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.log.id)
 
@@ -488,7 +488,7 @@ async def test_what_failed_is_released(end: str) -> None:
         assert not any("too many" in str(each) for each in answers)
 
 
-async def test_closing_writes_what_was_accepted_and_accepts_nothing_more() -> None:
+async def test_closing_writes_all_accepted_settlements_and_accepts_no_more() -> None:
     lane = ScriptedLane()
     of = queue(lane, batch_items=16)
     tasks = asked(of, *(settling(f"d-{number % 400}") for number in range(500)))
@@ -511,7 +511,7 @@ async def test_closing_an_idle_queue_takes_no_time() -> None:
     await asyncio.wait_for(of.close(600), 60)
 
 
-async def test_closing_ends_at_its_time_and_tells_those_who_are_left() -> None:
+async def test_closing_ends_at_its_time_limit_and_fails_the_rest() -> None:
     lane = ScriptedLane()
     lane.open.clear()
     of = queue(lane, batch_items=4)

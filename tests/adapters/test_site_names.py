@@ -50,7 +50,7 @@ async def test_silent_name_servers_are_a_matter_of_sites_alone(monkeypatch: pyte
     assert len([host for host in dead.asked if host.endswith(".example")]) == CONCURRENCY
 
 
-async def test_a_question_counts_until_it_is_answered_though_nobody_waits_any_more(
+async def test_an_abandoned_lookup_counts_until_it_is_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dead = DeadServers(monkeypatch)

@@ -62,14 +62,14 @@ async def test_a_name_that_changes_its_answer_leads_nowhere_else(internet: Inter
         ["64:ff9b::7f00:1"],
     ],
 )
-async def test_one_private_number_is_enough_to_refuse(internet: Internet, numbers: list[str]) -> None:
+async def test_one_private_address_is_enough_to_refuse(internet: Internet, numbers: list[str]) -> None:
     internet.name("mixed.example", numbers)
 
     refused(await internet.reader().read("http://mixed.example/"), "there is no public site")
     assert internet.connected == []
 
 
-async def test_what_the_system_answers_for_this_machine_is_refused() -> None:
+async def test_the_address_of_this_machine_is_refused() -> None:
     # The real way to look names up; "localhost" as a part of a longer name is this machine (RFC 6761).
     assert ipaddress.ip_address("127.0.0.1") in await SystemNames()("127.0.0.1", 80)
 
@@ -98,7 +98,7 @@ async def test_a_redirect_is_checked_like_the_first_address(internet: Internet, 
     assert internet.connected == [(PUBLIC, 80)]
 
 
-async def test_a_redirect_is_followed_without_what_the_site_has_set(internet: Internet) -> None:
+async def test_a_redirect_is_followed_without_cookies(internet: Internet) -> None:
     internet.name("www.acme.example", [OTHER])
 
     async with (
@@ -120,7 +120,7 @@ async def test_a_loop_of_redirects_ends(internet: Internet) -> None:
     assert len(internet.requests) == MAX_REDIRECTS + 1
 
 
-async def test_the_second_number_is_asked_when_the_first_is_not_there(internet: Internet) -> None:
+async def test_the_second_address_is_tried_when_the_first_fails(internet: Internet) -> None:
     internet.name("two.example", [OTHER, PUBLIC])
 
     async with internet.serving(says(answer())):
@@ -130,7 +130,7 @@ async def test_the_second_number_is_asked_when_the_first_is_not_there(internet: 
     refused(await internet.reader().read("http://two.example:443/"), "cannot be reached", fault=SiteFault.PASSING)
 
 
-async def test_a_name_that_nobody_knows_or_answers_for(internet: Internet) -> None:
+async def test_an_unknown_name_is_refused_and_a_silent_name_server_is_a_passing_fault(internet: Internet) -> None:
     async def silent(_name: str, _port: int) -> list[IPAddress]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
@@ -141,7 +141,7 @@ async def test_a_name_that_nobody_knows_or_answers_for(internet: Internet) -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "words", "fault"),
+    ("response", "words", "fault"),
     [
         (answer(status="404 Not Found"), "status 404", SiteFault.LASTING),
         (answer(status="403 Forbidden"), "status 403", SiteFault.LASTING),
@@ -161,10 +161,10 @@ async def test_a_name_that_nobody_knows_or_answers_for(internet: Internet) -> No
         (b"", "cut off", SiteFault.PASSING),
     ],
 )
-async def test_an_answer_that_is_no_page_says_why(
-    internet: Internet, said: bytes, words: str, fault: SiteFault
+async def test_an_answer_that_is_not_a_page_has_its_reason(
+    internet: Internet, response: bytes, words: str, fault: SiteFault
 ) -> None:
-    async with internet.serving(says(said)):
+    async with internet.serving(says(response)):
         refused(await internet.reader().read("http://acme.example/"), words, fault=fault)
 
 

@@ -93,7 +93,7 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("begin", "said", "posting"),
+    ("begin", "reply", "posting"),
     [
         ("RCPT", "550 5.1.1 no such user", Posting.REFUSED),
         ("RCPT", "450 4.2.0 greylisted", Posting.RETRY),
@@ -102,12 +102,12 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
         ("MAIL", "550 not your address", Posting.RETRY),
     ],
 )
-async def test_what_the_server_refuses_for_good_is_not_tried_again(begin: str, said: str, posting: Posting) -> None:
-    async with MailServer.running(answers={begin: said}) as server:
+async def test_a_permanent_refusal_of_the_server_is_not_retried(begin: str, reply: str, posting: Posting) -> None:
+    async with MailServer.running(answers={begin: reply}) as server:
         sent = await _sender(server).send([_LETTER, _LETTER])
 
     assert [each.posting for each in sent] == [posting] * 2
-    assert sent[0].error == f"the server answered {said[:3]}: {said[4:]}"
+    assert sent[0].error == f"the server answered {reply[:3]}: {reply[4:]}"
     assert server.mails == []
 
 
@@ -142,7 +142,7 @@ async def test_a_server_that_is_away_is_tried_again() -> None:
         ("smtp://user:pass@mail.example.org?starttls=off", "password in clear"),
     ],
 )
-def test_an_address_that_cannot_be_used_says_why_without_the_password(url: str, fault: str) -> None:
+def test_an_unusable_url_is_refused_without_the_password(url: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault) as raised:
         SmtpServer.read(url)
     assert "pass@" not in str(raised.value)

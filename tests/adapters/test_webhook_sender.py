@@ -36,7 +36,7 @@ def not_sent(found: Answer | NotSent, *words: str) -> None:
         assert word in found.error
 
 
-async def test_a_message_arrives_as_it_is_at_a_number_that_was_checked(
+async def test_a_message_arrives_unchanged_at_the_checked_address(
     internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     found = await sent(internet, tls, says(answer(body=b"thanks \x07 a lot")))
@@ -66,7 +66,9 @@ async def test_a_redirect_is_an_answer_and_is_not_followed(
     assert internet.connected == [(PUBLIC, 443)]
 
 
-async def test_who_asks_to_wait_is_heard(internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+async def test_the_retry_after_of_an_answer_is_read(
+    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
     found = await sent(internet, tls, says(answer("Retry-After: 120", status="503 Busy", body=b"later")))
 
     assert found == Answer(status=503, retry_after="120", excerpt="later")
@@ -82,9 +84,7 @@ async def test_an_address_that_may_not_be_named_is_not_even_looked_up(internet: 
 
 
 @pytest.mark.parametrize("numbers", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1", PUBLIC], ["169.254.169.254"]])
-async def test_a_name_that_leads_to_this_network_is_refused_as_one_that_is_not_there(
-    internet: Internet, numbers: list[str]
-) -> None:
+async def test_a_name_of_this_network_is_refused_as_an_unknown_one(internet: Internet, numbers: list[str]) -> None:
     internet.name("canary.example", numbers)
     sender = internet.sender()
 
@@ -118,7 +118,7 @@ async def test_a_host_that_an_operator_has_opened_is_reached_wherever_it_is_and_
     not_sent(await opened.send("http://intranet.example/", HEADERS, BODY), "must begin with https://")
 
 
-async def test_where_one_number_does_not_answer_the_other_one_is_asked(
+async def test_the_second_address_is_tried_when_the_first_fails(
     internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     server, client = tls
@@ -130,7 +130,7 @@ async def test_where_one_number_does_not_answer_the_other_one_is_asked(
     assert internet.connected == [(OTHER, 443), (PUBLIC, 443)]
 
 
-async def test_a_certificate_of_somebody_else_is_none(internet: Internet, tmp_path: Path) -> None:
+async def test_a_certificate_of_another_name_is_refused(internet: Internet, tmp_path: Path) -> None:
     server, client = certified(tmp_path, "other.example")
     async with internet.serving(says(answer()), port=443, tls=server):
         found = await internet.sender(tls=client).send(URL, HEADERS, BODY)
@@ -139,7 +139,7 @@ async def test_a_certificate_of_somebody_else_is_none(internet: Internet, tmp_pa
     assert internet.requests == []
 
 
-async def test_who_says_nothing_is_not_waited_for(
+async def test_a_silent_server_is_abandoned_in_time(
     internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     over = asyncio.Event()
@@ -170,11 +170,11 @@ async def test_an_answer_without_end_is_read_to_its_beginning(
     assert (found.status, len(found.excerpt)) == (500, 200)
 
 
-@pytest.mark.parametrize("said", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, b""])
-async def test_what_is_no_http_is_no_answer(
-    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], said: bytes
+@pytest.mark.parametrize("response", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, b""])
+async def test_a_response_that_is_not_http_is_an_error(
+    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], response: bytes
 ) -> None:
-    not_sent(await sent(internet, tls, says(said)), "is no HTTP")
+    not_sent(await sent(internet, tls, says(response)), "is no HTTP")
 
 
 async def test_a_body_that_is_cut_off_takes_nothing_from_the_status(
@@ -193,7 +193,7 @@ async def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPa
     not_sent(await HttpWebhookSender().send("https://127.0.0.1/", HEADERS, BODY), "public site")
 
 
-async def test_where_nobody_listens_that_is_said(internet: Internet) -> None:
+async def test_a_closed_port_is_an_error_that_names_it(internet: Internet) -> None:
     internet.name("acme.example", [OTHER])
 
     not_sent(await internet.sender().send(URL, HEADERS, BODY), "cannot be reached")

@@ -18,7 +18,7 @@ async def sent(caller: Caller, message: dict[str, Any], **headers: str) -> Any:
     return answer.json()["result"]
 
 
-async def test_each_message_stands_alone(acme: Caller) -> None:
+async def test_each_message_is_independent(acme: Caller) -> None:
     """Any node may answer: nothing is kept of the first message that the second one would need."""
     hello = {
         "protocolVersion": "2025-06-18",
@@ -44,7 +44,7 @@ async def test_each_message_stands_alone(acme: Caller) -> None:
     assert answer.headers["x-request-id"]
 
 
-async def test_a_key_is_offered_what_it_may_do(world: ApiWorld) -> None:
+async def test_a_key_is_offered_the_tools_of_its_scopes(world: ApiWorld) -> None:
     reader = await world.caller("Reader", Scope.READ)
     assert "publish_post" not in {tool["name"] for tool in (await sent(reader, LIST))["tools"]}
 

@@ -12,7 +12,7 @@ from contentsvc_core.access.rates import SEARCHING
 from contentsvc_mcp.tools import TOOLS
 
 
-def test_the_tools_are_those_that_are_kept() -> None:
+def test_the_tools_equal_the_snapshot() -> None:
     """Changed on purpose? ``python -m tests.agents.snapshot`` writes the current tools."""
     assert tools_now() == json.loads(KEPT.read_text("utf-8"))
 
@@ -30,7 +30,7 @@ def test_every_argument_is_described_and_bounded(tool: dict[str, Any]) -> None:
         assert _is_bounded(argument), name
 
 
-def test_the_hints_say_what_the_scopes_do() -> None:
+def test_the_hints_match_the_scopes() -> None:
     hints = {tool["name"]: tool["annotations"] for tool in tools_now()}
     for tool in TOOLS:
         assert hints[tool.name]["readOnlyHint"] is (tool.scope is Scope.READ)

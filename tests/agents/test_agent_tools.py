@@ -105,7 +105,7 @@ async def written(caller: Caller, **more: Any) -> str:
         return (await agent("read_job", jobId=job["jobId"]))["postId"]
 
 
-async def test_what_has_happened_is_found_by_its_words(busy: Caller) -> None:
+async def test_events_are_found_by_words(busy: Caller) -> None:
     async with agent_of(busy) as agent:
         answer = await agent("search_context", query="LAMP dusk")
         (hit,) = answer["untrusted"]["context"]
@@ -296,13 +296,13 @@ async def test_source_metadata_is_bounded(busy: Caller, world: ApiWorld) -> None
     assert post["createdAt"] == iso_ms(world.clock.now())
 
 
-async def test_what_cannot_be_done_is_said_in_a_sentence(acme: Caller) -> None:
+async def test_refusals_are_one_sentence(acme: Caller) -> None:
     async with agent_of(acme) as agent:
-        for tool, arguments, said in REFUSALS:
-            assert await agent.refusal(tool, **arguments) == said
+        for tool, arguments, message in REFUSALS:
+            assert await agent.refusal(tool, **arguments) == message
 
 
-async def test_a_tool_that_is_not_there_is_told_with_those_that_are(acme: Caller) -> None:
+async def test_an_unknown_tool_is_refused_with_the_available_ones(acme: Caller) -> None:
     async with agent_of(acme) as agent:
-        said = await agent.refusal("delete_everything")
-    assert said.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")
+        message = await agent.refusal("delete_everything")
+    assert message.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")

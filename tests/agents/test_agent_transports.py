@@ -77,7 +77,7 @@ async def test_an_agent_that_starts_the_command(at: Place) -> None:
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_the_transcript_on_the_page_is_what_the_agent_prints(at: Place, transport: str) -> None:
+def test_the_transcript_on_the_page_equals_the_output_of_the_agent(at: Place, transport: str) -> None:
     (shown,) = [fence for fence in fences(PAGE.read_text("utf-8"), "text") if fence.rest == "transcript"]
 
     told = transcript(at, *([f"{at.server.url}/mcp"] if transport == "http" else []))
@@ -110,7 +110,7 @@ def test_there_are_no_streams_and_no_sessions(at: Place) -> None:
         assert (answer.status_code, answer.json()) == (405, {"error": "Method Not Allowed"})
 
 
-def test_what_is_no_message_is_refused_and_logged_without_its_text(at: Place) -> None:
+def test_an_invalid_message_is_refused_and_logged_without_its_text(at: Place) -> None:
     headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
     secret = "nobody's business"
     for content, status in (
@@ -142,7 +142,7 @@ main(["mcp"])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "key", "said"),
+    ("arguments", "key", "message"),
     [
         (["-c", _WITHOUT], "", "'contentsvc mcp' needs packages that are not installed: pip install 'contentsvc[mcp]'"),
         ([COMMAND, "mcp"], "", _NO_KEY),
@@ -154,7 +154,9 @@ main(["mcp"])
     ],
     ids=["without the extra", "without a key", "with a wrong key"],
 )
-def test_what_the_command_needs_is_said_in_one_line(at: Place, arguments: list[str], key: str, said: str) -> None:
+def test_missing_requirements_of_the_command_are_one_line(
+    at: Place, arguments: list[str], key: str, message: str
+) -> None:
     environment = at.installation.environment | {"CONTENTSVC_API_KEY": key}
 
     done = subprocess.run(
@@ -167,10 +169,10 @@ def test_what_the_command_needs_is_said_in_one_line(at: Place, arguments: list[s
         check=False,
     )
 
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {said}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {message}\n")
 
 
-def test_without_a_database_the_command_says_so(tmp_path: Path) -> None:
+def test_without_a_database_the_command_is_refused(tmp_path: Path) -> None:
     done = Installation(tmp_path).run("mcp", CONTENTSVC_API_KEY="csk_wrong")
 
     assert done.returncode == 1

@@ -36,7 +36,7 @@ async def test_reading_needs_one_scope_and_everything_else_the_other(world: ApiW
         assert (await able(method, path, {})).status_code in {200, 400, 404}, (method, path)
 
 
-async def test_no_key_and_no_good_key_are_told_apart_and_nothing_else_is(world: ApiWorld, acme: Caller) -> None:
+async def test_a_missing_key_and_an_invalid_one_are_the_only_distinct_refusals(world: ApiWorld, acme: Caller) -> None:
     soon = world.clock.now() + timedelta(days=1)
     expiring = await world.operator.issue_key(acme.organization, expires_at=soon)
     assert isinstance(expiring, IssuedKey)
@@ -70,7 +70,7 @@ async def test_a_use_is_noted_and_a_refused_one_is_not(world: ApiWorld, acme: Ca
     assert await used() == world.clock.now()
 
 
-async def test_nothing_of_another_organization_is_there(world: ApiWorld, acme: Caller) -> None:
+async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme: Caller) -> None:
     other = await world.caller("Other")
     answer = await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
     trigger = answer.json()["eventTrigger"]

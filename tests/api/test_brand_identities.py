@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_adapters.sites.reader import HttpSiteReader
 from contentsvc_core import Scope
@@ -25,15 +26,7 @@ async def made(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandI
     world = acme.world
     now = world.clock.now()
     brand = await world.stores.brands.add(
-        BrandIdentity(
-            id=world.ids.new_id("brand_"),
-            organization_id=acme.organization.id,
-            name=name,
-            website_url="https://acme.example",
-            created_at=now,
-            updated_at=now,
-            **changes,
-        )
+        a_brand(now, id=world.ids.new_id("brand_"), organization_id=acme.organization.id, name=name, **changes)
     )
     assert isinstance(brand, BrandIdentity)
     return brand
@@ -49,7 +42,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
         "id": brand.id,
         "name": "Lighthouse",
         "isDefault": True,
-        "websiteUrl": "https://acme.example",
+        "websiteUrl": "https://acme.example/",
         "companyName": None,
         "companyDescription": None,
         "toneProfile": "Professional",
@@ -66,7 +59,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
 
 async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
     brand = await made(acme, audience="sailors", language="German")
-    wanted = {
+    changes = {
         "name": "  New\n name ",
         "websiteUrl": "https://other.example/a",
         "companyName": "Acme",
@@ -75,12 +68,12 @@ async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
         "audience": None,
     }
 
-    changed = await acme("PATCH", f"{BASE}/{brand.id}", wanted)
+    changed = await acme("PATCH", f"{BASE}/{brand.id}", changes)
 
     assert changed.status_code == 200
     body = changed.json()["brandIdentity"]
-    assert {name: body[name] for name in (*wanted, "language")} == {
-        **wanted,
+    assert {name: body[name] for name in (*changes, "language")} == {
+        **changes,
         "name": "New name",
         "customInstructions": "never\nshout\ufffd",
         "language": "German",
@@ -108,7 +101,7 @@ NO_CHANGES: tuple[tuple[Any, str], ...] = (
 )
 
 
-async def test_a_change_that_is_none_is_400_and_changes_nothing(acme: Caller) -> None:
+async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> None:
     brand = await made(acme)
 
     for body, words in NO_CHANGES:
@@ -145,7 +138,7 @@ async def test_the_default_moves_and_stays(acme: Caller) -> None:
     assert [each["isDefault"] for each in (await acme("GET", BASE)).json()["brandIdentities"]] == [True]
 
 
-async def test_nothing_of_another_organization_is_there(world: ApiWorld, acme: Caller) -> None:
+async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme: Caller) -> None:
     await made(acme)
     brand = await made(acme, "Other")
     zenith = await world.caller("Zenith")
@@ -177,12 +170,12 @@ NO_SITES: tuple[tuple[Any, str], ...] = (
     ({"websiteUrl": "https://"}, "host"),
     ({"websiteUrl": "http://127.0.0.1/"}, "public site"),
     ({"websiteUrl": "http://acme.example:6379/"}, "port"),
-    ({"websiteUrl": "https://acme.example", "name": "a" * 121}, "name"),
-    ({"websiteUrl": "https://acme.example", "tone": "x"}, "tone"),
+    ({"websiteUrl": "https://acme.example/", "name": "a" * 121}, "name"),
+    ({"websiteUrl": "https://acme.example/", "tone": "x"}, "tone"),
 )
 
 
-async def test_what_cannot_be_read_is_400_at_once(acme: Caller) -> None:
+async def test_an_unreadable_website_is_400_at_once(acme: Caller) -> None:
     for body, words in NO_SITES:
         refused = await acme("POST", f"{BASE}/generate", body)
         assert (refused.status_code, words in refused.json()["error"]) == (400, True), (body, refused.text)
@@ -230,7 +223,7 @@ async def test_from_a_website_to_an_identity() -> None:
     assert brand["language"] == "German"
 
 
-async def test_a_site_that_is_not_there_fails_the_job() -> None:
+async def test_a_missing_site_fails_the_job() -> None:
     async with site(status="404 Not Found") as host:
         world = ApiWorld(Settings(site_hosts=host))
         acme = await world.caller()

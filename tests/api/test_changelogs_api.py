@@ -92,7 +92,7 @@ async def test_pictures_are_set_and_deleted(acme: Caller) -> None:
     assert unknown.status_code == 404
 
 
-async def test_what_becomes_public_can_be_asked_before(acme: Caller) -> None:
+async def test_the_posts_that_would_become_public_can_be_previewed(acme: Caller) -> None:
     assert (await acme("GET", "/v1/changelogs/acme/exposure")).json() == {"posts": 0, "repositories": [], "newest": []}
 
 
@@ -107,7 +107,7 @@ async def test_what_becomes_public_can_be_asked_before(acme: Caller) -> None:
         ({"slug": "lens", "title": "L", "hat": 1}, 400, "hat"),
     ],
 )
-async def test_what_cannot_be_is_refused_by_its_field(acme: Caller, body: Any, status: int, fault: str) -> None:
+async def test_invalid_fields_are_refused_by_name(acme: Caller, body: Any, status: int, fault: str) -> None:
     assert (await acme("PATCH", "/v1/changelogs/acme", {"isPublic": True})).status_code == 200
     refused = await acme("POST", "/v1/changelogs", body)
 

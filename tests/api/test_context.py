@@ -28,7 +28,7 @@ async def busy(acme: Caller) -> Caller:
     return acme
 
 
-async def test_what_is_found_says_where(busy: Caller) -> None:
+async def test_a_hit_has_its_excerpts(busy: Caller) -> None:
     answer = await busy("GET", PATH, params={"query": "LAMP dusk"})
 
     assert answer.json() == {
@@ -96,7 +96,7 @@ async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
         ({"before": "here"}, "Invalid before: send the next of the previous page"),
     ],
 )
-async def test_a_bad_question_is_told_what_is_wrong(acme: Caller, parameters: dict[str, str], error: str) -> None:
+async def test_an_invalid_query_is_refused_with_its_fault(acme: Caller, parameters: dict[str, str], error: str) -> None:
     answer = await acme("GET", PATH, params=parameters)
     assert (answer.status_code, answer.json()) == (400, {"error": error})
 
@@ -123,12 +123,12 @@ async def test_a_record_whose_delivery_id_has_signs(acme: Caller) -> None:
 
 
 @pytest.mark.parametrize("custom_id", ["codehost:1:nothing", "x", "codehost:1:%00", "github:99999999999999999999:d"])
-async def test_a_record_that_is_not_there(acme: Caller, custom_id: str) -> None:
+async def test_an_unknown_record_is_404(acme: Caller, custom_id: str) -> None:
     answer = await acme("GET", f"{PATH}/{custom_id}")
     assert (answer.status_code, answer.json()) == (404, {"error": "Context record not found"})
 
 
-async def test_another_organizations_records_are_not_there(world: ApiWorld, busy: Caller) -> None:
+async def test_records_of_another_organization_are_not_found(world: ApiWorld, busy: Caller) -> None:
     zenith = await world.caller("Zenith")
 
     assert await found(zenith, query="lamp") == []

@@ -22,7 +22,7 @@ def test_every_answer_is_documented(mode: str) -> None:
         try_operation(operation, mode, examples=EXAMPLES)
 
 
-async def test_every_operation_says_what_it_answers_without_a_key_and_when_it_cannot(world: ApiWorld) -> None:
+async def test_every_operation_documents_its_refusals(world: ApiWorld) -> None:
     described = await operations(world)
 
     assert len(described) >= 27
@@ -47,7 +47,7 @@ async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(worl
     assert "/v1/posts/generate" in page.text
 
 
-async def test_what_is_not_there_below_the_page_is_refused_like_everything_else(world: ApiWorld) -> None:
+async def test_unknown_paths_below_the_schema_page_are_404_in_the_usual_form(world: ApiWorld) -> None:
     for path in (
         "/schema/nothing",
         "/schema/assets/nothing.js",

@@ -14,7 +14,7 @@ NO_ID = "is neither a repository id nor the id of an integration"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 
 
-async def test_a_post_is_asked_for_followed_and_read(world: ApiWorld, acme: Caller) -> None:
+async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Caller) -> None:
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
 
@@ -114,7 +114,7 @@ async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller
         b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     ],
 )
-async def test_what_is_no_json_is_refused(acme: Caller, raw: bytes) -> None:
+async def test_a_body_that_is_not_json_is_refused(acme: Caller, raw: bytes) -> None:
     answer = await acme("POST", PATH, content=raw)
 
     assert (answer.status_code, answer.json()) == (400, {"error": "Invalid request: the body is not valid JSON"})
@@ -142,7 +142,7 @@ async def test_a_body_of_more_than_a_mebibyte_is_refused(acme: Caller) -> None:
     assert set(answer.json()) == {"error"}
 
 
-async def test_asking_needs_the_scope_to_write_and_following_the_one_to_read(world: ApiWorld) -> None:
+async def test_requesting_needs_the_write_scope_and_following_the_read_scope(world: ApiWorld) -> None:
     reader = await world.caller("Reader", Scope.READ)
     writer = await world.caller("Writer", Scope.WRITE)
 
@@ -163,7 +163,7 @@ async def test_a_job_that_is_unknown_or_anothers_is_not_found(world: ApiWorld, a
         assert (answer.status_code, answer.json()) == (404, {"error": "Job not found"})
 
 
-async def test_what_was_done_is_not_lost_with_the_organization_that_is_told_beside_it(
+async def test_a_result_survives_a_failed_read_of_the_organization(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = ApiWorld(Settings(hosted_client="on"))

@@ -108,7 +108,7 @@ async def test_triggers_of_other_providers_are_not_in_the_list_but_can_be_read()
     assert read["eventTrigger"]["sourceType"] == "codehost_webhook"
 
 
-async def test_what_was_disabled_is_named() -> None:
+async def test_disabled_triggers_are_named() -> None:
     world = ApiWorld(Settings(hosted_client="on"))
     acme = await world.caller()
     new = {"name": "Each push", "targets": {"repositoryIds": [acme.repository_id]}}

@@ -131,7 +131,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_what_cannot_be_connected_is_refused_and_says_why(
+async def test_an_invalid_connection_is_refused_with_its_reason(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     for body, error in REFUSED:
@@ -145,7 +145,7 @@ async def test_what_cannot_be_connected_is_refused_and_says_why(
     assert (await acme("GET", "/v1/integrations")).json()["github"] == []
 
 
-async def test_where_no_api_is_configured_the_id_is_asked_for(acme: Caller) -> None:
+async def test_without_a_configured_api_the_id_is_required(acme: Caller) -> None:
     answered = await acme("POST", "/v1/integrations/codehost", {**NEW, "repo": "buoy"})
 
     assert answered.status_code == 400
@@ -166,7 +166,7 @@ async def test_a_code_host_that_does_not_answer_is_no_fault_of_the_client(server
         assert "the code host answered" in answered.json()["error"]
 
 
-async def test_a_repository_is_connected_once_whatever_its_case(server: CodeHostServer, acme: Caller) -> None:
+async def test_a_repository_is_connected_once_in_any_case_of_its_name(server: CodeHostServer, acme: Caller) -> None:
     await acme("POST", GITHUB, {**NEW, "token": TOKEN})
 
     for body in ({**NEW, "token": TOKEN}, {"owner": "ACME", "repo": "LightHouse", "repositoryId": 9}):
@@ -175,7 +175,7 @@ async def test_a_repository_is_connected_once_whatever_its_case(server: CodeHost
     assert len(server.hooks) == 1
 
 
-async def test_who_is_deleted_while_being_connected_is_told_so(
+async def test_an_integration_deleted_during_its_connection_is_409(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     hooks = world.stores.hooks
@@ -196,7 +196,7 @@ async def test_who_is_deleted_while_being_connected_is_told_so(
     assert server.hooks == {}
 
 
-async def test_deleting_removes_the_hook_and_says_what_was_switched_off(
+async def test_deleting_removes_the_hook_and_returns_the_disabled_triggers(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]

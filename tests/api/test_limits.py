@@ -54,7 +54,7 @@ async def test_of_ten_more_requests_at_60_1_s_exactly_one_passes_and_no_other_on
     assert len(await world.stores.ledger.runs(acme.organization.id)) == 11
 
 
-async def test_a_limit_of_one_key_holds_nobody_else_up(world: ApiWorld, acme: Caller) -> None:
+async def test_the_limit_of_one_key_does_not_affect_other_keys(world: ApiWorld, acme: Caller) -> None:
     other = await world.caller("Other")
     statuses = [(await acme("POST", GENERATE, {"contentType": "changelog"})).status_code for _ in range(11)]
 

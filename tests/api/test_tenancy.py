@@ -63,7 +63,9 @@ async def _rows(database: Database, organization_id: str) -> dict[str, list[tupl
 
 
 @pytest.mark.slow("asks for every operation")
-async def test_whatever_is_anothers_is_not_found_and_stays_as_it_is(world: ApiWorld, database: Database) -> None:
+async def test_objects_of_another_organization_are_not_found_and_stay_unchanged(
+    world: ApiWorld, database: Database
+) -> None:
     acme, other = await world.caller("Acme"), await world.caller("Other")
     mine, theirs = await furnish(world, acme), await furnish(world, other)
     documented = [each for each in await operations(world) if _PARAMETER.search(each[1])]

@@ -125,7 +125,7 @@ async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: C
     assert len(await logs(acme)) == 3
 
 
-async def test_a_replay_stands_in_the_history_where_its_event_does(world: ApiWorld, acme: Caller) -> None:
+async def test_a_replayed_event_keeps_its_place_in_the_history(world: ApiWorld, acme: Caller) -> None:
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
     await acme.push("d-1", "feat: first lamp")
     world.clock.advance(timedelta(days=1))
@@ -147,7 +147,7 @@ async def test_a_replay_stands_in_the_history_where_its_event_does(world: ApiWor
     assert "second lamp" not in newest["markdown"]
 
 
-async def test_what_cannot_be_replayed_says_why_and_leaves_nothing(world: ApiWorld, acme: Caller) -> None:
+async def test_an_entry_that_cannot_be_replayed_is_refused_with_its_reason(world: ApiWorld, acme: Caller) -> None:
     directory = world.stores.directory
     await acme.push("d-1", "feat: a lamp")
     await acme.push("d-1", "feat: a lamp")
@@ -206,14 +206,14 @@ async def test_when_the_configuration_changes_meanwhile_a_replay_is_decided_anew
     assert len(await logs(acme)) == (2 if times == 3 else 1)
 
 
-async def test_what_can_be_no_integration_is_refused_on_every_store(acme: Caller) -> None:
+async def test_an_invalid_integration_id_is_refused_on_every_store(acme: Caller) -> None:
     for id_ in ("%00", "%ED%A0%80", "x%20y"):
         answer = await acme("GET", f"/v1/webhook-logs?integrationId={id_}")
         assert answer.status_code == 400
         assert answer.json()["error"].startswith("Invalid integrationId: ")
 
 
-async def test_the_payloads_of_a_page_are_bounded_and_each_is_there_on_a_page_of_its_own(acme: Caller) -> None:
+async def test_the_payloads_of_a_page_are_bounded_and_a_single_entry_has_its_payload(acme: Caller) -> None:
     for number, size in enumerate((2_600_000, 2_500_000, 100)):
         await acme.push(f"d-{number}", "feat: a lamp\n\n" + "x" * size)
         acme.world.clock.advance(timedelta(seconds=1))

@@ -2,12 +2,18 @@
 
 import ast
 import importlib
+import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-PACKAGES: Final = ("contentsvc_core", "contentsvc_core.ports", "contentsvc_adapters.sql")
+from contentsvc_core.on_demand import module_on_demand
+
+PACKAGES: Final = (
+    *("contentsvc_core", "contentsvc_core.ports"),
+    *("contentsvc_adapters.sql", "contentsvc_adapters.sql.schema"),
+)
 
 
 def _for_types(package: str) -> dict[str, str]:
@@ -41,3 +47,20 @@ def test_any_other_name_is_missing_as_usual() -> None:
         _ = ports.Lantern
     with pytest.raises(ImportError, match="Lantern"):
         exec("from contentsvc_core.ports import Lantern")  # noqa: S102  # as a module would
+
+
+def test_a_module_on_demand_is_imported_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "wsgiref.headers"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+
+    module_on_demand(name)
+    placeholder = importlib.import_module(name)
+    assert importlib.import_module("wsgiref").headers is placeholder
+    found = placeholder.Headers
+
+    loaded = sys.modules[name]
+    assert loaded is importlib.import_module("wsgiref").headers is not placeholder
+    assert found is loaded.Headers is placeholder.Headers
+    # A module that is imported already stays.
+    module_on_demand(name)
+    assert sys.modules[name] is loaded

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.advisories import NobodyAsked, read
 
 
-def test_advisories_are_told_with_what_mends_them() -> None:
+def test_advisories_are_listed_with_the_version_that_fixes_them() -> None:
     known: dict[str, Any] = {"id": "PYSEC-1", "aliases": ["CVE-1", "GHSA-1"], "fix_versions": ["1.1"]}
     unmended: dict[str, Any] = {"id": "GHSA-2", "aliases": [], "fix_versions": [], "description": "…"}
     answered: dict[str, Any] = {
@@ -30,13 +30,13 @@ def test_advisories_are_told_with_what_mends_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered", "error", "said"),
+    ("answered", "error", "message"),
     [
         ("", "Traceback …\nConnectionError: no route\n", "ConnectionError: no route"),
         ("<html>", "ERROR: 403", "ERROR: 403"),
         ("{}", "", "pip-audit said nothing"),
     ],
 )
-def test_no_answer_is_said_to_be_none(answered: str, error: str, said: str) -> None:
-    with pytest.raises(NobodyAsked, match=said):
+def test_a_missing_answer_is_reported(answered: str, error: str, message: str) -> None:
+    with pytest.raises(NobodyAsked, match=message):
         read(answered, error)

@@ -45,7 +45,7 @@ def test_both_sides_are_given_the_same_commits() -> None:
     assert [stretch[0]["tag"] for stretch in stretches] == [None, "v1.2.0", "v1.1.0"]
 
 
-def test_release_by_release_every_commit_is_told_once() -> None:
+def test_every_commit_is_in_the_brief_of_exactly_one_release() -> None:
     told = history(pushes=120, seed=3)
     briefs = releases_of(told)
 
@@ -57,7 +57,7 @@ def test_release_by_release_every_commit_is_told_once() -> None:
     assert [brief.previous_tag for brief in briefs] == [None, "v1.1.0", None]
 
 
-def test_the_repository_holds_the_history_and_the_command_tells_what_the_call_tells(tmp_path: Path) -> None:
+def test_the_repository_holds_the_history_and_the_command_equals_the_call(tmp_path: Path) -> None:
     told = history(pushes=60, seed=5)
 
     write_repository(told, tmp_path)

@@ -74,7 +74,7 @@ def _load(port: int, *, rate: float | None, seconds: float, connections: int = 2
     )
 
 
-async def test_a_server_that_stands_still_makes_everything_late_that_was_meant_meanwhile() -> None:
+async def test_a_stalled_server_delays_all_deliveries_that_were_due_meanwhile() -> None:
     # The server stalls once, for 0.2 s of 0.4: of forty deliveries some twenty are due meanwhile. By the time in
     # flight, only two would be late: one on each connection.
     server = _Server(lambda number: 0.2 if number == 5 else 0.0)
@@ -105,7 +105,7 @@ async def test_without_a_rate_each_connection_waits_for_its_answer() -> None:
     assert answers.failed == answers.other == 0
 
 
-async def test_what_is_sent_is_signed_and_has_ids_of_its_own() -> None:
+async def test_deliveries_are_signed_and_have_unique_ids() -> None:
     server = _Server(lambda _: 0.0)
     async with _serving(server) as port:
         await run(_load(port, rate=100, seconds=0.1))
@@ -149,7 +149,7 @@ def test_pushes_have_their_size_and_differ() -> None:
     assert len({push.body for push in found}) == len(found)
 
 
-def test_what_wrk_tells_is_read() -> None:
+def test_the_output_of_wrk_is_read() -> None:
     found = read('{"requests": 10, "us": 2000000, "status": 1, "failed": 2, "p50": 1500, "p99.9": 9000}')
 
     assert (found.ok, found.other, found.failed, found.per_second) == (9, 1, 2, 4.5)

@@ -61,7 +61,7 @@ def test_cores_are_the_first_and_the_last() -> None:
     assert choose([5]).server is None
 
 
-def test_our_sides_get_no_settings_of_whoever_runs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_sides_inherit_no_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_LOG_LEVEL", "error")
 
     found = ours.environment("/somewhere/file.db", ours.sqlite().database)

@@ -23,7 +23,7 @@ def test_equal_samples_leave_nothing_open() -> None:
 
 
 @pytest.mark.slow("a short campaign over generated examples")
-def test_the_interval_holds_the_true_median_as_often_as_it_says() -> None:
+def test_the_interval_holds_the_true_median_at_its_stated_rate() -> None:
     source = random.Random(11)  # noqa: S311  # samples, not secrets
     truth = 10.0
     held = 0

@@ -38,9 +38,9 @@ class Peer:
         body, id_ = request.content, request.headers["X-Host-Delivery"]
         if self.without != "duplicate log entries" or id_ not in self.claimed:
             self.rows["logs"] += 1
-        wanted = f"sha256={hmac.new(HOOK.secret.encode(), body, hashlib.sha256).hexdigest()}"
-        signature = request.headers.get("X-Hub-Signature-256", wanted if self.without == "missing signatures" else "")
-        if signature != wanted and (self.without != "signatures" or not signature):
+        expected = f"sha256={hmac.new(HOOK.secret.encode(), body, hashlib.sha256).hexdigest()}"
+        signature = request.headers.get("X-Hub-Signature-256", expected if self.without == "missing signatures" else "")
+        if signature != expected and (self.without != "signatures" or not signature):
             return httpx.Response(401, json={"error": "Invalid webhook signature"})
         push = json.loads(body)
         told: dict[str, Any] = {"event": "push", "delivery": id_}
@@ -95,5 +95,5 @@ async def test_a_peer_that_does_the_work_has_no_fault() -> None:
         ("fresh look-ups", "a push without a trigger leaves"),
     ],
 )
-async def test_what_a_peer_leaves_out_is_named(without: str, fault: str) -> None:
+async def test_the_missing_features_of_a_peer_are_named(without: str, fault: str) -> None:
     assert [each for each in await faults(Peer(without)) if each.startswith(fault)]

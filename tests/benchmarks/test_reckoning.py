@@ -24,7 +24,7 @@ def test_as_many_rows_as_200s_are_well() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_row_that_is_lost_is_seen_whatever_it_is(kind: str) -> None:
+def test_a_lost_row_of_any_table_is_a_fault(kind: str) -> None:
     found = reckon(_rows(0), _rows(100, **{kind: 99}), _answers(), given_up=64)
 
     assert found.fault is not None
@@ -38,13 +38,13 @@ def test_a_delivery_that_was_answered_and_not_stored_is_seen() -> None:
     assert "100 answers of 200" in found.fault
 
 
-def test_what_was_given_up_may_be_stored_and_no_more_than_that() -> None:
+def test_rows_may_exceed_the_answers_by_the_abandoned_requests_only() -> None:
     assert reckon(_rows(0), _rows(164), _answers(), given_up=64).fault is None
     assert reckon(_rows(0), _rows(165), _answers(), given_up=64).fault is not None
 
 
 @pytest.mark.parametrize(
-    ("answers", "said"),
+    ("answers", "message"),
     [
         (_answers(other=1), "not 200"),
         (_answers(failed=1), "failed"),
@@ -52,11 +52,11 @@ def test_what_was_given_up_may_be_stored_and_no_more_than_that() -> None:
         (_answers(ok=0), "nothing was answered"),
     ],
 )
-def test_every_other_end_of_a_delivery_is_a_fault(answers: Answers, said: str) -> None:
+def test_every_other_end_of_a_delivery_is_a_fault(answers: Answers, message: str) -> None:
     found = reckon(_rows(0), _rows(answers.ok), answers, given_up=64)
 
     assert found.fault is not None
-    assert said in found.fault
+    assert message in found.fault
 
 
 def test_several_runs_a_delivery_are_counted_as_that() -> None:

@@ -64,7 +64,7 @@ def test_the_worse_end_is_held_against_the_goal() -> None:
     assert _of("start/sqlite").met is True
 
 
-def test_what_is_invalid_meets_nothing_and_says_why() -> None:
+def test_an_invalid_result_misses_its_goal_and_shows_the_reason() -> None:
     assert _of("lost").met is False
     assert _of("gone").met is False
     cells = lines_of(_results(), with_goal=True)

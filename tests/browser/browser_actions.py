@@ -212,7 +212,7 @@ def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) 
     expect(page.get_by_role("link", name="Releases for investors")).to_have_count(0)
 
 
-def test_a_schedule_is_made_says_when_it_fires_and_is_deleted(looking: Looking) -> None:
+def test_a_schedule_is_created_shows_its_next_run_and_is_deleted(looking: Looking) -> None:
     page = looking.page
     looking.go("/schedules/new")
     page.get_by_label("Name").fill("Monthly")
@@ -287,7 +287,7 @@ def test_a_key_is_issued_used_and_revoked(looking: Looking, browser: Browser, st
         expect(other.page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
-def test_a_post_is_asked_for_and_is_there_when_it_is_done(looking: Looking) -> None:
+def test_a_requested_post_appears_when_it_is_written(looking: Looking) -> None:
     page = looking.page
     looking.go("/posts/write")
     page.get_by_role("checkbox", name=re.compile("lighthouse")).check()
@@ -299,7 +299,7 @@ def test_a_post_is_asked_for_and_is_there_when_it_is_done(looking: Looking) -> N
     expect(page.locator(".reading")).to_be_visible()
 
 
-def test_who_may_only_read_sees_everything_and_changes_nothing(story: Story, browser: Browser) -> None:
+def test_a_read_key_sees_everything_and_changes_nothing(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.sign_in(story.reader)
         for path in ("/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):
@@ -308,7 +308,7 @@ def test_who_may_only_read_sees_everything_and_changes_nothing(story: Story, bro
             assert forms.count() == 0, path
 
 
-def test_nothing_of_anybody_else_is_there(story: Story, browser: Browser) -> None:
+def test_the_dashboard_shows_no_data_of_other_organizations(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.sign_in(story.stranger)
         for path in ("", "/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):
@@ -391,7 +391,7 @@ def test_unsaved_text_can_be_let_go(story: Story, browser: Browser) -> None:
         assert asked == ["beforeunload"]
 
 
-def test_what_becomes_public_is_seen_before_a_changelog_is_switched_on(looking: Looking) -> None:
+def test_the_posts_that_become_public_are_shown_before_a_changelog_is_enabled(looking: Looking) -> None:
     page = looking.page
     looking.go("/changelog")
     page.get_by_role("button", name="Switch off").click()

@@ -38,7 +38,7 @@ def window(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Ge
         yield made, f"{scheme}-{size}"
 
 
-def test_every_page_is_for_everybody(window: tuple[Looking, str]) -> None:
+def test_every_page_is_accessible(window: tuple[Looking, str]) -> None:
     looking, name = window
     for page, where in _PAGES.items():
         looking.page.goto(_HOME if "\\" in where else where if where.startswith(ROOT) else f"{_HOME}{where}")

@@ -17,6 +17,7 @@ from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, sample_history
 from contentsvc_cli.wiring import accepted, open_app, organization_named, sign_in_link
 from contentsvc_core import Scope
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
@@ -67,7 +68,7 @@ async def _publish(settings: Settings) -> None:
 
 async def _open_changelog(settings: Settings) -> None:
     async with open_app(settings) as app:
-        await app.changelog_editor.change(await organization_named(app, "acme"), {"is_public": True})
+        await app.changelog_editor.change(await organization_named(app, "acme"), ChangeChangelog(is_public=True))
 
 
 def test_a_link_signs_in_once_and_the_checklist_follows_by_itself(

@@ -86,7 +86,7 @@ def link(page: Page, pattern: str) -> str:
 
 @pytest.mark.parametrize(("scheme", "size"), list(itertools.product(_SCHEMES, _SIZES)))
 @pytest.mark.parametrize("name", _PAGES)
-def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: Scheme, size: str) -> None:
+def test_every_page_is_complete_and_accessible(windows: Windows, name: str, scheme: Scheme, size: str) -> None:
     path, pattern = _PAGES[name]
     looking = windows.at(scheme, size)
     looking.go(path)
@@ -115,7 +115,7 @@ def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: 
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
-def test_the_sign_in_is_for_everybody(story: Story, browser: Browser, scheme: Scheme) -> None:
+def test_the_sign_in_is_accessible(story: Story, browser: Browser, scheme: Scheme) -> None:
     with Looking.at(story, browser, scheme=scheme, signed_in=False) as looking:
         looking.page.goto("/dashboard")
         looking.page.get_by_label("API key").wait_for()
@@ -156,7 +156,7 @@ def test_on_a_phone_the_navigation_is_one_line_that_opens(story: Story, browser:
         expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
 
 
-def test_a_time_tells_what_it_is_where_its_reader_is(story: Story, browser: Browser) -> None:
+def test_a_time_shows_the_local_time_of_its_reader(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser) as looking:
         looking.go("/integrations/logs")
         title = looking.page.locator("td time").first.get_attribute("title") or ""

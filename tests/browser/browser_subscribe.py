@@ -104,7 +104,7 @@ def _visiting(browser: Browser, *, storage: bool = True) -> Generator[tuple[Page
                 "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
             )
         page.on("pageerror", lambda fault: refused.append(str(fault)))
-        page.on("console", lambda said: refused.append(said.text) if said.type in {"error", "warning"} else None)
+        page.on("console", lambda each: refused.append(each.text) if each.type in {"error", "warning"} else None)
         yield page, refused
 
 
@@ -144,7 +144,7 @@ def test_the_widget_works_on_another_origin_with_a_strict_policy(story: Story, b
         assert refused == []
 
 
-def test_the_widget_goes_where_it_is_told_and_works_without_storage(story: Story, browser: Browser) -> None:
+def test_the_widget_mounts_at_its_target_and_works_without_storage(story: Story, browser: Browser) -> None:
     snippet = '<p id="news"></p>' + _snippet(story, ' data-target="#news" data-label="News"')
     with (
         _site(_POLICY.format(story.url), snippet) as url,
@@ -157,7 +157,7 @@ def test_the_widget_goes_where_it_is_told_and_works_without_storage(story: Story
         assert refused == []
 
 
-def test_a_site_that_allows_nothing_says_so_in_its_console_alone(story: Story, browser: Browser) -> None:
+def test_a_site_that_blocks_the_widget_shows_no_button_and_logs_the_refusal(story: Story, browser: Browser) -> None:
     # That the tests above would notice a refusal.
     with _site("default-src 'none'", _snippet(story)) as url, _visiting(browser) as (page, refused):
         page.goto(url)
@@ -168,7 +168,7 @@ def test_a_site_that_allows_nothing_says_so_in_its_console_alone(story: Story, b
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
-def test_the_subscribe_page_is_for_everybody(
+def test_the_subscribe_page_is_accessible(
     story: Story, browser: Browser, scheme: Scheme, size: tuple[int, int]
 ) -> None:
     with Looking.at(story, browser, scheme=scheme, size=size, signed_in=False) as looking:

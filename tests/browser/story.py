@@ -20,7 +20,8 @@ from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, other_kinds, 
 from contentsvc_cli.wiring import accepted, open_app
 from contentsvc_core import CreateEndpoint, Scope
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import LinkBody, PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.workflows.schedules import CreateSchedule
@@ -37,15 +38,15 @@ _FORGED: Final = 0.09
 _OTHER: Final = 0.25
 #: Changelogs beside the first one: one for a part of the posts, and one that shows none of them.
 _FURTHER: Final = (
-    {
-        "slug": "lamps",
-        "title": "Lamps for developers",
-        "description": "What changed in the beam.",
-        "scopes": ("beam",),
-        "accent": "#b03a2e",
-        "header_links": (("Docs", "https://docs.acme.example/"),),
-    },
-    {"slug": "horns", "title": "Horns", "repositories": ("acme/horns",)},
+    CreateChangelog(
+        slug="lamps",
+        title="Lamps for developers",
+        description="What changed in the beam.",
+        scopes=("beam",),
+        accent="#b03a2e",
+        header_links=(LinkBody("Docs", "https://docs.acme.example/"),),
+    ),
+    CreateChangelog(slug="horns", title="Horns", repositories=("acme/horns",)),
 )
 _UNSIGNED: Final = f"sha256={'0' * 64}"
 
@@ -132,12 +133,12 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         accepted(await create(acme.id, chat))
         site = CreateEndpoint(url="https://www.acme.example/changelog/rebuild", enabled=False)
         accepted(await create(acme.id, site))
-        shown = {
-            "title": "Acme Lighthouses",
-            "description": "What is new in lamps, towers and everything that keeps ships off the rocks.",
-            "product_url": "https://acme.example/",
-            "is_public": True,
-        }
+        shown = ChangeChangelog(
+            title="Acme Lighthouses",
+            description="What is new in lamps, towers and everything that keeps ships off the rocks.",
+            product_url="https://acme.example/",
+            is_public=True,
+        )
         first = await app.changelog_editor.change(acme, shown)
         assert isinstance(first, PublicChangelog)
         logo = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
@@ -145,7 +146,9 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         for more in _FURTHER:
             made_one = await app.changelog_editor.create(acme, more)
             assert isinstance(made_one, PublicChangelog)
-            assert isinstance(await app.changelog_editor.change(acme, {"is_public": True}, made_one), PublicChangelog)
+            assert isinstance(
+                await app.changelog_editor.change(acme, ChangeChangelog(is_public=True), made_one), PublicChangelog
+            )
         keys = [
             accepted(await operator.issue_key(acme, name="Mara", scopes=tuple(Scope))).key,
             accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,

@@ -6,12 +6,14 @@ from typing import Any, Final, Self, final
 import httpx
 from attrs import frozen
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.builders import a_post
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.memory.state import State
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.settings import Settings
 
@@ -65,7 +67,7 @@ class Reader:
 
 async def publish(caller: Caller, **changes: Any) -> PublicChangelog:
     editor = ChangelogEditor(caller.world.stores.changelogs, caller.world.clock, caller.world.ids)
-    made = await editor.change(caller.organization, {"is_public": True, **changes})
+    made = await editor.change(caller.organization, ChangeChangelog(**{"is_public": True, **changes}))
     assert isinstance(made, PublicChangelog), made
     return made
 
@@ -83,17 +85,15 @@ def write(
 ) -> Post:
     """Store a post of an organization, written at a given time."""
     moment = datetime.fromisoformat(f"{at}+00:00")
-    post = Post(
+    post = a_post(
+        moment,
         id=caller.world.ids.new_id("post_"),
         organization_id=caller.organization.id,
         title=title,
         content=SafeMarkdown().html(markdown),
         markdown=markdown,
         content_type=kind,
-        source_metadata={"repositories": ["acme/lighthouse"]},
         status=status,
-        created_at=moment,
-        updated_at=moment,
         release_tag=release_tag,
     )
     # As a run would leave it.

@@ -10,7 +10,8 @@ from tests.changelog.reader import HOME, Reader, publish, write
 from tests.core.test_changelog_facets import png
 from tests.dashboard.browsing import Seen
 
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import LinkBody, PublicChangelog
+from contentsvc_core.content.public.changes import CreateChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.usecases.publicize import ChangelogEditor
 
@@ -22,9 +23,9 @@ def editor(made: Reader) -> ChangelogEditor:
 
 
 async def second(made: Reader, **given: Any) -> PublicChangelog:
-    created = await editor(made).create(
-        made.acme.organization, {"slug": "lens", "title": "Lens", "is_public": True, **given}
-    )
+    fields: dict[str, Any] = {"slug": "lens", "title": "Lens", "is_public": True, **given}
+    command = CreateChangelog(**fields)
+    created = await editor(made).create(made.acme.organization, command)
     assert isinstance(created, PublicChangelog), created
     return created
 
@@ -98,7 +99,7 @@ async def test_labels_lead_to_the_posts_that_have_them_on_pages_and_in_feeds() -
     assert fix.path is not None
 
 
-async def test_words_find_what_everybody_may_read() -> None:
+async def test_a_search_finds_only_public_posts() -> None:
     made = await Reader.made()
     write(made.state, made.acme, "2026-03-01T10:00:00", title="A lens", markdown="It bends the light.")
 
@@ -159,7 +160,9 @@ async def test_hashes_and_contributors_are_shown_where_the_changelog_wants_them(
 
 async def test_a_changelog_has_a_look_of_its_own() -> None:
     made = await Reader.made()
-    standing = await publish(made.acme, accent="#ffe600", header_links=(("Docs", "https://docs.acme.example/?a=1&b"),))
+    standing = await publish(
+        made.acme, accent="#ffe600", header_links=(LinkBody("Docs", "https://docs.acme.example/?a=1&b"),)
+    )
     plain = await made.get()
     for kind in ImageKind:
         changed = await editor(made).set_image(standing, kind, png(64, 32))

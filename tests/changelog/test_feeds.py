@@ -97,7 +97,7 @@ async def test_a_feed_reader_reads_the_atom_feed(reader: Reader) -> None:
         assert entry.updated_parsed == entry.published_parsed
 
 
-async def test_the_atom_feed_is_what_its_grammar_says(reader: Reader) -> None:
+async def test_the_atom_feed_follows_its_grammar(reader: Reader) -> None:
     grammar, feed = _grammar(), (await reader.get("/feed.atom")).content
 
     assert grammar.validate(_parsed(feed)), grammar.error_log
@@ -132,7 +132,7 @@ async def test_a_feed_reader_reads_the_json_feed(reader: Reader) -> None:
     assert read.items[1].tags == ["blog post", "v2.0.0"]
 
 
-async def test_the_json_feed_is_what_its_schema_says(reader: Reader) -> None:
+async def test_the_json_feed_follows_its_schema(reader: Reader) -> None:
     validator: Any = jsonschema_rs.Draft202012Validator(_JSON_FEED, validate_formats=True)
     feed = json.loads((await reader.get("/feed.json")).text)
 

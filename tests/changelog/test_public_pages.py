@@ -64,7 +64,7 @@ async def test_a_month_a_post_and_the_releases_have_pages_of_their_own(reader: R
     assert reader.posts[0].title not in releases.text
 
 
-async def test_days_and_months_are_those_of_the_organization(reader: Reader) -> None:
+async def test_days_and_months_are_in_the_zone_of_the_organization(reader: Reader) -> None:
     before = {each: await reader.get(each) for each in ("", "/2026-02", f"/{reader.posts[2].path}", "/feed.atom")}
     directory, mine = reader.world.stores.directory, reader.acme.organization.id
     await directory.set_time_zone(mine, ZoneInfo("Pacific/Kiritimati"), reader.world.clock.now())
@@ -118,7 +118,7 @@ async def test_a_fragment_is_a_part_of_a_page_with_whole_addresses(reader: Reade
 
 
 @pytest.mark.parametrize("pattern", _PATHS)
-async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str) -> None:
+async def test_a_cached_page_is_not_sent_again(reader: Reader, pattern: str) -> None:
     where = path(reader, pattern)
     first = await reader.get(where)
     tag, modified = first.headers["ETag"], first.headers["Last-Modified"]
@@ -156,7 +156,7 @@ async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str)
         *("/2026-02?before=x", "/releases?before=1_a/b"),
     ],
 )
-async def test_what_is_not_there_is_said_so_and_kept_by_nobody(reader: Reader, where: str) -> None:
+async def test_an_unknown_page_is_404_and_is_not_cached(reader: Reader, where: str) -> None:
     answer = await reader.get(where)
 
     assert (answer.status_code, Seen(answer).heading) == (404, "Page not found")
@@ -185,7 +185,7 @@ async def test_off_and_unknown_look_the_same(reader: Reader) -> None:
     assert (await reader.get("", method="POST")).status_code == 405
 
 
-async def test_what_is_switched_on_taken_back_and_deleted_is_seen_at_once() -> None:
+async def test_enabling_unpublishing_and_deleting_are_visible_at_once() -> None:
     made = await Reader.made()
     shown = made.posts[0]
     first = await made.get()
@@ -211,7 +211,7 @@ async def test_what_is_switched_on_taken_back_and_deleted_is_seen_at_once() -> N
     assert (await made.get()).headers["Location"] == "http://test/changelog/lamps"
 
 
-async def test_a_change_is_seen_at_once_though_the_clock_stands_still() -> None:
+async def test_a_change_is_visible_at_once_without_progress_of_the_clock() -> None:
     made = await Reader.made()
     shown = f"/v1/posts/{made.posts[0].id}"
     made.world.clock.advance(timedelta(days=99))
@@ -234,7 +234,7 @@ async def test_a_change_is_seen_at_once_though_the_clock_stands_still() -> None:
     assert all(after.content != before.content for before, after in pairwise(seen))
 
 
-async def test_what_happened_long_ago_and_is_published_now_stands_in_its_month_and_is_seen_at_once() -> None:
+async def test_an_old_event_published_now_appears_in_its_month_at_once() -> None:
     made = await Reader.made()
     late = write(made.state, made.acme, "2026-02-03T00:00", title="Found in a drawer", status=PostStatus.DRAFT)
     made.state.posts[late.id] = evolve(late, occurred_at=datetime(2025, 6, 7, tzinfo=UTC))
@@ -262,7 +262,7 @@ async def test_what_happened_long_ago_and_is_published_now_stands_in_its_month_a
     assert f"<updated>{published}</updated>" in (await made.get("/feed.atom")).text
 
 
-async def test_a_release_stands_for_its_pushes_and_each_links_to_the_other() -> None:
+async def test_a_release_replaces_its_pushes_in_lists_and_both_link_to_each_other() -> None:
     made = await Reader.made()
     push = write(made.state, made.acme, "2026-01-30T00:00", title="A lens")
     final = write(made.state, made.acme, "2026-02-01T00:00", title="Lighthouse 2.1", release_tag="v2.1.0")
@@ -358,7 +358,7 @@ async def test_addresses_begin_with_the_one_that_is_set() -> None:
     assert (await made.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
 
 
-async def test_where_none_is_set_the_request_says_it(reader: Reader) -> None:
+async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: Reader) -> None:
     assert 'href="http://acme.example:8000/changelog/acme"' in (await reader.get("", Host="acme.example:8000")).text
     assert "evil" not in (await reader.get("", Host='evil"><x')).text
     # What one client's Host has made is for that client: no shared cache hands it to others.
@@ -366,7 +366,7 @@ async def test_where_none_is_set_the_request_says_it(reader: Reader) -> None:
         assert (await reader.get(where)).headers["Cache-Control"] == "private, max-age=60"
 
 
-async def test_the_files_that_pages_load_are_there(reader: Reader) -> None:
+async def test_the_files_of_the_pages_exist(reader: Reader) -> None:
     page = Seen(await reader.get())
     files = [told["href"] for tag, told in page.elements if tag == "link" and told["href"].startswith("/changelog/-/")]
 

@@ -34,7 +34,7 @@ async def test_the_script_is_small_and_is_not_sent_twice(reader: Reader) -> None
     assert (await reader.get("/widget.js", If_None_Match=first.headers["ETag"])).status_code == 304
 
 
-async def test_the_widget_reads_what_is_listed_and_nothing_else(reader: Reader) -> None:
+async def test_the_widget_reads_only_the_listed_posts(reader: Reader) -> None:
     answer = await reader.get("/widget.json")
     told = answer.json()
 

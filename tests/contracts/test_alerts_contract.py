@@ -82,7 +82,7 @@ async def test_only_organizations_that_want_alerts_are_watched(acme: Tenant) -> 
     assert await acme.stores.alerts.watched() == sorted([acme.id, zenith.id])
 
 
-async def test_without_a_choice_people_do_not_get_what_another_event_reports(acme: Tenant) -> None:
+async def test_a_chat_without_chosen_types_gets_no_event_that_another_one_reports(acme: Tenant) -> None:
     program = await added(acme)
     chat = await added(acme, format=EndpointFormat.SLACK)
     mail = await added(acme, format=EndpointFormat.EMAIL, event_types=[EventType.POST_CREATED])
@@ -119,7 +119,7 @@ async def test_the_other_endpoints_learn_once_of_one_that_was_disabled(acme: Ten
     assert await told(acme) == [("endpoint.disabled", other.id)]
 
 
-async def test_what_is_due_waits_for_a_busy_endpoint_and_what_is_being_sent_does_not(acme: Tenant) -> None:
+async def test_due_messages_wait_for_a_busy_endpoint_and_messages_in_flight_do_not(acme: Tenant) -> None:
     stores, endpoint, other = acme.stores, await added(acme), await added(acme)
     await waiting(endpoint, stores)
     (taken,) = await taken_at(stores, START)

@@ -17,7 +17,7 @@ from contentsvc_core.webhooks.settlement import Settled
 
 
 @pytest.mark.parametrize("bad", ["log", "context", "second run", "number"])
-async def test_what_cannot_be_stored_leaves_nothing(acme: Tenant, bad: str) -> None:
+async def test_an_unstorable_settlement_leaves_nothing(acme: Tenant, bad: str) -> None:
     settling = await acme.processed("d-1")
     assert settling.context is not None
     surrogate = "\ud800"
@@ -59,7 +59,7 @@ async def test_one_bad_settlement_does_not_harm_its_neighbours(acme: Tenant) -> 
 
 @pytest.mark.slow("cancels at every point in turn")
 @pytest.mark.parametrize("turns", range(0, 48, 5))
-async def test_who_goes_away_leaves_all_or_nothing(acme: Tenant, turns: int) -> None:
+async def test_a_cancelled_settlement_leaves_all_or_nothing(acme: Tenant, turns: int) -> None:
     settling = await acme.processed("d-1")
     waiting = asyncio.create_task(acme.stores.deliveries.settle(settling))
     for _ in range(turns):

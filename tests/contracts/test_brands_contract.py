@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Tenant, a_trigger, later, tenant
 from test_schedules_contract import a_schedule
+from tests import builders
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
@@ -18,20 +19,12 @@ from contentsvc_core.content.brand_changes import (
 )
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Disabled, Removed
-from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.runs import RunStatus
 
 
 def a_brand(organization_id: str, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
-    brand = BrandIdentity(
-        id=IDS.new_id("brand_"),
-        organization_id=organization_id,
-        name=name,
-        website_url="https://acme.example",
-        created_at=START,
-        updated_at=START,
-    )
+    brand = builders.a_brand(id=IDS.new_id("brand_"), organization_id=organization_id, name=name)
     return evolve(brand, **changes)
 
 
@@ -64,7 +57,7 @@ async def test_an_identity_reads_back_as_it_was(acme: Tenant) -> None:
     assert await acme.stores.brands.identity(acme.id, "brand_unknown") is None
 
 
-async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_says(acme: Tenant) -> None:
+async def test_the_first_identity_is_the_default_and_a_later_one_is_not(acme: Tenant) -> None:
     brands = acme.stores.brands
     assert await brands.default(acme.id) is None
 
@@ -76,7 +69,7 @@ async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_sa
     assert await brands.identities(acme.id) == [first, second]
 
 
-async def test_a_name_is_taken_once_in_an_organization_whatever_its_case(acme: Tenant) -> None:
+async def test_names_are_unique_in_an_organization_in_any_case(acme: Tenant) -> None:
     brands = acme.stores.brands
     zenith = await tenant(acme.stores, "zenith")
     first = await added(acme, "Straße é")
@@ -116,7 +109,7 @@ async def test_adding_again_changes_nothing_also_after_a_change(acme: Tenant) ->
         await acme.stores.brands.add(a_brand("org_unknown"))
 
 
-async def test_a_change_is_made_of_what_stands(acme: Tenant) -> None:
+async def test_concurrent_changes_of_an_identity_are_both_kept(acme: Tenant) -> None:
     brands = acme.stores.brands
     brand = await added(acme, audience="sailors", language="German")
     other = await added(acme, "Other")
@@ -153,7 +146,7 @@ async def test_the_default_is_not_removed(acme: Tenant) -> None:
     assert await acme.stores.brands.identities(acme.id) == [brand]
 
 
-async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> None:
+async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     default = await added(acme)
     brand = await added(acme, "Other", created_at=later(hours=1))
@@ -183,7 +176,7 @@ async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> 
     assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
 
-async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_refused(acme: Tenant) -> None:
+async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     zenith = await tenant(acme.stores, "zenith")
     theirs = await brands.add(a_brand(zenith.id))
@@ -216,7 +209,7 @@ async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_ref
         assert await schedules.add(named_so, checks_brand=True) == named_so
 
 
-async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: Tenant) -> None:
+async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_identity(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     await added(acme)
     trigger, schedule = acme.triggers[0], a_schedule(acme.id)

@@ -113,7 +113,7 @@ async def test_an_organization_holds_a_bounded_number_of_slugs(acme: Tenant) -> 
     assert await changelogs.save(of(acme, slug="two", is_public=True), at_most=2) is None
 
 
-async def test_every_change_of_what_is_or_was_public_is_counted_whatever_the_clock_says(acme: Tenant) -> None:
+async def test_every_change_of_public_content_raises_the_revision_at_any_clock(acme: Tenant) -> None:
     changelogs, library = acme.stores.changelogs, acme.stores.posts
     mine, zenith = of(acme, is_public=True), await tenant(acme.stores, "zenith")
 
@@ -146,14 +146,16 @@ async def test_every_change_of_what_is_or_was_public_is_counted_whatever_the_clo
     assert counts == sorted(set(counts))
 
 
-async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
+async def test_unstorable_text_is_refused(acme: Tenant) -> None:
     for changelog in (of(acme, title="\ud800"), of(acme, organization_id="org_unknown")):
         with pytest.raises(Unstorable):
             await acme.stores.changelogs.save(changelog)
     assert await acme.stores.changelogs.of(acme.id) is None
 
 
-async def test_what_becomes_public_is_counted_by_repository(acme: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_posts_that_become_public_are_counted_by_repository(
+    acme: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Several parts, without hundreds of posts.
     monkeypatch.setattr("contentsvc_adapters.sql.changelogs._PART", 2)
     zenith = await tenant(acme.stores, "zenith")
@@ -262,7 +264,7 @@ async def test_months_begin_at_midnight_of_their_zone(acme: Tenant) -> None:
     assert await changelogs.posts(mine, limit=9, month=Month(2026, 1, tokyo)) == []
 
 
-async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
+async def test_every_kind_of_public_change_sets_the_last_change(acme: Tenant) -> None:
     changelogs, library = acme.stores.changelogs, acme.stores.posts
     mine = of(acme)
     assert await changelogs.save(mine) is None
@@ -446,7 +448,7 @@ async def test_posts_are_listed_by_their_labels(acme: Tenant) -> None:
     assert await changelogs.posts(all_, limit=9, label=Label.FIXED, before=place) == [fixed]
 
 
-async def test_a_post_has_a_path_from_its_publication_on_and_keeps_those_that_it_had(acme: Tenant) -> None:
+async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(acme: Tenant) -> None:
     changelogs, posts, all_ = acme.stores.changelogs, acme.stores.posts, of(acme)
 
     async def path(post: Post) -> str | None:

@@ -19,6 +19,7 @@ from contentsvc_adapters.sql.counts import LOG, POSTS, Listing, Stretch, holding
 from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.entries import add_entry
 from contentsvc_adapters.sql.migrations import migrate
+from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import log_entries, organizations, posts
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.errors import Unstorable
@@ -237,7 +238,7 @@ async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
     entries = [_without_later_columns(rows.log_row(_entry("org_1", hours))) for hours in (0, 0, 1, 26, 2000)]
     stood = [
         _without_later_columns(
-            rows.post_row(a_post("org_1", later(days=days), source_metadata=metadata), run_id="", once=None)
+            post_row(a_post("org_1", later(days=days), source_metadata=metadata), run_id="", once=None)
         )
         | {"run_id": None}
         for days in (0, 1, 31)
@@ -255,7 +256,7 @@ async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
     assert await _agree(empty)
     stores = sql_stores(empty, RotatingSealer())
     page = await stores.journal.page(
-        "org_1", LogQuery(statuses=[LogStatus.PENDING]), PageRequest(limit=2, page=3), max_bytes=ALL_BYTES
+        "org_1", LogQuery(statuses=(LogStatus.PENDING,)), PageRequest(limit=2, page=3), max_bytes=ALL_BYTES
     )
     assert isinstance(page, tuple)
     assert [entry.id for entry in page[0]] == [min(entries[:2], key=lambda row: row["id"])["id"]]

@@ -53,7 +53,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
 
 
 @pytest.mark.slow("runs crowds of concurrent deliveries")
-async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> None:
+async def test_of_64_settlements_only_the_poisonous_ones_fail(acme: Tenant) -> None:
     for number in range(_ROUNDS):
         crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]
         poison = {4, 5, 20, 63}
@@ -73,7 +73,7 @@ async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> N
     assert (await acme.left()).counts == (32 * _ROUNDS, 64 * _ROUNDS, 61 * _ROUNDS)
 
 
-async def test_hooks_of_one_repository_that_are_told_the_same_at_once_keep_one_record(acme: Tenant) -> None:
+async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tenant) -> None:
     """The delivery id is the event's: each hook claims it for itself, and they share one context record."""
     settling = [await acme.processed("d") for _ in range(12)]
     hooks = [

@@ -81,7 +81,7 @@ async def _is(what: bool) -> bool:
     return what
 
 
-async def test_a_file_that_cannot_be_used_is_told_at_once(tmp_path: Path) -> None:
+async def test_an_unusable_file_fails_at_once(tmp_path: Path) -> None:
     ledger = memory_stores(RotatingSealer()).ledger
     nowhere = f"sqlite:///{tmp_path / 'nowhere' / 'engine.db'}"
     with pytest.raises(StoreUnavailable, match="the engine cannot use its tables"):
@@ -98,7 +98,7 @@ async def test_a_file_of_the_engines_keeps_changes_apart(tmp_path: Path) -> None
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-async def test_what_is_remembered_is_swept_when_it_is_old(tmp_path: Path) -> None:
+async def test_old_records_of_workflows_are_swept(tmp_path: Path) -> None:
     stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
     acme = await tenant(stores, "acme", triggers=1)
     wall = ManualClock(datetime.now(UTC))

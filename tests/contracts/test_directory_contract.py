@@ -70,7 +70,7 @@ async def test_an_endpoint_has_the_triggers_that_may_match_there(acme: Tenant) -
     assert (await zenith.endpoint()).triggers == zenith.triggers
 
 
-async def test_a_switched_off_integration_says_so_at_once(acme: Tenant) -> None:
+async def test_a_disabled_integration_refuses_at_once(acme: Tenant) -> None:
     assert await acme.stores.directory.enable_integration(acme.id, acme.integration.id, enabled=False)
     assert not (await acme.endpoint()).enabled
     assert await acme.stores.directory.integrations(acme.id) == [evolve(acme.integration, enabled=False)]
@@ -93,7 +93,7 @@ async def test_every_change_raises_the_version_once_settled_on_it(acme: Tenant) 
     assert versions == sorted(set(versions))
 
 
-async def test_what_changes_nothing_makes_nothing_stale(acme: Tenant) -> None:
+async def test_a_change_without_effect_makes_no_configuration_stale(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     settling = await acme.processed("d-1")
     directory = acme.stores.directory
@@ -236,14 +236,14 @@ async def test_an_id_is_not_given_away_twice(acme: Tenant) -> None:
     assert await acme.stores.directory.secrets(acme.id, acme.integration.id, START) == (SECRET,)
 
 
-async def test_nothing_belongs_to_an_organization_that_is_not_there(stores: Stores) -> None:
+async def test_nothing_can_belong_to_an_unknown_organization(stores: Stores) -> None:
     with pytest.raises(Unstorable):
         await stores.directory.add_trigger(a_trigger("org_unknown", 1))
     with pytest.raises(Unstorable):
         await stores.directory.add_integration(an_integration("org_unknown", (1, "a/b")), "secret")
 
 
-async def test_an_operator_finds_whose_an_id_is(acme: Tenant) -> None:
+async def test_the_owner_of_an_id_is_found(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     owner_of = acme.stores.directory.owner_of
 

@@ -200,7 +200,7 @@ async def test_to_start_a_run_again_is_no_harm(acme: Tenant, script: Script, lau
     assert (script.done, script.begun) == (["one", "two", "three"], 1)
 
 
-async def test_after_a_kill_a_run_goes_on_without_repeating_what_is_finished(
+async def test_a_killed_run_resumes_without_repeating_finished_steps(
     acme: Tenant, script: Script, launch: Launch
 ) -> None:
     (id_,) = await started(acme)
@@ -282,7 +282,7 @@ class Caught:
         await self._ledger.end(run, RunStatus.FAILED, repr(exc))
 
 
-async def test_a_workflow_sees_what_its_steps_raise(acme: Tenant, engine: Engine, launch: Launch) -> None:
+async def test_a_workflow_gets_the_exceptions_of_its_steps(acme: Tenant, engine: Engine, launch: Launch) -> None:
     (id_,) = await started(acme)
     await launch(Caught(engine.stores.ledger))
     assert (await until_status(acme, id_, RunStatus.SKIPPED)).error == "no ink, instead"
@@ -339,7 +339,7 @@ async def test_an_orderly_stop_costs_a_run_nothing(acme: Tenant, script: Script,
     assert process.faults == []
 
 
-async def test_a_stop_waits_for_what_is_being_done(acme: Tenant, script: Script, launch: Launch) -> None:
+async def test_a_stop_waits_for_the_current_step(acme: Tenant, script: Script, launch: Launch) -> None:
     (id_,) = await started(acme)
     script.gates["two"] = asyncio.Event()
     process = await launch(script)
@@ -467,7 +467,7 @@ class _Unending:
         return
 
 
-async def test_what_a_silent_process_left_is_taken_over_by_another(
+async def test_the_runs_of_a_silent_process_are_taken_over(
     acme: Tenant, script: Script, launch: Launch, engine: Engine
 ) -> None:
     (id_,) = await started(acme)
@@ -531,7 +531,7 @@ class _LostAnswer:
         return []
 
 
-async def test_what_was_taken_without_anybody_knowing_is_done_all_the_same(
+async def test_a_run_is_performed_though_the_answer_of_its_take_was_lost(
     acme: Tenant, script: Script, engine: Engine, clock: ManualClock
 ) -> None:
     (id_,) = await started(acme)

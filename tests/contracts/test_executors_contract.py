@@ -59,7 +59,7 @@ async def test_joining_again_keeps_the_beats(stores: Stores) -> None:
     assert await executors.heartbeat("exe_a") == {"exe_a": 2}
 
 
-async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> None:
+async def test_an_executor_given_up_stays_so_despite_heartbeats(stores: Stores) -> None:
     executors = stores.executors
     await executors.join("exe_a")
     await executors.join("exe_b")
@@ -70,7 +70,7 @@ async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> Non
     assert await executors.heartbeat("exe_a") == {"exe_b": 0}
 
 
-async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
+async def test_an_executor_with_a_newer_heartbeat_is_not_given_up(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     beats = await stores.executors.heartbeat("nobody")
@@ -81,7 +81,7 @@ async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
     assert await _stored(single, run) == run
 
 
-async def test_what_the_dead_were_working_on_is_pending_again_and_nothing_else(single: Tenant) -> None:
+async def test_only_the_runs_of_dead_executors_are_pending_again(single: Tenant) -> None:
     stores = single.stores
     first, second, third = await _started(single, 3)
     (theirs,) = await take(stores, [first], "exe_dead")
@@ -95,13 +95,13 @@ async def test_what_the_dead_were_working_on_is_pending_again_and_nothing_else(s
     assert await due(stores, later(days=1)) == [third, first]
 
 
-async def test_who_is_not_registered_is_given_nothing(single: Tenant) -> None:
+async def test_an_unregistered_executor_takes_no_runs(single: Tenant) -> None:
     (id_,) = await _started(single, 1)
     assert await single.stores.ledger.take([id_], "exe_stranger") in ([], ())
     assert await due(single.stores, START) == [id_]
 
 
-async def test_whoever_is_given_nothing_keeps_nothing_from_the_others(single: Tenant) -> None:
+async def test_a_stranger_takes_no_run_and_blocks_no_executor(single: Tenant) -> None:
     stores = single.stores
     ids = await _started(single, 30)
     await stores.executors.join("exe_a")
@@ -110,7 +110,7 @@ async def test_whoever_is_given_nothing_keeps_nothing_from_the_others(single: Te
         assert (list(none), [run.id for run in one]) == ([], [id_])
 
 
-async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
+async def test_the_runs_of_a_left_executor_are_recovered(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await stores.executors.leave(str(run.executor))
@@ -121,7 +121,7 @@ async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
     assert (await _stored(single, run)).kills == 1
 
 
-async def test_an_executors_runs_are_listed_and_nobody_elses(single: Tenant) -> None:
+async def test_the_running_list_has_only_the_runs_of_its_executor(single: Tenant) -> None:
     first, second, third = await _started(single, 3)
     (one,) = await take(single.stores, [first], "exe_a")
     await take(single.stores, [second], "exe_b")
@@ -133,7 +133,7 @@ async def test_an_executors_runs_are_listed_and_nobody_elses(single: Tenant) -> 
     assert list(await single.stores.executors.running("exe_c")) == []
 
 
-async def test_what_is_listed_as_running_can_be_given_back(single: Tenant) -> None:
+async def test_a_listed_run_can_be_given_back(single: Tenant) -> None:
     run = await single.taken()
     (held,) = await single.stores.executors.running(str(run.executor))
 
@@ -170,7 +170,7 @@ async def test_a_suspect_stops_its_own_process_and_no_other(single: Tenant) -> N
     assert [run.id for run in await take(stores, [second, third], "exe_b")] == [second, third]
 
 
-async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -> None:
+async def test_an_executor_given_up_changes_no_run(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await killed(stores)
@@ -190,7 +190,7 @@ async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -
     assert await stores.ledger.complete(theirs, a_post(single.id), once="v1") is Completion.COMPLETED
 
 
-async def test_what_steps_gave_is_there_for_whoever_takes_the_run_next(single: Tenant) -> None:
+async def test_step_results_are_kept_for_the_next_executor_of_the_run(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await stores.run_state.save(run, "write", "written")
@@ -204,7 +204,7 @@ async def test_what_steps_gave_is_there_for_whoever_takes_the_run_next(single: T
 
 
 @pytest.mark.parametrize("ending", ["complete", "end", "cancel"])
-async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, ending: str) -> None:
+async def test_step_results_are_deleted_at_the_end_of_the_run(single: Tenant, ending: str) -> None:
     stores = single.stores
     run = await single.taken()
     await stores.run_state.save(run, "write", "written")
@@ -237,7 +237,7 @@ async def test_a_cancelled_run_has_ended(single: Tenant, state: str) -> None:
     assert await killed(stores) == 0
 
 
-async def test_nobody_cancels_what_is_anothers_or_unknown(single: Tenant) -> None:
+async def test_a_foreign_or_unknown_run_cannot_be_cancelled(single: Tenant) -> None:
     run = await single.taken()
     other = await tenant(single.stores, "other")
 
@@ -247,7 +247,7 @@ async def test_nobody_cancels_what_is_anothers_or_unknown(single: Tenant) -> Non
     assert await _stored(single, run) == run
 
 
-async def test_one_organizations_thousand_runs_keep_nobody_waiting(stores: Stores) -> None:
+async def test_many_runs_of_one_organization_do_not_delay_other_organizations(stores: Stores) -> None:
     busy = await tenant(stores, "busy", triggers=1)
     other = await tenant(stores, "other", triggers=1)
     theirs = await _started(busy, 9)

@@ -76,7 +76,7 @@ async def nodes(url: str) -> AsyncGenerator[Nodes]:
     await theirs.close()
 
 
-async def test_what_was_read_is_remembered_and_given_without_another_read(nodes: Nodes) -> None:
+async def test_a_read_configuration_is_cached_and_returned_without_another_read(nodes: Nodes) -> None:
     read = await nodes.acme.endpoint()
 
     assert await nodes.recalled() is read
@@ -137,12 +137,12 @@ async def test_a_repository_that_moves_to_another_integration_counts_there(nodes
     assert (await nodes.receiver.receive(strayed)).status == 404
 
 
-async def test_a_duplicate_is_one_on_what_is_remembered_too(nodes: Nodes) -> None:
+async def test_a_cached_configuration_still_finds_duplicates(nodes: Nodes) -> None:
     assert isinstance(await nodes.deliver("d-1"), Processed)
     assert isinstance(await nodes.deliver("d-1"), Duplicate)
 
 
-async def test_what_is_not_there_is_never_remembered(nodes: Nodes) -> None:
+async def test_a_missing_configuration_is_never_cached(nodes: Nodes) -> None:
     acme = nodes.acme
     made = an_integration(acme.id, (2, "acme/buoy"))
     at = evolve(acme.address, integration_id=made.id, repository_id=2)
@@ -176,7 +176,7 @@ async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nod
         await nodes.recalled(end - A_MOMENT)
 
 
-async def test_who_hears_that_it_is_stale_forgets_the_organization_and_no_other(nodes: Nodes) -> None:
+async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: Nodes) -> None:
     acme = nodes.acme
     zenith = evolve(nodes, acme=await tenant(acme.stores, "zenith"))
     assert await acme.stores.directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), SECRET)
@@ -214,7 +214,7 @@ async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -
     await stores.close()
 
 
-async def test_addresses_that_are_asked_for_at_once_are_read_together_each_as_it_is(
+async def test_concurrent_reads_of_addresses_are_one_query_with_separate_results(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(url)

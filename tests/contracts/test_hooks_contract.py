@@ -148,7 +148,7 @@ def a_schedule(acme: Tenant, *repository_ids: int, hour: int, enabled: bool = Tr
     )
 
 
-async def test_removing_an_integration_switches_off_what_used_it_and_keeps_what_it_left(acme: Tenant) -> None:
+async def test_removing_an_integration_disables_its_users_and_keeps_its_history(acme: Tenant) -> None:
     directory, schedules = acme.stores.directory, acme.stores.schedules
     zenith = await tenant(acme.stores, "zenith")
     assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
@@ -183,7 +183,7 @@ async def test_removing_an_integration_switches_off_what_used_it_and_keeps_what_
     assert (await zenith.endpoint()).triggers == zenith.triggers
 
 
-async def test_a_schedule_is_switched_off_with_the_last_integration_that_connects_what_it_reports(acme: Tenant) -> None:
+async def test_a_schedule_is_disabled_with_the_last_integration_of_its_repositories(acme: Tenant) -> None:
     directory, schedules = acme.stores.directory, acme.stores.schedules
     made = an_integration(acme.id, (7, "acme/e"), (8, "acme/f"))
     assert await directory.add_integration(made, "secret")
@@ -200,7 +200,7 @@ async def test_a_schedule_is_switched_off_with_the_last_integration_that_connect
     assert [schedule.due_at for schedule in standing] == [None, None, others.due_at, None]
 
 
-async def test_what_was_removed_may_be_connected_again(acme: Tenant) -> None:
+async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None:
     directory = acme.stores.directory
     assert await directory.remove_integration(acme.id, acme.integration.id)
     again = an_integration(acme.id, (1, "acme/lighthouse"), at=later(seconds=1))
@@ -251,7 +251,7 @@ async def test_a_pending_entry_is_finished_in_its_place(acme: Tenant) -> None:
     assert await journal.entries(acme.id) == [ended, older]
 
 
-async def test_what_was_answered_is_told_from_what_was_not(acme: Tenant) -> None:
+async def test_answered_deliveries_are_found_and_unanswered_ones_are_not(acme: Tenant) -> None:
     journal, stores = acme.stores.journal, acme.stores
     zenith = await tenant(stores, "zenith")
     for delivery_id, at in (("old", START), ("heard", later(seconds=10))):

@@ -52,7 +52,7 @@ async def test_a_job_is_found_with_its_run_and_its_events(acme: Tenant) -> None:
     assert await acme.stores.jobs.job(acme.id, "job_unknown") is None
 
 
-async def test_what_was_asked_for_comes_back_as_it_was(acme: Tenant) -> None:
+async def test_the_request_of_a_job_is_stored_unchanged(acme: Tenant) -> None:
     job_id = IDS.new_id("job_")
     reading = _job(acme, SiteReading(job_id=job_id, name=None, website_url="https://acme.example/é"))
     await acme.stores.jobs.start(evolve(reading, events=()))
@@ -91,7 +91,7 @@ async def test_events_are_kept_in_the_order_of_their_noting_each_once(acme: Tena
     assert found.events == (*job.events, later_one, sooner)
 
 
-async def test_a_job_shows_where_its_run_stands_now(acme: Tenant) -> None:
+async def test_a_job_shows_the_current_state_of_its_run(acme: Tenant) -> None:
     job = _job(acme)
     await acme.stores.jobs.start(job)
     (run,) = await take(acme.stores, [job.run.id])
@@ -104,7 +104,7 @@ async def test_a_job_shows_where_its_run_stands_now(acme: Tenant) -> None:
     assert (found.run.status, found.run.post_id) == (RunStatus.COMPLETED, post.id)
 
 
-async def test_nobody_sees_the_jobs_of_another_organization(acme: Tenant) -> None:
+async def test_a_job_of_another_organization_is_not_found(acme: Tenant) -> None:
     other = await tenant(acme.stores, "other")
     job = _job(acme)
     await acme.stores.jobs.start(job)
@@ -165,7 +165,7 @@ async def test_a_window_holds_what_arrived_from_its_beginning_until_before_its_e
     assert await found(provider="github") == ([], 0)
 
 
-async def test_what_came_before_is_read_in_steps_of_a_bounded_size(acme: Tenant) -> None:
+async def test_earlier_records_are_read_in_pages_of_bounded_size(acme: Tenant) -> None:
     for number in range(4):
         await acme.stores.deliveries.settle(await acme.processed(f"d-{number}", at=later(hours=number)))
     newest = (await acme.stores.contexts.records(acme.id, limit=1))[0]

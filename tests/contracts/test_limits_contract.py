@@ -91,7 +91,7 @@ async def test_a_transition_that_raises_changes_nothing(stores: Stores) -> None:
     assert len((await stored(stores)).hits_ms) == 1
 
 
-async def test_windows_that_say_nothing_any_more_are_swept_in_batches_and_no_others(stores: Stores) -> None:
+async def test_expired_windows_are_swept_in_batches_and_others_stay(stores: Stores) -> None:
     buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(5)]
     for number, bucket in enumerate(buckets):
         await stores.rate_limits.update(bucket, at(later(seconds=number)))
@@ -155,7 +155,7 @@ async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path
         assert changes() == full
 
 
-async def test_a_window_that_nobody_can_read_is_named(database: Database) -> None:
+async def test_an_unreadable_window_is_an_error_that_names_it(database: Database) -> None:
     store = sql_stores(database, RotatingSealer()).rate_limits
     await store.update(BUCKET, at(START))
     for broken in ("[2, 1]", '"soon"', "["):

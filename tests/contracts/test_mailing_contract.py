@@ -114,7 +114,7 @@ async def test_a_subscriber_confirms_once_and_within_a_day(acme: Tenant) -> None
     assert await subscribers.subscribers(acme.id) == [made]
 
 
-async def test_an_address_is_there_once_and_gets_another_mail_only_after_a_while(acme: Tenant) -> None:
+async def test_an_address_is_stored_once_and_gets_another_mail_only_after_a_pause(acme: Tenant) -> None:
     await changelog_of(acme)
     first = await requested(acme, "ann@example.org")
     [mail] = await take(acme)
@@ -150,7 +150,7 @@ async def test_the_places_of_a_changelog_are_bounded_for_known_addresses_too(acm
         assert not await subscribers.request(asking(acme, address), "t", pending=1)
 
 
-async def test_who_leaves_is_deleted_with_the_mails(acme: Tenant) -> None:
+async def test_unsubscribing_deletes_the_address_and_its_mails(acme: Tenant) -> None:
     await changelog_of(acme)
     made, token = await confirmed(acme, "ann@example.org")
     other, _ = await confirmed(acme, "bob@example.org")
@@ -176,7 +176,7 @@ async def test_a_deleted_changelog_takes_its_subscribers_along(acme: Tenant) -> 
     assert await acme.stores.subscribers.subscribers(acme.id) == [kept]
 
 
-async def test_a_post_is_announced_once_and_only_where_somebody_subscribed(stores: Stores) -> None:
+async def test_a_post_is_announced_once_and_only_to_changelogs_with_subscribers(stores: Stores) -> None:
     acme, other = await tenant(stores), await tenant(stores, "zenith", repository_id=2)
     for each in (acme, other):
         await changelog_of(each)
@@ -198,7 +198,7 @@ async def test_a_post_is_announced_once_and_only_where_somebody_subscribed(store
     assert await stores.mailbox.waiting(later(days=1), limit=9, posts=9) == []
 
 
-async def test_what_waits_is_batched_by_one_of_several(acme: Tenant) -> None:
+async def test_waiting_posts_are_batched_by_one_of_several_nodes(acme: Tenant) -> None:
     changelog = await changelog_of(acme)
     for name in ("ann", "bob", "eve"):
         await confirmed(acme, f"{name}@example.org")

@@ -85,7 +85,7 @@ async def completed(acme: Tenant, **changes: object) -> Post:
     return post
 
 
-async def test_a_post_is_told_with_the_transaction_that_writes_it(acme: Tenant) -> None:
+async def test_messages_about_a_post_are_written_in_its_transaction(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     everything = await added(acme)
     await added(acme, event_types=[EventType.RUN_FAILED])
@@ -128,7 +128,7 @@ async def test_a_post_is_told_with_the_transaction_that_writes_it(acme: Tenant) 
     }
 
 
-async def test_what_is_not_written_is_not_told(acme: Tenant) -> None:
+async def test_a_post_that_is_not_written_has_no_message(acme: Tenant) -> None:
     await added(acme)
     ledger = acme.stores.ledger
     first, second = await acme.taken(release()), await acme.taken(release())
@@ -143,7 +143,7 @@ async def test_what_is_not_written_is_not_told(acme: Tenant) -> None:
     assert await told(acme) == [("draft.waiting", post.id), ("post.created", post.id)]
 
 
-async def test_a_draft_that_is_published_is_told_once_for_each_time(acme: Tenant) -> None:
+async def test_each_publication_of_a_draft_has_one_message(acme: Tenant) -> None:
     draft = await completed(acme)
     await added(acme)
     change = acme.stores.posts.change
@@ -171,7 +171,7 @@ async def test_a_draft_that_is_published_is_told_once_for_each_time(acme: Tenant
 
 
 @pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.SKIPPED])
-async def test_only_a_run_that_has_failed_is_told(acme: Tenant, status: RunStatus) -> None:
+async def test_only_a_failed_run_has_a_message(acme: Tenant, status: RunStatus) -> None:
     await added(acme)
     run = await acme.taken()
 
@@ -203,7 +203,7 @@ async def test_only_a_run_that_has_failed_is_told(acme: Tenant, status: RunStatu
     assert payload(again.message) == payload(taken.message)
 
 
-async def test_a_run_that_is_given_up_after_too_many_kills_is_told_and_once_more_after_a_new_start(
+async def test_a_run_killed_too_often_has_a_message_and_another_after_a_restart(
     acme: Tenant,
 ) -> None:
     stores = acme.stores
@@ -228,7 +228,7 @@ async def test_a_run_that_is_given_up_after_too_many_kills_is_told_and_once_more
     assert second.message.endpoint_id == endpoint.id
 
 
-async def test_of_many_who_take_at_once_one_gets_each(acme: Tenant) -> None:
+async def test_of_concurrent_takers_one_gets_each_message(acme: Tenant) -> None:
     endpoint = await added(acme)
     messages = [await waiting(endpoint, acme.stores) for _ in range(6)]
     ids = [each.id for each in messages]
@@ -240,7 +240,7 @@ async def test_of_many_who_take_at_once_one_gets_each(acme: Tenant) -> None:
     assert await due(acme.stores, later(milliseconds=59_999)) == []
 
 
-async def test_what_nobody_says_the_end_of_is_due_again_when_the_lease_ends_and_is_the_next_takers(
+async def test_an_unfinished_message_is_due_again_when_its_lease_ends(
     acme: Tenant,
 ) -> None:
     stores, endpoint = acme.stores, await added(acme)
@@ -261,7 +261,7 @@ async def test_what_nobody_says_the_end_of_is_due_again_when_the_lease_ends_and_
     assert found.status is MessageStatus.DELIVERED
 
 
-async def test_what_is_given_back_is_as_if_it_had_not_been_taken(acme: Tenant) -> None:
+async def test_a_returned_message_counts_no_attempt(acme: Tenant) -> None:
     endpoint = await added(acme)
     message = await waiting(endpoint, acme.stores)
     (taken,) = await taken_at(acme.stores, START)
@@ -274,7 +274,7 @@ async def test_what_is_given_back_is_as_if_it_had_not_been_taken(acme: Tenant) -
     assert await due(acme.stores, later(seconds=3)) == [message.id]
 
 
-async def test_a_message_has_one_entry_in_the_log_that_tells_of_all_its_attempts(acme: Tenant) -> None:
+async def test_all_attempts_of_a_message_share_one_log_entry(acme: Tenant) -> None:
     stores, endpoint = acme.stores, await added(acme)
     message = await waiting(endpoint, stores)
     (first,) = await taken_at(stores, START)
@@ -341,7 +341,7 @@ async def test_failures_in_a_row_are_counted_and_end_with_a_success(acme: Tenant
     assert other.failures == 0
 
 
-async def test_an_endpoint_that_is_gone_is_switched_off_and_what_waits_is_sent_when_it_is_on_again(
+async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_after_enabling(
     acme: Tenant,
 ) -> None:
     stores, endpoint = acme.stores, await added(acme)
@@ -359,7 +359,7 @@ async def test_an_endpoint_that_is_gone_is_switched_off_and_what_waits_is_sent_w
     assert await due(stores, later(days=1)) == [held.id]
 
 
-async def test_one_endpoint_does_not_hold_up_the_others_and_those_that_fail_come_last(acme: Tenant) -> None:
+async def test_busy_endpoints_do_not_delay_others_and_failing_ones_come_last(acme: Tenant) -> None:
     stores, zenith = acme.stores, await tenant(acme.stores, "zenith")
     busy, dead, third = await added(acme), await added(acme), await added(zenith)
     await waiting(dead, stores)
@@ -485,7 +485,7 @@ async def test_messages_are_swept_by_organization_the_oldest_first(acme: Tenant)
     assert await stores.outbox.message(acme.id, other.id) is None
 
 
-async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
+async def test_unstorable_text_is_refused(acme: Tenant) -> None:
     endpoint = await added(acme)
     with pytest.raises(Unstorable):
         await acme.stores.outbox.add(evolve(a_message(endpoint), type="\ud800"))

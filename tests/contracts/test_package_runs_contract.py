@@ -17,7 +17,7 @@ async def _run(acme: Tenant, run: WorkflowRun) -> WorkflowRun:
     return next(each for each in await acme.stores.ledger.runs(acme.id) if each.id == run.id)
 
 
-async def test_a_post_tells_several_releases_and_none_of_them_is_told_again(acme: Tenant) -> None:
+async def test_releases_reported_by_one_post_are_not_reported_again(acme: Tenant) -> None:
     ledger = acme.stores.ledger
     keys = ["a", "b", "c"]
     assert not await ledger.told(acme.id, keys)
@@ -58,7 +58,7 @@ async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme
     assert await ledger.complete(run, post, once="a", also=["c"]) is Completion.COMPLETED
 
 
-async def test_a_run_that_is_not_the_takers_any_more_tells_nothing(acme: Tenant) -> None:
+async def test_a_run_lost_by_its_executor_reports_no_release(acme: Tenant) -> None:
     ledger = acme.stores.ledger
     run = await acme.taken()
     await killed(acme.stores)
@@ -66,7 +66,7 @@ async def test_a_run_that_is_not_the_takers_any_more_tells_nothing(acme: Tenant)
     assert not await ledger.told(acme.id, ["a", "b"])
 
 
-async def test_of_posts_at_the_same_time_one_tells_a_release(acme: Tenant) -> None:
+async def test_of_concurrent_posts_one_reports_a_release(acme: Tenant) -> None:
     ledger = acme.stores.ledger
     runs = [await acme.taken() for _ in range(6)]
     told: list[tuple[str, list[str]]] = [("a", ["b"]), ("b", []), ("a", []), ("c", ["b"]), ("b", ["a"]), ("c", [])]
@@ -89,7 +89,7 @@ async def test_of_posts_at_the_same_time_one_tells_a_release(acme: Tenant) -> No
     assert Completion.GONE not in answers
 
 
-async def test_a_deleted_post_leaves_all_its_releases_told(acme: Tenant) -> None:
+async def test_the_releases_of_a_deleted_post_stay_reported(acme: Tenant) -> None:
     post = a_post(acme.id)
     assert await acme.stores.ledger.complete(await acme.taken(), post, once="a", also=["b"])
     assert await acme.stores.posts.remove(acme.id, post.id)

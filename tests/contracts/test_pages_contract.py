@@ -156,7 +156,7 @@ async def test_a_page_of_the_log_is_cut_out_of_the_whole(
         if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
     ]
     asked = _within(request, wanted)
-    query = LogQuery(integration_ids=integrations, statuses=statuses)
+    query = LogQuery(integration_ids=tuple(integrations), statuses=tuple(statuses))
 
     assert await acme.stores.journal.page(acme.id, query, asked, max_bytes=ALL_BYTES) == _cut(wanted, asked)
 
@@ -188,6 +188,8 @@ async def test_a_page_of_posts_is_cut_out_of_the_whole(
         and (not brands or (post.source_metadata or {}).get("brandIdentityId") in brands)
     ]
     asked = _within(request, wanted)
-    query = PostQuery(ascending=ascending, statuses=statuses, content_types=kinds, brand_identity_ids=brands)
+    query = PostQuery(
+        ascending=ascending, statuses=tuple(statuses), content_types=tuple(kinds), brand_identity_ids=tuple(brands)
+    )
 
     assert await acme.stores.posts.page(acme.id, query, asked) == _cut(wanted, asked)

@@ -101,7 +101,7 @@ async def test_one_settlement_sent_many_times_at_once_is_written_once(
     assert (await acme.left()).counts == ((8, 16, 8) if outcome is None else (0, 0, 8))
 
 
-async def test_of_one_settlement_sent_twice_the_first_answer_stands(
+async def test_a_settlement_sent_twice_keeps_its_first_answer(
     acme: Tenant, beside: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     checking = await acme.decided(CHECKING[0])

@@ -33,9 +33,7 @@ def _count_twice(url: str, name: str, connection: Connection) -> tuple[object, o
     return before, connection.scalar(_COUNT)
 
 
-async def test_who_reads_sees_one_moment_and_who_writes_what_was_committed(
-    postgresql: Database, postgres_url: str
-) -> None:
+async def test_a_read_sees_one_snapshot_and_a_write_sees_new_commits(postgresql: Database, postgres_url: str) -> None:
     assert await postgresql.read(partial(_count_twice, postgres_url, "one")) == (0, 0)
     assert await postgresql.write(partial(_count_twice, postgres_url, "two")) == (1, 2)
     assert await postgresql.read(lambda connection: connection.scalar(_COUNT)) == 2
@@ -48,7 +46,7 @@ async def test_a_reader_cannot_write_and_its_connection_can_afterwards(postgresq
     await postgresql.write(lambda connection: connection.execute(text("DELETE FROM claims")))
 
 
-async def test_every_connection_is_durable_and_limited_whatever_the_database_is_set_to(
+async def test_every_connection_is_durable_and_limited_at_any_setting_of_the_database(
     postgresql: Database, postgres_url: str
 ) -> None:
     name = postgresql.dialect.explain(OSError()).split("'")[1]
@@ -114,7 +112,7 @@ async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
 
 
-async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for_long(
+async def test_a_client_that_stalls_after_a_prepare_loses_its_locks(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other limits do not count then: the server has something to do, and waits for what."""
@@ -148,7 +146,7 @@ async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for
     await database.dispose()
 
 
-async def test_an_older_server_is_not_asked_for_what_it_does_not_know(
+async def test_an_older_server_is_not_sent_unknown_settings(
     postgresql: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql_session, "_KNOWS_TRANSACTION_TIMEOUT", (99,))
@@ -160,7 +158,7 @@ async def test_an_older_server_is_not_asked_for_what_it_does_not_know(
     assert await postgresql.write(limits) == ("0", "4s")
 
 
-async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url: str) -> None:
+async def test_a_busy_pool_fails_after_a_short_wait(postgres_url: str) -> None:
     database = Database(postgres_url, pool_size=1)
     held, done = asyncio.Event(), asyncio.Event()
     busy = asyncio.create_task(database.write(partial(_hold, held, done)))
@@ -222,7 +220,7 @@ async def test_nothing_is_left_open_once_the_database_is_closed(postgres_url: st
         await database.read(lambda connection: connection.scalar(_COUNT))
 
 
-async def test_a_transaction_runs_to_its_end_when_who_asked_goes_away(postgresql: Database, postgres_url: str) -> None:
+async def test_a_transaction_ends_though_its_caller_is_cancelled(postgresql: Database, postgres_url: str) -> None:
     held, done = asyncio.Event(), asyncio.Event()
 
     def slowly(connection: Connection) -> None:
@@ -242,16 +240,16 @@ async def test_a_transaction_runs_to_its_end_when_who_asked_goes_away(postgresql
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents", "'contents' at 127.0.0.1 cannot be used"),
         ("postgresql://ada:hunter2@/contents?host=/nowhere&sslmode=disable", "'contents' at /nowhere cannot be used"),
     ],
 )
-async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: str, said: str) -> None:
+async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: str, message: str) -> None:
     database = Database(url)
 
-    with pytest.raises(StoreUnavailable, match=said) as refusal:
+    with pytest.raises(StoreUnavailable, match=message) as refusal:
         await database.write(lambda connection: connection.scalar(_COUNT))
 
     await database.dispose()
@@ -261,15 +259,15 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
 
 
 @pytest.mark.slow("starts a PostgreSQL of its own")
-async def test_a_refused_login_and_a_missing_database_are_said_to_be_so() -> None:
+async def test_a_refused_login_and_a_missing_database_are_named() -> None:
     with postgres.PrivateServer(durable=False) as server:
-        for url, said in (
+        for url, message in (
             (f"{server.url.rpartition('/')[0]}/elsewhere", 'database "elsewhere" does not exist'),
             (server.url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
             (server.socket_url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
         ):
             database = Database(url)
-            with pytest.raises(StoreUnavailable, match=said) as refusal:
+            with pytest.raises(StoreUnavailable, match=message) as refusal:
                 await database.read(lambda connection: connection.scalar(_COUNT))
             await database.dispose()
             assert "hunter2" not in "".join(traceback.format_exception(refusal.value))
@@ -293,7 +291,7 @@ def test_a_url_that_cannot_be_used_is_refused_without_repeating_it(url: str) -> 
     assert "hush" not in str(refusal.value)
 
 
-async def test_an_errors_text_tells_nothing_of_the_tenants_data(postgresql: Database) -> None:
+async def test_the_text_of_an_error_has_no_data_of_the_tenant(postgresql: Database) -> None:
     acme = await tenant(sql_stores(postgresql, RotatingSealer()))
     settling = await acme.processed("d-1")
     twice = evolve(settling, runs=(settling.runs[0], settling.runs[0]))
@@ -307,7 +305,7 @@ async def test_an_errors_text_tells_nothing_of_the_tenants_data(postgresql: Data
     assert "private" not in "".join(traceback.format_exception(odd_one.value))
 
 
-async def test_what_the_database_does_not_understand_is_ours_to_fix(postgresql: Database) -> None:
+async def test_an_invalid_statement_is_an_internal_error(postgresql: Database) -> None:
     with pytest.raises(ContentServiceError, match='relation "nothing" does not exist') as fault:
         await postgresql.read(lambda connection: connection.execute(text("SELECT * FROM nothing")))
 

@@ -91,7 +91,7 @@ async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str
     assert postgres.rows(empty_url, _TABLES) == []
 
 
-async def test_a_node_says_that_the_schema_is_older(postgresql: Database, postgres_url: str) -> None:
+async def test_a_node_refuses_an_older_schema(postgresql: Database, postgres_url: str) -> None:
     postgres.rows(postgres_url, "UPDATE alembic_version SET version_num = '0001'")
 
     with pytest.raises(SchemaMismatch, match=rf"at revision 0001, and .* needs {HEAD}: run 'contentsvc migrate'"):
@@ -142,7 +142,7 @@ async def test_in_one_process_it_is_no_different(empty: Database, empty_url: str
     assert _locks(empty_url) == 0
 
 
-async def test_who_waits_for_an_upgrade_waits_as_long_as_it_takes(
+async def test_waiting_for_an_upgrade_has_no_time_limit(
     empty: Database, empty_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in ("statement_timeout", "lock_timeout"):

@@ -47,7 +47,7 @@ def _beside(url: str, connection: Connection, turns: "count[int]") -> int:
     return turn
 
 
-async def test_who_lost_against_another_transaction_begins_again(
+async def test_a_transaction_that_lost_a_conflict_is_retried(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     turns = count(1)
@@ -57,7 +57,7 @@ async def test_who_lost_against_another_transaction_begins_again(
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [(f"{acme.organization.name}++!",)]
 
 
-async def test_who_always_loses_gives_up(acme: Tenant, postgresql: Database, postgres_url: str) -> None:
+async def test_a_transaction_that_always_loses_fails(acme: Tenant, postgresql: Database, postgres_url: str) -> None:
     turns = count(-(10**6))
 
     with pytest.raises(StoreUnavailable, match="could not serialize access"):
@@ -124,7 +124,7 @@ async def test_a_connection_that_is_cut_before_it_is_ever_used_is_replaced(
     assert next(turns) == 7
 
 
-async def test_connections_that_were_cut_between_transactions_harm_nobody(
+async def test_connections_cut_between_transactions_are_replaced(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     nap = text("SELECT pg_sleep(0.1)")
@@ -171,7 +171,7 @@ def _cut_after_the_next_commit(connections: Transactions, url: str) -> "count[in
     return cuts
 
 
-async def test_a_deletion_whose_commit_was_not_heard_of_still_says_what_went_with_it(
+async def test_a_deletion_whose_commit_was_not_answered_still_returns_its_effects(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     directory = acme.stores.directory
@@ -208,7 +208,7 @@ async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of
     assert (await acme.left()).counts == ((1, 2, 1) if outcome is None else (0, 0, 1))
 
 
-async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
+async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
     acme: Tenant, postgresql: Database
 ) -> None:
     stores = acme.stores
@@ -250,7 +250,7 @@ async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
 
 
 @pytest.mark.parametrize("by_socket", [False, True], ids=["tcp", "socket"])
-async def test_a_server_that_is_stopped_hard_is_back_as_soon_as_it_is_started(by_socket: bool) -> None:
+async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bool) -> None:
     with postgres.PrivateServer() as server:
         database = Database(server.socket_url if by_socket else server.url)
         await upgrade(database)

@@ -70,7 +70,7 @@ def _statements(database: Database) -> list[str]:
     return executed
 
 
-async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, postgresql: Database) -> None:
+async def test_a_batch_is_one_statement_and_held_claims_add_one(acme: Tenant, postgresql: Database) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(32)]
     lane = PostgresqlBatchWriter(postgresql)
     executed = _statements(postgresql)
@@ -84,7 +84,7 @@ async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, 
     assert (await acme.left()).counts == (48, 96, 80)
 
 
-async def test_what_one_hook_shares_is_sent_once(acme: Tenant, postgresql: Database) -> None:
+async def test_values_shared_by_a_batch_are_sent_once(acme: Tenant, postgresql: Database) -> None:
     sent: list[Sequence[Any]] = []
 
     async def settled(batch: Sequence[BatchItem]) -> Sequence[Settled]:
@@ -128,7 +128,7 @@ async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(
     assert _stored(postgres_url) == {**_left_by(1, 2, log=2), "claims": 0}
 
 
-async def test_who_follows_another_leaves_the_duplicates_entry_alone(acme: Tenant, postgres_url: str) -> None:
+async def test_a_batch_with_a_follower_writes_no_entry_and_the_next_one_does(acme: Tenant, postgres_url: str) -> None:
     database = Database(postgres_url)
     lane = PostgresqlBatchWriter(database)
     follower, stale = await acme.processed("d"), evolve(await acme.processed("d"), version=0)
@@ -181,7 +181,7 @@ async def test_of_mixed_copies_in_two_processes_one_is_processed(
 
 
 @pytest.mark.parametrize("bad", ["surrogate", "nul", "number", "event"])
-async def test_only_what_cannot_be_stored_is_refused(acme: Tenant, postgres_url: str, bad: str) -> None:
+async def test_only_the_unstorable_settlements_are_refused(acme: Tenant, postgres_url: str, bad: str) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(64)]
     poisoned = settling[7::20]
     for each in poisoned:
@@ -252,7 +252,7 @@ async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
     await _expect_no_deadlock(postgresql, postgres_url)
 
 
-async def test_lanes_wait_for_claims_in_one_order_whatever_the_order_of_their_batches(
+async def test_lanes_wait_for_claims_in_one_order_for_any_order_of_batches(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     forth = [await acme.processed(f"d-{number}") for number in range(3)]
@@ -298,7 +298,7 @@ async def test_a_batch_that_loses_a_claim_while_it_is_written_looks_again(
     assert (await acme.left()).counts == (8 - commits, 16 - 2 * commits, 8)
 
 
-async def test_what_was_answered_while_it_is_written_again_is_answered_the_same(
+async def test_a_settlement_answered_during_its_second_write_keeps_its_answer(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     """Told to be a duplicate by who wrote it first; meanwhile the claim was swept, and could be taken."""
@@ -424,7 +424,7 @@ async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
         assert after[table][1] - before[table][1] >= times
 
 
-async def test_a_lanes_connections_are_durable_whatever_the_database_is_set_to(
+async def test_the_connections_of_a_lane_are_durable_at_any_setting_of_the_database(
     postgresql: Database, postgres_url: str
 ) -> None:
     name = postgresql.dialect.explain(OSError()).split("'")[1]

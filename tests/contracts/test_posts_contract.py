@@ -33,7 +33,7 @@ async def test_a_post_is_found_where_it_belongs(acme: Tenant) -> None:
     assert await acme.stores.posts.post(acme.id, "post_unknown") is None
 
 
-async def test_what_may_be_changed_is_and_nothing_else(acme: Tenant) -> None:
+async def test_a_change_writes_exactly_the_changeable_fields(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     post, other = await written(acme), await written(acme)
     changed = evolve(
@@ -136,7 +136,7 @@ async def test_a_change_of_the_text_keeps_the_text_before_it(acme: Tenant) -> No
     assert list(await library.versions(acme.id, post.id)) == []
 
 
-async def test_drafts_whose_time_has_come_are_due(acme: Tenant) -> None:
+async def test_drafts_are_due_at_their_time(acme: Tenant) -> None:
     zenith, library = await tenant(acme.stores, "zenith"), acme.stores.posts
     soon = a_post(acme.id, publish_at=later(hours=1))
     later_on = a_post(acme.id, publish_at=later(hours=2))
@@ -211,7 +211,7 @@ async def both_taken(acme: Tenant, delivery_id: str) -> list[WorkflowRun]:
     return await take(acme.stores, [run.id for run in settling.runs])
 
 
-async def test_what_a_removed_post_told_once_is_not_told_again(stores: Stores) -> None:
+async def test_the_release_of_a_removed_post_stays_reported(stores: Stores) -> None:
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
     complete = stores.ledger.complete
     first, second = await both_taken(acme, "d-1")
@@ -276,7 +276,7 @@ async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
     assert (await found())[0] == changed
 
 
-async def test_posts_are_paged_by_who_speaks_in_them(acme: Tenant) -> None:
+async def test_posts_are_paged_by_brand_identity(acme: Tenant) -> None:
     brands = (IDS.new_id("brand_"), IDS.new_id("brand_"))
     posts = [
         await written(

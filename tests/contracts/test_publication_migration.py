@@ -56,7 +56,7 @@ async def _kept(database: Database) -> dict[str, tuple[int | None, str | None]]:
     return {row.id: (row.published_at, row.release_tag) for row in found}
 
 
-async def test_what_was_published_has_its_time_and_its_tag(older: Database) -> None:
+async def test_published_posts_have_their_time_and_tag(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)
 

@@ -21,6 +21,7 @@ from tests.statements import statements
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
 from contentsvc_adapters.sql.counts import added_counts, adding_counts
 from contentsvc_adapters.sql.dialects import Sqlite
+from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import (
     claims,
     context_records,
@@ -103,7 +104,7 @@ async def _filled(database: Database) -> Shelf:
             claims: {"key": number.to_bytes(16), "claimed_at": to_ms(at), "log_id": log.id},
             context_records: rows.context_row(context, event_id=log.id),
             workflow_runs: rows.run_row(run, event_id=log.id),
-            posts: rows.post_row(post, run_id=run.id, once=None, push=context.custom_id) | {"run_id": None},
+            posts: post_row(post, run_id=run.id, once=None, push=context.custom_id) | {"run_id": None},
             released_pushes: {
                 "organization_id": log.organization_id,
                 "push_id": context.custom_id,
@@ -305,7 +306,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     ),
     "page of the log by filters": lambda shelf: shelf.stores.journal.page(
         shelf.acme.id,
-        LogQuery(integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS]),
+        LogQuery(integration_ids=(shelf.acme.integration.id,), statuses=(LogStatus.SUCCESS,)),
         _DEEP,
         max_bytes=ALL_BYTES,
     ),
@@ -325,11 +326,11 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "limits": lambda shelf: shelf.stores.rate_limits.windows([Bucket.of_key(rate, "csk_1") for rate in RATES]),
     "first page of posts": lambda shelf: shelf.stores.posts.page(shelf.acme.id, PostQuery(), PageRequest()),
     "deep page of posts by filters": lambda shelf: shelf.stores.posts.page(
-        shelf.acme.id, PostQuery(ascending=True, statuses=[PostStatus.DRAFT]), PageRequest(limit=10, page=30)
+        shelf.acme.id, PostQuery(ascending=True, statuses=(PostStatus.DRAFT,)), PageRequest(limit=10, page=30)
     ),
     "deep page of posts by when they happened": lambda shelf: shelf.stores.posts.page(
         shelf.acme.id,
-        PostQuery(order_by=PostOrder.OCCURRED_AT, statuses=[PostStatus.DRAFT]),
+        PostQuery(order_by=PostOrder.OCCURRED_AT, statuses=(PostStatus.DRAFT,)),
         PageRequest(limit=10, page=30),
     ),
     "a release with its pushes": _releasing,

@@ -51,7 +51,7 @@ async def test_runs_are_pending_once_they_are_due_oldest_first(single: Tenant) -
     assert await due(stores, later(hours=2), limit=0) == []
 
 
-async def test_what_is_taken_is_running_and_counted(single: Tenant) -> None:
+async def test_a_taken_run_is_running_and_counted(single: Tenant) -> None:
     ids = await _pending(single, 0, 0, 0)
     ledger = single.stores.ledger
     before = {run.id: run for run in await ledger.runs(single.id)}
@@ -168,7 +168,7 @@ async def test_a_run_ends_without_a_post(acme: Tenant, status: RunStatus) -> Non
 
 
 @pytest.mark.parametrize("state", ["pending", "ended"])
-async def test_what_is_not_running_is_left_alone(acme: Tenant, state: str) -> None:
+async def test_a_run_that_is_not_running_is_left_unchanged(acme: Tenant, state: str) -> None:
     ledger = acme.stores.ledger
     run = await acme.taken()
     if state == "pending":
@@ -235,7 +235,7 @@ async def test_recovery_sets_running_runs_pending_until_they_have_seen_too_many_
     assert (await _run(single, ended)).error == "nothing to report"
 
 
-async def test_those_that_saw_the_fewest_kills_come_first_and_suspects_are_taken_alone(single: Tenant) -> None:
+async def test_runs_with_the_fewest_kills_come_first_and_suspects_run_alone(single: Tenant) -> None:
     ledger = single.stores.ledger
     ids = list(await _pending(single, 0, 0, 0, 0))
     first, second, third, fourth = ids
@@ -269,7 +269,7 @@ async def test_a_suspect_that_has_waited_long_enough_comes_first(single: Tenant)
     assert await due(single.stores, START + SUSPECT_PATIENCE, limit=2) == [ids[1], ids[0]]
 
 
-async def test_what_is_given_back_is_as_if_it_had_not_been_taken(single: Tenant) -> None:
+async def test_a_returned_run_counts_no_attempt(single: Tenant) -> None:
     ledger = single.stores.ledger
     (id_,) = await _pending(single, 0)
     (before,) = await ledger.runs(single.id)
@@ -284,7 +284,7 @@ async def test_what_is_given_back_is_as_if_it_had_not_been_taken(single: Tenant)
     assert (await _run(single, again)).status is RunStatus.SKIPPED
 
 
-async def test_what_was_taken_before_it_was_due_is_recovered_as_due(single: Tenant) -> None:
+async def test_a_run_taken_before_it_was_due_is_recovered_as_due(single: Tenant) -> None:
     ledger = single.stores.ledger
     run = await single.taken()
     await ledger.retry(run, due_at=later(days=1), error="busy")

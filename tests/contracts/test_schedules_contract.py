@@ -124,7 +124,7 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
     assert await schedules.change("org_unknown", mine.id, disabled) is UNKNOWN_SCHEDULE
 
 
-async def test_a_change_is_made_on_what_stands(acme: Tenant) -> None:
+async def test_concurrent_changes_of_a_schedule_are_all_kept(acme: Tenant) -> None:
     schedules = acme.stores.schedules
     schedule = await added(acme.stores, acme.id)
     fields = [{"name": "Renamed"}, {"auto_publish": True}, {"lookback": Lookback.YESTERDAY}, {"repository_ids": (1, 2)}]
@@ -154,7 +154,7 @@ async def test_a_change_makes_no_duplicate(acme: Tenant) -> None:
     assert not await schedules.remove(acme.id, one.id)
 
 
-async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(acme: Tenant) -> None:
+async def test_due_schedules_are_listed_longest_waiting_first(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     schedules = acme.stores.schedules
     late = await added(acme.stores, acme.id)
@@ -200,7 +200,7 @@ async def test_of_firings_of_one_slot_one_starts_a_run(acme: Tenant) -> None:
     assert await acme.stores.ledger.runs(acme.id) == [winner.run]
 
 
-async def test_what_has_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
+async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     schedules = acme.stores.schedules
     version = (await acme.endpoint()).version
     lookbacks = (Lookback.YESTERDAY, Lookback.LAST_7_DAYS, Lookback.LAST_14_DAYS)
@@ -217,7 +217,7 @@ async def test_what_has_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     assert (await acme.endpoint()).version == version
 
 
-async def test_a_run_that_has_ended_already_is_stored_as_it_is(acme: Tenant) -> None:
+async def test_a_run_that_ended_at_firing_is_stored_unchanged(acme: Tenant) -> None:
     schedule = await added(acme.stores, acme.id)
     made = firing(schedule, _SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
     assert made is not None

@@ -107,7 +107,7 @@ async def test_looks_at_the_same_time_count_once(acme: Tenant, sql: SqlStores) -
     assert {begun for _, begun in await _pending(sql)} == {1}
 
 
-async def test_what_failed_is_tried_alone(acme: Tenant, sql: SqlStores) -> None:
+async def test_a_failed_item_is_retried_alone(acme: Tenant, sql: SqlStores) -> None:
     with pytest.raises(UnreadableRow):
         await sql.search.catch_up(limit=99)
     assert len(await _pending(sql)) == 3

@@ -27,7 +27,7 @@ async def test_a_session_reads_back_as_it_was(stores: Stores) -> None:
     assert await stores.sessions.session("unknown") is None
 
 
-async def test_a_session_that_stands_already_is_left_as_it_is(stores: Stores) -> None:
+async def test_an_existing_session_is_left_unchanged(stores: Stores) -> None:
     session = _session()
     await stores.sessions.add(session)
     await stores.sessions.add(evolve(session, key_prefix="csk_2"))
@@ -54,7 +54,7 @@ async def test_of_many_that_remove_a_session_at_once_one_has_removed_it(stores: 
     assert sorted(answers) == [*[False] * 15, True]
 
 
-async def test_those_that_have_expired_are_swept_the_oldest_first(stores: Stores) -> None:
+async def test_expired_sessions_are_swept_oldest_first(stores: Stores) -> None:
     sessions = [_session(later(hours=hours)) for hours in (3, 1, 0, 2, 4)]
     for session in sessions:
         await stores.sessions.add(session)
@@ -70,6 +70,6 @@ async def test_those_that_have_expired_are_swept_the_oldest_first(stores: Stores
     assert await left() == [sessions[4]]
 
 
-async def test_what_no_store_can_hold_is_refused(stores: Stores) -> None:
+async def test_unstorable_text_is_refused(stores: Stores) -> None:
     with pytest.raises(Unstorable):
         await stores.sessions.add(evolve(_session(), key_prefix="\ud800"))

@@ -119,7 +119,7 @@ async def test_a_claim_is_free_again_exactly_a_day_later(
     assert await acme.stores.deliveries.settle(copy) is answer
 
 
-async def test_who_takes_an_old_claim_over_holds_it_for_a_day_of_its_own(acme: Tenant) -> None:
+async def test_a_renewed_claim_is_held_for_another_day(acme: Tenant) -> None:
     settle = acme.stores.deliveries.settle
     await settle(await acme.processed("d-1"))
     again = START + DEDUPE_WINDOW
@@ -131,7 +131,7 @@ async def test_who_takes_an_old_claim_over_holds_it_for_a_day_of_its_own(acme: T
 
 
 @pytest.mark.parametrize("outcome", CHECKING, ids=ending)
-async def test_who_checks_a_held_claim_is_a_duplicate(acme: Tenant, outcome: Outcome) -> None:
+async def test_a_check_of_a_held_claim_is_a_duplicate(acme: Tenant, outcome: Outcome) -> None:
     await acme.stores.deliveries.settle(await acme.processed("d"))
     checking = await acme.decided(outcome)
     assert checking.claim is Claim.CHECK
@@ -142,14 +142,14 @@ async def test_who_checks_a_held_claim_is_a_duplicate(acme: Tenant, outcome: Out
 
 
 @pytest.mark.parametrize("outcome", [*CHECKING, REFUSED], ids=ending)
-async def test_who_checks_or_does_not_look_takes_nothing(acme: Tenant, outcome: Outcome) -> None:
+async def test_only_a_take_claims_the_id(acme: Tenant, outcome: Outcome) -> None:
     await acme.stores.deliveries.settle(await acme.decided(outcome))
     await acme.stores.deliveries.settle(await acme.decided(outcome))
 
     assert await acme.stores.deliveries.settle(await acme.processed("d")) is Settled.AS_DECIDED
 
 
-async def test_who_does_not_look_is_no_duplicate(acme: Tenant) -> None:
+async def test_a_settlement_without_a_claim_is_never_a_duplicate(acme: Tenant) -> None:
     await acme.stores.deliveries.settle(await acme.processed("d"))
     refused = await acme.decided(REFUSED)
     assert refused.claim is Claim.NONE
@@ -184,7 +184,7 @@ async def test_settling_a_duplicate_again_writes_nothing_twice(acme: Tenant, out
 
 
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
-async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tenant, outcome: Outcome | None) -> None:
+async def test_the_first_answer_is_kept_after_any_change(acme: Tenant, outcome: Outcome | None) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     await acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
@@ -196,7 +196,7 @@ async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tena
     assert await acme.left() == left
 
 
-async def test_the_first_answer_stands_after_its_claim_is_swept(acme: Tenant) -> None:
+async def test_the_first_answer_is_kept_after_its_claim_is_swept(acme: Tenant) -> None:
     settling = await acme.processed("d")
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     assert await acme.stores.journal.sweep_claims(before=later(seconds=1), limit=10) == 1
@@ -220,7 +220,7 @@ async def test_a_run_that_went_on_is_not_set_back_by_settling_again(acme: Tenant
 
 @pytest.mark.parametrize("change", ["integration", "trigger", "switch integration", "switch trigger"])
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
-async def test_what_was_decided_on_an_older_configuration_is_stale(
+async def test_a_decision_on_an_older_configuration_is_stale(
     acme: Tenant, outcome: Outcome | None, change: str
 ) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)

@@ -120,7 +120,7 @@ def _asked(database: Database) -> list[str]:
     return asked
 
 
-async def test_who_waits_for_a_locked_file_gets_it(acme: Tenant, database: Database) -> None:
+async def test_a_writer_waits_for_a_locked_file(acme: Tenant, database: Database) -> None:
     with closing(sqlite3.connect(file_of(database), isolation_level=None, check_same_thread=False)) as locking:
         locking.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(acme.stores.deliveries.settle(await acme.processed("d-1")))
@@ -132,7 +132,7 @@ async def test_who_waits_for_a_locked_file_gets_it(acme: Tenant, database: Datab
         assert await waiting is Settled.AS_DECIDED
 
 
-async def test_a_new_organization_of_another_process_is_there_at_once(acme: Tenant, beside: SqlStores) -> None:
+async def test_a_new_organization_of_another_process_is_visible_at_once(acme: Tenant, beside: SqlStores) -> None:
     new = Organization(id="org_new", slug="new", name="New", created_at=START)
     assert await beside.directory.add_organization(new)
 

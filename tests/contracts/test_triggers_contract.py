@@ -66,7 +66,7 @@ async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
     assert await directory.add_trigger(evolve(pattern, id="trg_theirs", organization_id=zenith.id))
 
 
-async def test_a_trigger_is_changed_as_it_stands(acme: Tenant) -> None:
+async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
     directory = acme.stores.directory
     one, two = acme.triggers
     settling = await acme.processed("d-1")
@@ -96,7 +96,7 @@ async def test_a_trigger_is_changed_as_it_stands(acme: Tenant) -> None:
     assert await directory.trigger(acme.id, two.id) == two
 
 
-async def test_a_trigger_does_not_become_what_another_one_is(acme: Tenant) -> None:
+async def test_a_trigger_does_not_become_a_duplicate_of_another(acme: Tenant) -> None:
     directory = acme.stores.directory
     one, two = acme.triggers
     settling = await acme.processed("d-1")

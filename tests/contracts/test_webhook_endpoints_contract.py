@@ -54,7 +54,7 @@ async def test_an_endpoint_reads_back_as_it_was_and_only_where_it_belongs(acme: 
     assert await stores.directory.owner_of(first.id) == acme.id
 
 
-async def test_an_endpoint_that_stands_already_is_left_as_it_is(acme: Tenant) -> None:
+async def test_an_existing_endpoint_is_left_unchanged(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     endpoint = await added(acme)
     add = acme.stores.endpoints.add
@@ -69,7 +69,7 @@ async def test_an_endpoint_that_stands_already_is_left_as_it_is(acme: Tenant) ->
         await add(an_endpoint(acme.id, description="\ud800"), SECRET)
 
 
-async def test_of_any_number_added_at_once_no_more_are_than_there_may_be(acme: Tenant) -> None:
+async def test_concurrent_additions_do_not_exceed_the_limit_of_endpoints(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     made = [an_endpoint(acme.id) for _ in range(MAX_ENDPOINTS + 3)]
 
@@ -80,7 +80,7 @@ async def test_of_any_number_added_at_once_no_more_are_than_there_may_be(acme: T
     assert isinstance(await acme.stores.endpoints.add(an_endpoint(zenith.id), SECRET), WebhookEndpoint)
 
 
-async def test_a_change_is_of_what_stands_and_keeps_the_secret(acme: Tenant) -> None:
+async def test_a_change_applies_to_the_stored_endpoint_and_keeps_its_secret(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     endpoint = await added(acme)
     change = acme.stores.endpoints.change
@@ -149,7 +149,7 @@ async def test_a_secret_that_cannot_be_opened_keeps_no_message_from_being_taken(
     assert (await sent(acme, endpoint)).secrets == ("", SECRET)
 
 
-async def test_what_is_removed_takes_its_messages_with_it_and_leaves_the_log(acme: Tenant) -> None:
+async def test_removing_an_endpoint_deletes_its_messages_and_keeps_the_log(acme: Tenant) -> None:
     stores, zenith = acme.stores, await tenant(acme.stores, "zenith")
     endpoint, other = await added(acme), await added(acme)
     unsent, tried, done = [await sent(acme, endpoint) for _ in range(3)]

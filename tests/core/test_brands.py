@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 from msgspec import to_builtins
+from tests.builders import a_brand
 from tests.refusals import message_of
 
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile, no_such_brand
@@ -20,14 +21,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 LATER: Final = START + timedelta(days=1)
-BRAND: Final = BrandIdentity(
-    id="bi_1",
-    organization_id="org_1",
-    name="Acme",
-    website_url="https://acme.example/",
-    created_at=START,
-    updated_at=START,
-)
+BRAND: Final = a_brand(id="bi_1", name="Acme")
 #: A text that may be taken away, as clients call it, and the most characters that it may have.
 OPTIONAL: Final = (
     ("company_name", "companyName"),
@@ -51,7 +45,7 @@ def refused(**given: Any) -> str:
     return change.message()
 
 
-def test_what_is_given_is_changed_and_nothing_else() -> None:
+def test_a_change_sets_exactly_the_given_fields() -> None:
     assert changed(name=" Acme  Inc. ") == evolve(BRAND, name="Acme Inc.", updated_at=LATER)
     assert changed(tone_profile=ToneProfile.CASUAL, is_default=True) == evolve(
         BRAND, tone_profile=ToneProfile.CASUAL, is_default=True, updated_at=LATER
@@ -101,12 +95,12 @@ def test_a_long_text_keeps_its_lines_and_any_other_is_one(attribute: str, long: 
     ("attribute", "wire"),
     [("name", "name"), ("website_url", "websiteUrl"), ("is_default", "isDefault"), ("tone_profile", "toneProfile")],
 )
-def test_what_every_identity_has_cannot_be_taken_away(attribute: str, wire: str) -> None:
+def test_required_fields_of_an_identity_cannot_be_removed(attribute: str, wire: str) -> None:
     for value in (None, 7):
         assert refused(**{attribute: value}) == f"{wire} has a value that it cannot have"
 
 
-def test_a_website_that_nobody_may_read_is_refused_with_the_reason() -> None:
+def test_a_website_that_is_not_public_is_refused_with_the_reason() -> None:
     reason = refused(website_url="http://127.0.0.1/")
 
     assert reason.startswith("websiteUrl ")
@@ -136,7 +130,7 @@ def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:
     assert changed(is_default=False) == evolve(BRAND, updated_at=LATER)
 
 
-def test_a_name_is_the_same_whatever_its_case_and_its_accents_spelling() -> None:
+def test_names_are_equal_without_regard_to_case_and_normalization() -> None:
     assert name_key("CAFE\u0301 Straße") == name_key("caf\u00e9 STRASSE")
     assert name_key("cafe") != name_key("caf\u00e9")
 
@@ -172,6 +166,6 @@ def test_the_wire_form_has_every_field() -> None:
     }
 
 
-def test_an_identity_that_is_not_there_is_named_in_one_short_line() -> None:
+def test_an_unknown_identity_is_named_in_one_short_line() -> None:
     assert no_such_brand("bi_\n9").message() == "Unknown brand identity: 'bi_ 9'"
     assert no_such_brand("x" * 65).message() == f"Unknown brand identity: '{'x' * 63}…'"

@@ -15,7 +15,8 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.changelogs import LinkBody
+from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
 from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, contrast, read_colour, shades_of
 from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
 from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
@@ -83,7 +84,7 @@ def test_the_path_of_a_release_is_its_tag_and_that_of_a_post_its_month_and_title
 
 
 @pytest.mark.parametrize("path", ["2026/13/a", "2026/01/", "2026/01/a/b", "releases/", f"releases/{'a' * 200}", "a/b"])
-def test_what_is_no_path_is_not_looked_up(path: str) -> None:
+def test_an_invalid_path_is_not_a_post_path(path: str) -> None:
     assert not is_post_path(path)
 
 
@@ -221,7 +222,7 @@ def test_a_picture_is_known_by_its_own_bytes(content: bytes, media_type: str) ->
         (b"\0" * (IMAGE_LIMIT + 1), "logo must be a picture of at most 512 KiB"),
     ],
 )
-def test_what_is_no_picture_is_refused_by_name(content: bytes, fault: str) -> None:
+def test_an_invalid_image_is_refused_with_its_fault(content: bytes, fault: str) -> None:
     assert message_of(read_image(ImageKind.LOGO, content)) == fault
 
 
@@ -231,21 +232,23 @@ def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> 
 
 
 @pytest.mark.parametrize(
-    ("given_", "fault"),
+    ("changes", "fault"),
     [
         ({"repositories": ("acme",)}, "repositories must be owner/name, which 'acme' is not"),
         ({"repositories": tuple(f"a/{n}" for n in range(21))}, "repositories must be at most 20"),
         ({"scopes": (" ",)}, "scopes must have 1 to 60 characters each"),
         ({"accent": "teal"}, "accent must be a colour such as #0b6b63"),
-        ({"header_links": (("Docs", "javascript:alert(1)"),)}, "headerLinks must each have an http or https address"),
-        ({"header_links": (("Docs", ""),)}, "headerLinks must each have an http or https address"),
-        ({"header_links": (("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
-        ({"header_links": (("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
-        ({"show_details": 1}, "showDetails has a value that it cannot have"),
+        (
+            {"header_links": (LinkBody("Docs", "javascript:alert(1)"),)},
+            "headerLinks must each have an http or https address",
+        ),
+        ({"header_links": (LinkBody("Docs", ""),)}, "headerLinks must each have an http or https address"),
+        ({"header_links": (LinkBody("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
+        ({"header_links": (LinkBody("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
     ],
 )
-def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(given_: dict[str, Any], fault: str) -> None:
-    refused = changed_changelog(OFF, given_, at=START)
+def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(changes: dict[str, Any], fault: str) -> None:
+    refused = changed_changelog(OFF, ChangeChangelog(**changes), at=START)
 
     assert isinstance(refused, Refusal)
     assert refused.message().startswith(fault)
@@ -277,7 +280,7 @@ Ines Kaya, @maralind
 
 @pytest.mark.parametrize("tone", ToneProfile)
 @pytest.mark.parametrize("book", PHRASEBOOKS.values(), ids=PHRASEBOOKS)
-def test_public_pages_leave_out_what_only_the_team_reads(book: Any, tone: ToneProfile) -> None:
+def test_public_pages_omit_the_sections_for_the_team(book: Any, tone: ToneProfile) -> None:
     also = book.also_upkeep.of(tone).format(counts=book.count(2, book.kinds[Section.INTERNAL]))
     internal = book.headings[Section.INTERNAL]
     content = SafeMarkdown().html(
@@ -297,7 +300,7 @@ def test_public_pages_leave_out_what_only_the_team_reads(book: Any, tone: TonePr
         assert gone not in kept, gone
 
 
-def test_a_post_of_nothing_else_stays_as_it_is() -> None:
+def test_a_post_without_such_sections_is_not_trimmed() -> None:
     internal = "## Internal changes\n\n- Move the tests"
     for markdown in (internal, "Also, a lamp.", "A (b) c", "## Contributors to the lamp"):
         content = SafeMarkdown().html(markdown)
@@ -332,7 +335,7 @@ def test_a_long_post_is_folded_behind_its_first_entries_and_nothing_is_lost(sect
     assert after.rstrip().endswith("</details>")
 
 
-def test_what_has_no_long_list_is_not_folded() -> None:
+def test_text_without_a_long_list_is_not_folded() -> None:
     nested = SafeMarkdown().html("- a\n" + "".join(f"  - {n}\n" for n in range(30)))
     prose = SafeMarkdown().html("\n\n".join(["word " * 200] * 20))
 

@@ -17,7 +17,7 @@ def test_a_cursor_is_read_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "_", "1", "1_", "_log_1", "x_log_1", "-1_log_1", "1_a/b", "1_\u00f6", "٣_log_1"])
-def test_what_is_no_cursor_is_none(text: str) -> None:
+def test_an_invalid_cursor_is_not_read(text: str) -> None:
     assert read_cursor(text) is None
     assert read_cursor(f"{'9' * 14}_a") is not None
     assert read_cursor(f"{'9' * 15}_a") is None

@@ -14,6 +14,7 @@ from contentsvc_core import (
     Address,
     Belonging,
     Delivery,
+    Duplicate,
     Fault,
     Filtered,
     HookConfiguration,
@@ -77,7 +78,7 @@ class TestStep1Path:
         "number",
         ["", "0", "01", "-1", "+1", "1_0", " 1", "1 ", "1.0", "1e3", "0x1", "١٢", "²", "9223372036854775808", "9" * 30],
     )
-    def test_a_repository_id_that_is_none_is_400(self, number: str) -> None:
+    def test_an_invalid_repository_id_is_400(self, number: str) -> None:
         found = locate("codehost", "org_1", "int_1", number)
 
         assert isinstance(found, Rejected)
@@ -94,7 +95,7 @@ class TestStep1Path:
         assert found.repository_id == int(number)
 
     @pytest.mark.parametrize("text", ["", "a b", "a\0b", "\ud800", "é", "x" * 65, "../x"])
-    def test_what_cannot_be_an_id_of_ours_is_an_unknown_integration(self, text: str) -> None:
+    def test_an_invalid_id_is_an_unknown_integration(self, text: str) -> None:
         for found in (locate("codehost", text, "int_1", "1"), locate("codehost", "org_1", text, "1")):
             assert isinstance(found, Rejected)
             assert (found.fault, found.error) == (Fault.INTEGRATION_NOT_FOUND, "Integration not found")
@@ -105,7 +106,7 @@ class TestStep1Path:
 
 
 class TestSteps2To5:
-    def test_an_unknown_integration_is_404_whatever_else_is_wrong(self) -> None:
+    def test_an_unknown_integration_is_404_before_any_other_fault(self) -> None:
         broken = with_headers(PUSH, (b"content-encoding", b"gzip"), without="X-Hub-Signature-256")
 
         assert decided(broken, None) == Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
@@ -172,7 +173,7 @@ class TestSteps2To5:
 
         assert decided(with_headers(PUSH, (b"x-hub-signature-256", signature))).status == 401
 
-    def test_a_disabled_integration_is_403_before_the_repository_is_looked_at(self) -> None:
+    def test_a_disabled_integration_is_403_before_the_repository_is_checked(self) -> None:
         endpoint = evolve(ENDPOINT, enabled=False, repository=Belonging.UNKNOWN)
 
         assert answer(decided(PUSH, endpoint)) == {"error": "Integration is disabled"}
@@ -323,7 +324,7 @@ class TestStep8Body:
 
         assert decided(signed(elsewhere, at=AT, secret="secret")).status == 403
 
-    def test_of_a_key_that_stands_twice_the_last_one_counts(self) -> None:
+    def test_the_last_value_of_a_repeated_key_counts(self) -> None:
         body = json.dumps(push_body("feat: x"))[:-1] + ', "ref": "refs/heads/other"}'
 
         assert isinstance(decided(signed(body.encode(), at=AT, secret="secret")), Filtered)
@@ -397,7 +398,7 @@ def test_an_event_kind_we_do_not_know_is_shown_as_one_short_line() -> None:
 
 
 @pytest.mark.parametrize("distinct", ["false", "true", "null", '"no"', "[1]"])
-def test_what_is_not_specified_cannot_be_wrong(distinct: str) -> None:
+def test_an_unspecified_field_may_have_any_value(distinct: str) -> None:
     body = json.dumps(push_body("feat: x")).replace('"url":', f'"distinct": {distinct}, "url":')
 
     outcome = decided(signed(body.encode(), at=AT, secret="secret"))
@@ -440,3 +441,52 @@ def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:
     assert isinstance(reason, Filtered)
     assert len(reason.reason) < 300
     assert reason.reason.isprintable()
+
+
+def test_each_outcome_has_its_answer() -> None:
+    event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
+    processed = Processed(event=event, delivery_id="d-1", repository_id=7, repository="acme/lamp")
+    assert answer(processed) == {
+        "received": True,
+        "message": "Processed push event (pushed)",
+        "data": {
+            "event": "push",
+            "delivery": "d-1",
+            "processed": {
+                "type": "push",
+                "action": "pushed",
+                "data": {"ref": "refs/heads/main", "branch": "main", "commits": [], "headCommit": None},
+            },
+            "repository": {"id": 7, "fullName": "acme/lamp"},
+        },
+    }
+    answers = {
+        "d-2": answer(Ignored(kind="fork", delivery_id="d-2")),
+        "d-3": answer(Pong(delivery_id="d-3")),
+        "d-4": answer(Duplicate(kind="push", delivery_id="d-4")),
+        "d-5": answer(Filtered(event=event, delivery_id="d-5", reason="another branch")),
+    }
+    assert answers == {
+        "d-2": {
+            "received": True,
+            "message": "Event type 'fork' is not supported",
+            "data": {"event": "fork", "delivery": "d-2", "ignored": True},
+        },
+        "d-3": {
+            "received": True,
+            "message": "Pong! Webhook configured successfully",
+            "data": {"event": "ping", "delivery": "d-3"},
+        },
+        "d-4": {
+            "received": True,
+            "message": "Webhook already processed (duplicate delivery)",
+            "data": {"event": "push", "delivery": "d-4", "duplicate": True},
+        },
+        "d-5": {
+            "received": True,
+            "message": "Event 'push' with action 'pushed' was filtered out",
+            "data": {"event": "push", "delivery": "d-5", "action": "pushed", "filtered": True},
+        },
+    }
+    refused = Rejected(fault=Fault.REPOSITORY_MISMATCH, error="Repository mismatch")
+    assert (answer(refused), refused.status) == ({"error": "Repository mismatch"}, 403)

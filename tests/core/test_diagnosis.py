@@ -102,13 +102,13 @@ def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
     assert "other" not in received_to_json(other.received)
 
 
-def test_without_what_was_received_the_cause_stays_open() -> None:
+def test_without_the_received_request_the_diagnosis_names_both_causes() -> None:
     found = diagnose(evolve(entry(sent(), hook()), received=None))
     assert found is not None
     assert (found.cause, "or a proxy" in found.sentence) == (Cause.WRONG_SECRET, True)
 
 
-def test_the_remedy_fits_what_is_known_of_the_integration() -> None:
+def test_the_remedy_fits_the_known_facts_of_the_integration() -> None:
     refused = entry(with_signature(BODY, BODY, "unknown"), hook())
     by_hand, with_token = diagnose(refused, Known()), diagnose(refused, Known(has_token=True))
     assert by_hand is not None
@@ -145,7 +145,7 @@ def test_accepted_deliveries_need_no_remedy_but_a_trigger() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([b"user-agent", b"host", b"via", b"x-other"]), st.binary(max_size=3000))))
-def test_what_is_kept_is_bounded_and_has_no_secret(headers: list[tuple[bytes, bytes]]) -> None:
+def test_the_stored_request_is_bounded_and_has_no_secret(headers: list[tuple[bytes, bytes]]) -> None:
     secret = sign(BODY, "unknown").encode()
     delivery = sent(BODY, *headers, (SIGNATURE, secret), (b"authorization", b"Bearer s3cret"), (b"cookie", b"s3cret"))
     received = examine(delivery, hook(), source="192.0.2.7", is_complete=True)

@@ -6,26 +6,16 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from tests.builders import a_post
 from tests.refusals import message_of
 
-from contentsvc_core import ContentType, PostStatus
+from contentsvc_core import PostStatus
 from contentsvc_core.content.editing import changed_post, due_post, entity_tag, post_fault
 from contentsvc_core.content.posts import BY_HAND, Label, Post
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
-POST: Final = Post(
-    id="post_1",
-    organization_id="org_1",
-    title="Lamps",
-    markdown="# Lamps",
-    content="<h1>Lamps</h1>",
-    status=PostStatus.DRAFT,
-    content_type=ContentType.CHANGELOG,
-    source_metadata=None,
-    created_at=START,
-    updated_at=START,
-)
+POST: Final = a_post(title="Lamps", markdown="# Lamps", content="<h1>Lamps</h1>", source_metadata=None)
 LATER: Final = START + timedelta(hours=1)
 
 
@@ -33,7 +23,7 @@ def changed(post: Post, *, at: datetime = LATER, content: str = "<p>", **values:
     return post_fault(values) or changed_post(post, values, content=content, at=at)
 
 
-def test_what_is_given_is_changed_and_nothing_else() -> None:
+def test_a_change_sets_exactly_the_given_fields() -> None:
     changes: list[dict[str, Any]] = [
         {"title": "Beams"},
         {"markdown": "text"},
@@ -46,7 +36,7 @@ def test_what_is_given_is_changed_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(milliseconds=1), timedelta(hours=-1)])
-def test_a_change_is_later_than_the_one_before_whatever_the_clock_says(step: timedelta) -> None:
+def test_a_change_is_later_than_the_previous_one_at_any_clock(step: timedelta) -> None:
     made = changed(POST, title="Beams", at=START + step)
 
     assert isinstance(made, Post)

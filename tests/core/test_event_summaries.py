@@ -4,20 +4,17 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_release
 
-from contentsvc_core import LogEntry, LogStatus, Push, Release
+from contentsvc_core import Push
 from contentsvc_core.events.normalized import Author, Commit, Event
 from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
-from contentsvc_core.journal import left_out, line_body, listed_entry, log_body
 from contentsvc_core.strategies import events, foreign_text
-from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls
 
 _COMMIT = Commit(id="a" * 40, message="m", author=Author(name="Ada", email=""), timestamp="", url="")
 _PUSH = Push(ref="refs/heads/main", branch="main", commits=(_COMMIT,), head_commit=None)
-_RELEASE = Release(
-    action="published", tag_name="v1", name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
-)
+_RELEASE = a_release()
 
 
 @given(events())
@@ -49,48 +46,9 @@ def test_the_longest_texts_are_cut(text: str, filler: str) -> None:
         (evolve(_RELEASE, name="Lamp v1"), "Lamp v1"),
     ],
 )
-def test_a_summary_says_in_a_line_what_an_event_brings(event: Event, about: str) -> None:
+def test_a_summary_is_one_line_about_the_event(event: Event, about: str) -> None:
     assert EventSummary.of(event).about == about
 
 
-def test_of_what_is_not_known_nothing_is_said() -> None:
+def test_an_event_without_known_facts_has_an_empty_summary() -> None:
     assert EventSummary(type="push").about == ""
-
-
-def test_a_listed_entry_has_every_field_but_the_payload() -> None:
-    entry = LogEntry(
-        id="log_1",
-        organization_id="org_1",
-        integration_id="int_1",
-        repository_id=1,
-        reference_id="d-1",
-        title="Processed push event",
-        integration_type="codehost",
-        status=LogStatus.SUCCESS,
-        status_code=200,
-        detail=_PUSH,
-        reason="1 workflow run started",
-        created_at=START,
-    )
-    listed = listed_entry(entry)
-
-    assert listed.event == EventSummary.of(_PUSH)
-    assert {**line_body(listed), "payload": entry.payload} == log_body(entry)
-    assert listed.reason == entry.reason
-    assert listed_entry(evolve(entry, detail={"event": "ping"})).event is None
-
-
-@pytest.mark.parametrize(
-    ("sizes", "room", "without"),
-    [
-        ([], 10, set[int]()),
-        ([0, 0], 0, set[int]()),
-        ([4, 4, 4], 10, {2}),
-        ([9, 1, 2], 10, {0}),
-        ([90, 80, 0], 10, {0}),
-        ([90], 10, set[int]()),
-        ([5, 5], 10, set[int]()),
-    ],
-)
-def test_the_smallest_payloads_are_kept_and_one_of_any(sizes: list[int], room: int, without: set[int]) -> None:
-    assert left_out(sizes, room) == without

@@ -56,7 +56,7 @@ def test_five_in_a_row_or_half_of_twenty(outcomes: str, failed: int | None, of: 
     assert (failed, of) == (None, None) if found is None else (found.failed, found.of) == (failed, of)
 
 
-def test_what_is_old_or_was_reported_does_not_count() -> None:
+def test_old_and_reported_failures_do_not_count() -> None:
     failed = entries("xxxxx")
 
     assert failure_of(failed, now=START + WINDOW - 5 * _MINUTE, after=None) is not None
@@ -76,7 +76,7 @@ def test_three_accepted_deliveries_end_a_period(outcomes: str, *, recovered: boo
     assert not has_recovered(entries(outcomes), now=START, since=START)
 
 
-def test_alternating_outcomes_do_not_end_what_they_began() -> None:
+def test_alternating_outcomes_start_a_failure_and_do_not_end_it() -> None:
     both = entries("x." * (CONSIDERED // 2))
 
     assert failure_of(both, now=START, after=None) is not None

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from msgspec import to_builtins
 from tests.core.test_public_changelog import OFF, POST
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
-from contentsvc_core.content.public.changelogs import changelog_body
+from contentsvc_core.content.public.changelogs import ChangelogBody
 from contentsvc_core.content.public.feeds import Feed, FeedEntry, feed_of
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ChangelogLinks
@@ -86,7 +87,7 @@ def feed(*posts: Post, **changes: Any) -> Feed:
     )
 
 
-def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
+def test_a_feed_has_the_posts_of_its_changelog() -> None:
     hidden = evolve(LAMP, content_type=ContentType.LINKEDIN_POST)
     draft = evolve(LAMP, status=PostStatus.DRAFT, published_at=None)
     withdrawn = evolve(LAMP, status=PostStatus.DRAFT)
@@ -194,8 +195,8 @@ def test_every_address_stays_where_it_is(name: str, path: str) -> None:
     assert getattr(ChangelogLinks(slug="tea"), name) == f"/changelog/tea{path}"
 
 
-def test_what_programs_are_told_of_a_changelog() -> None:
-    assert changelog_body(CHANGELOG) == {
+def test_the_body_of_a_changelog_has_all_its_fields() -> None:
+    assert to_builtins(ChangelogBody.of(CHANGELOG, url="https://acme.example/changelog/acme")) == {
         "id": "chl_1",
         "slug": "acme",
         "title": "Acme",
@@ -209,4 +210,5 @@ def test_what_programs_are_told_of_a_changelog() -> None:
         "images": {},
         "showDetails": False,
         "isPublic": True,
+        "url": "https://acme.example/changelog/acme",
     }

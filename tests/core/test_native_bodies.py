@@ -41,12 +41,12 @@ def whole(body: bytes) -> int | None:
 @given(st.lists(_BITS).map(b"".join), st.integers(1, 9))
 @example(b"\x80" * 20, 4)
 @example("🗼".encode() * 9, 1)
-def test_in_pieces_a_body_is_looked_at_as_in_one(body: bytes, piece: int) -> None:
+def test_decoding_in_pieces_finds_the_same_invalid_byte(body: bytes, piece: int) -> None:
     # Smaller pieces than there ever are, so that each of them ends somewhere in a character.
     with patch.object(decoding, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
         read_object(body)
-    said = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))
-    assert (said and int(said[1])) == whole(body)
+    match = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))
+    assert (match and int(match[1])) == whole(body)
 
 
 def test_the_place_of_the_fault_is_counted_from_the_bodys_beginning() -> None:

@@ -115,14 +115,14 @@ def plan(*arrivals: Arrival) -> dict[str, tuple[str | None, list[str]]]:
 
 
 class TestWhoTells:
-    def test_the_last_release_of_a_commit_tells_all(self) -> None:
+    def test_the_last_release_of_a_commit_reports_all(self) -> None:
         assert plan(pushed(0), released("a", 1), released("b", 2), released("c", 40)) == {
             "a": ("c", []),
             "b": ("c", ["a"]),
             "c": (None, ["a", "b"]),
         }
 
-    def test_a_release_alone_tells_itself(self) -> None:
+    def test_a_single_release_reports_itself(self) -> None:
         assert plan(pushed(0), released("a", 1), pushed(2)) == {"a": (None, [])}
 
     def test_a_push_between_makes_it_another_commit(self) -> None:
@@ -140,7 +140,7 @@ class TestWhoTells:
             "c": (None, ["a"]),
         }
 
-    def test_what_comes_too_late_is_told_by_itself(self) -> None:
+    def test_a_late_release_has_its_own_post(self) -> None:
         gap = PACKAGE_GAP.total_seconds()
         assert plan(released("a", 0), released("b", gap)) == {"a": ("b", []), "b": (None, ["a"])}
         assert plan(released("a", 0), released("b", gap + 0.001)) == {"a": (None, []), "b": (None, [])}
@@ -155,12 +155,12 @@ class TestWhoTells:
         found = plan(released("a", 1), released("b", 2, status=status), released("c", 3))
         assert (found["a"], found["c"]) == (("c", []), (None, ["a"]))
 
-    def test_a_run_that_left_its_release_to_another_one_is_told_by_that_one(self) -> None:
+    def test_a_release_left_to_another_run_is_reported_by_that_run(self) -> None:
         found = plan(released("a", 1), released("b", 2, status=RunStatus.SKIPPED), released("c", 45))
         assert found["a"] == ("c", [])
         assert found["c"] == (None, ["a", "b"])
 
-    def test_what_follows_a_post_that_is_written_is_told_by_itself(self) -> None:
+    def test_a_release_after_a_written_post_has_its_own_post(self) -> None:
         found = plan(
             released("a", 1, status=RunStatus.SKIPPED), released("b", 2, status=RunStatus.COMPLETED), released("c", 3)
         )

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_release
 
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.pull_requests import (
@@ -28,16 +29,7 @@ def push(*messages: str, head: str | None = "a" * 40) -> Push:
     )
 
 
-RELEASE = Release(
-    action="published",
-    tag_name="v1",
-    name=None,
-    body="(#77)",
-    prerelease=False,
-    draft=False,
-    published_at=None,
-    url="",
-)
+RELEASE = a_release(body="(#77)")
 
 
 @pytest.mark.parametrize(
@@ -89,13 +81,13 @@ def test_the_newest_come_first_and_each_once() -> None:
 
 
 @pytest.mark.parametrize("nothing", [push(head="a" * 40), push("x", head=None), push("x", head='"} evil'), RELEASE])
-def test_what_names_nothing_asks_for_nothing(nothing: Push | Release) -> None:
+def test_events_without_numbers_name_no_pull_requests(nothing: Push | Release) -> None:
     assert not named_pull_requests([nothing])
 
 
 @pytest.mark.slow("a short campaign over generated examples")
 @given(st.lists(events(), max_size=3))
-def test_whatever_was_delivered_what_is_asked_for_is_numbers_and_hashes(delivered: list[Push | Release]) -> None:
+def test_any_delivery_names_pull_requests_by_valid_numbers_and_hashes(delivered: list[Push | Release]) -> None:
     found = named_pull_requests(delivered)
 
     assert all(0 < number < 2**31 for number in found.numbers)
@@ -103,7 +95,7 @@ def test_whatever_was_delivered_what_is_asked_for_is_numbers_and_hashes(delivere
 
 
 @given(st.text(), st.none() | st.text(), st.lists(st.text()), st.none() | st.text(), st.none() | st.text())
-def test_whatever_describes_a_pull_request_is_bounded(
+def test_the_description_of_a_pull_request_is_bounded(
     title: str, body: str | None, labels: list[str], author: str | None, sha: str | None
 ) -> None:
     described = described_pull_request(12, title=title, body=body, labels=labels, author=author, merged_sha=sha)
@@ -209,7 +201,7 @@ def test_a_body_is_kept_without_the_comments_of_its_template(body: str | None, k
         ("🎉", None),
     ],
 )
-def test_a_label_says_the_kind_however_it_is_spelled(labels: str, section: object) -> None:
+def test_a_label_decides_the_kind_in_any_spelling(labels: str, section: object) -> None:
     assert section_of_labels([labels]) == section
 
 
@@ -230,7 +222,7 @@ def test_a_label_says_the_kind_however_it_is_spelled(labels: str, section: objec
         (("area/docs", "area/tests"), Section.DOCUMENTATION),
     ],
 )
-def test_of_several_labels_what_readers_must_not_miss_decides(labels: tuple[str, ...], section: object) -> None:
+def test_of_several_labels_the_most_important_decides(labels: tuple[str, ...], section: object) -> None:
     assert section_of_labels(labels) == section
     assert section_of_labels(reversed(labels)) == section
 

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from contentsvc_core import Cron, Frequency, Integration, Repository, Schedule, Trigger
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.organizations import Disabled
+from contentsvc_core.organizations import Disabled, Removed, removed_body
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.removals import Removal, removal_of_brand, removal_of_integration
 
@@ -14,7 +14,7 @@ _GITHUB = Integration(
     id="int_1",
     organization_id="org_1",
     provider="github",
-    repositories=[Repository(id=number, full_name=f"acme/{number}", branch=None) for number in (1, 2)],
+    repositories=tuple(Repository(id=number, full_name=f"acme/{number}", branch=None) for number in (1, 2)),
     created_at=START,
 )
 
@@ -76,3 +76,12 @@ def test_a_brand_identity_takes_the_triggers_and_schedules_that_name_it() -> Non
     schedules = [schedule("named, too", 1, brand_identity_id="brand_1"), schedule("none", 1)]
 
     assert disabled(removal_of_brand("brand_1"), triggers, schedules) == ["named", "named, too"]
+
+
+def test_the_wire_form_names_the_disabled_triggers_and_schedules_in_order() -> None:
+    removed = Removed(
+        disabled_events=[Disabled("b", ""), Disabled("a", "Each push")],
+        disabled_schedules=[Disabled("c", "Weekly")],
+    )
+    assert removed.disabled_events == (Disabled("a", "Each push"), Disabled("b", ""))
+    assert removed_body(removed) == {"disabledSchedules": ["c"], "disabledEvents": ["a", "b"]}

@@ -73,7 +73,7 @@ def walked(cron: Cron, start: datetime, step: timedelta) -> datetime:
 @given(cron=crons(), now=st.datetimes(datetime(1999, 12, 1), datetime(2101, 3, 2), timezones=st.just(UTC)))  # noqa: DTZ001
 @example(cron=_LAST_OF_MONTH, now=at("2024-02-29T23:59"))
 @example(cron=_LAST_OF_MONTH, now=at("2100-02-28T23:58:59.999"))
-def test_the_slots_are_those_of_the_calendar(cron: Cron, now: datetime) -> None:
+def test_slots_follow_the_calendar(cron: Cron, now: datetime) -> None:
     assert next_slot(cron, now, DEFAULT_ZONE) == walked(cron, now, _HOUR)
     assert latest_slot(cron, now, DEFAULT_ZONE) == walked(cron, now, -_HOUR)
     # Two neighbours, with nothing between them.
@@ -113,7 +113,7 @@ def test_slots_come_at_these_times(cron: Cron, after: str, slots: list[str]) -> 
         assert now == at(slot)
 
 
-def test_slots_are_in_utc_whatever_zone_is_asked_in() -> None:
+def test_slots_are_in_utc_for_any_zone() -> None:
     now = datetime(2026, 1, 2, 1, 0, tzinfo=timezone(timedelta(hours=5)))
 
     assert next_slot(Cron(frequency=Frequency.DAILY, hour=21, minute=0), now, DEFAULT_ZONE) == at("2026-01-01T21:00")
@@ -298,6 +298,6 @@ class TestFiring:
         assert isinstance(done.run.cause, Generation)
         assert done.run.cause.window.until == done.slot
 
-    def test_without_a_repository_the_run_has_ended_and_says_why(self) -> None:
+    def test_a_run_without_a_repository_has_ended_with_its_reason(self) -> None:
         run = fired(a_schedule(), at("2026-01-01T09:30")).run
         assert (run.status, run.error) == (RunStatus.SKIPPED, NO_REPOSITORY)

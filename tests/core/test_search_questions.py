@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
-from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
+from tests.builders import a_record
+from tests.core.test_search_excerpts import RELEASE, post_of, push_of, terms_of
 from tests.refusals import message_of
 
 from contentsvc_core.content.posts import ContentType, PostStatus, post_body
@@ -99,7 +100,7 @@ def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
     assert message_of(read_limit(text)) == f"Invalid limit: '{text}' is not a number from 1 to 100"
 
 
-def test_a_limit_that_is_no_number_is_told_by_its_beginning() -> None:
+def test_an_invalid_limit_is_quoted_by_its_beginning() -> None:
     assert message_of(read_limit("x" * 99)) == f"Invalid limit: '{'x' * 63}…' is not a number from 1 to 100"
     assert read_limit("0" * 17 + "7") == 7
 
@@ -123,44 +124,44 @@ def test_a_point_in_time_is_read(text: str, at: datetime | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["22.11.2026", "2026-11", "2026-13-01", "20261122", "2026-W47-7", "9" * 70])
-def test_what_is_no_point_in_time_is_refused(text: str) -> None:
+def test_an_invalid_time_is_refused(text: str) -> None:
     shown = text if len(text) <= 64 else f"{'9' * 63}…"
     assert message_of(read_time("since", text)) == f"Invalid since: '{shown}' {NO_DATE}"
 
 
-def test_what_of_a_push_is_searched() -> None:
+def test_the_searched_text_of_a_push() -> None:
     push = push_of("feat: a lamp", "fix: the door", username="ada-l")
 
-    assert record_words(record_of(push)) == (
+    assert record_words(a_record(push)) == (
         *("acme", "lighthouse", "push", "pushed", "main"),
         *("feat", "a", "lamp", "0", "ada", "l", "fix", "the", "door", "1"),
     )
-    assert record_words(record_of(push_of("fix: it", username=None))) == (
+    assert record_words(a_record(push_of("fix: it", username=None))) == (
         *("acme", "lighthouse", "push", "pushed", "main"),
         *("fix", "it", "0", "ada", "lamp"),
     )
     # People are found by their names, not by their addresses.
-    assert not {"example", "com"} & set(record_words(record_of(push)))
+    assert not {"example", "com"} & set(record_words(a_record(push)))
 
 
-def test_what_of_a_release_is_searched() -> None:
-    assert record_words(record_of(RELEASE)) == (
+def test_the_searched_text_of_a_release() -> None:
+    assert record_words(a_record(RELEASE)) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3", "the", "lamp", "news", "a", "door"),
     )
-    assert record_words(record_of(evolve(RELEASE, name=None, body=None))) == (
+    assert record_words(a_record(evolve(RELEASE, name=None, body=None))) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3"),
     )
 
 
-def test_what_of_a_post_is_searched() -> None:
+def test_the_searched_text_of_a_post() -> None:
     assert post_words(post_of("## Lamps\n\nA door.")) == ("news", "lamps", "a", "door")
     assert [kind.value for kind in DocumentKind] == ["context", "post"]
 
 
-def test_how_a_record_that_was_found_is_told() -> None:
-    assert record_hit_body(record_of(push_of("feat: a lamp")), terms_of("lamp")) == {
+def test_the_body_of_a_record_hit() -> None:
+    assert record_hit_body(a_record(push_of("feat: a lamp")), terms_of("lamp")) == {
         "customId": "codehost:1:d-1",
         "metadata": {"source": "codehost_webhook", "eventType": "push", "repository": "acme/lighthouse"},
         "action": "pushed",
@@ -170,7 +171,7 @@ def test_how_a_record_that_was_found_is_told() -> None:
     }
 
 
-def test_how_a_post_that_was_found_is_told() -> None:
+def test_the_body_of_a_post_hit() -> None:
     assert post_hit_body(post_body(post_of("A lamp.")), terms_of("lamp")) == {
         "id": "post_1",
         "title": "News",

@@ -32,7 +32,7 @@ def test_a_token_is_known_by_its_digest() -> None:
 @pytest.mark.parametrize(
     "presented", ["", "a" * 39, "a" * 41, "a" * 39 + "-", "a" * 39 + "é", "a" * 40 + "\n", "a" * 39 + "\ud800"]
 )
-def test_what_can_be_no_token_has_no_digest(presented: str) -> None:
+def test_an_invalid_token_has_no_digest(presented: str) -> None:
     assert session_digest(presented) is None
     assert link_digest(presented) is None
 
@@ -50,7 +50,7 @@ def test_a_form_carries_a_keyed_hash_of_the_token() -> None:
 
 
 @given(presented=st.text(st.characters(exclude_categories=())))
-def test_whatever_a_form_carries_is_compared(presented: str) -> None:
+def test_any_presented_token_of_a_form_is_compared(presented: str) -> None:
     assert csrf_matches(_TOKEN, presented) == (presented == csrf_token(_TOKEN))
     assert csrf_matches(_TOKEN, csrf_token(_TOKEN))
     assert not csrf_matches(_TOKEN, csrf_token("b" * TOKEN_LENGTH))

@@ -94,7 +94,9 @@ def test_a_release_starts_its_own_triggers() -> None:
         ("push", push_body("x", repository_id=2)),
     ],
 )
-def test_what_has_no_effects_looks_at_the_claim_and_leaves_it(event: str, body: bytes | dict[str, object]) -> None:
+def test_a_delivery_without_effects_checks_the_claim_and_does_not_take_it(
+    event: str, body: bytes | dict[str, object]
+) -> None:
     made = settled(signed(body, at=AT, secret="secret", event=event))
 
     assert made.claim is Claim.CHECK
@@ -112,7 +114,7 @@ def test_what_has_no_effects_looks_at_the_claim_and_leaves_it(event: str, body: 
         evolve(ENDPOINT, repository=Belonging.ANOTHERS),
     ],
 )
-def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(endpoint: HookConfiguration) -> None:
+def test_a_delivery_refused_before_the_duplicate_check_ignores_the_claim(endpoint: HookConfiguration) -> None:
     made = settled(signed(push_body("x"), at=AT, secret="secret"), endpoint)
 
     assert made.claim is Claim.NONE
@@ -122,13 +124,13 @@ def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(e
 
 
 @pytest.mark.parametrize("fault", [Fault.INVALID_PARAMETERS, Fault.INTEGRATION_NOT_FOUND])
-def test_what_was_sent_to_no_known_integration_leaves_nothing(fault: Fault) -> None:
+def test_a_delivery_to_an_unknown_integration_stores_nothing(fault: Fault) -> None:
     refused = Rejected(fault=fault, error="no")
 
     assert settlement(refused, ENDPOINT, at=START, new_id=CountingIds().new_id) is None
 
 
-def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
+def test_the_entry_of_a_duplicate_has_the_same_id_and_reports_the_duplicate() -> None:
     made = settled(signed(push_body("feat: x"), at=AT, secret="secret"))
     entry = made.duplicate_log
 
@@ -139,7 +141,7 @@ def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
     assert entry.reason == "the delivery was processed less than 24 hours ago"
 
 
-def test_of_a_refused_copy_the_duplicates_entry_says_nothing() -> None:
+def test_the_entry_of_a_duplicate_does_not_mention_the_refusal() -> None:
     refused = settled(signed(push_body("x", repository_id=2), at=AT, secret="secret"))
     entry = refused.duplicate_log
 
@@ -177,20 +179,20 @@ def test_the_entry_names_the_event_and_why_it_ended_so(
     assert made.log.id.startswith("log_")
 
 
-def test_one_run_is_not_told_as_several_and_none_is_told_too() -> None:
+def test_the_reason_counts_runs_in_singular_and_plural() -> None:
     push = signed(push_body("x"), at=AT, secret="secret")
     for triggers, reason in (((), "0 workflow runs started"), ((trigger(1),), "1 workflow run started")):
         assert settled(push, evolve(ENDPOINT, triggers=triggers)).log.reason == reason
 
 
-def test_a_note_stands_alone_where_there_is_no_reason() -> None:
+def test_a_note_without_a_reason_is_the_whole_reason() -> None:
     ping = signed({}, at=AT, secret="secret", event="ping")
 
     assert settled(ping, note="told").log.reason == "told"
     assert settled(ping, note="").log.reason is None
 
 
-def test_what_is_left_behind_names_the_delivery_that_left_it() -> None:
+def test_stored_records_name_their_delivery() -> None:
     delivery = signed(push_body("feat: x"), at=AT, secret="secret", delivery_id="d-1")
     outcome = decide(_verified(delivery))
     assert isinstance(outcome, Processed)

@@ -26,12 +26,12 @@ class Lamp(msgspec.Struct, forbid_unknown_fields=True):
     tags: dict[str, str] = {}
 
 
-def test_what_is_of_the_shape_is_read_and_nothing_is_converted() -> None:
+def test_a_valid_value_is_decoded_without_conversions() -> None:
     assert decode_struct({"name": "low", "bulbs": [{"colour": "red"}]}, Lamp) == Lamp("low", [Bulb(Colour.RED, 5)])
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("low", "Expected `object`, got `str`"),
         ({}, "Object missing required field `name`"),
@@ -47,14 +47,14 @@ def test_what_is_of_the_shape_is_read_and_nothing_is_converted() -> None:
         ({"name": "low", "more": 1}, "Object contains unknown field `more`"),
     ],
 )
-def test_what_is_not_is_told_with_its_place_and_what_there_is_to_choose_from(value: object, said: str) -> None:
+def test_an_invalid_value_is_refused_with_its_place_and_the_choices(value: object, message: str) -> None:
     with pytest.raises(InvalidStruct) as refused:
         decode_struct(value, Lamp)
 
-    assert str(refused.value) == said
+    assert str(refused.value) == message
 
 
-def test_a_choice_that_no_field_has_is_told_as_it_is() -> None:
+def test_an_invalid_choice_outside_of_fields_keeps_the_original_message() -> None:
     class Chosen(msgspec.Struct):
         colours: dict[str, Colour]
 
@@ -94,5 +94,5 @@ def test_a_schema_refers_to_nothing() -> None:
     }
 
 
-def test_what_no_store_can_hold_is_replaced_wherever_it_stands() -> None:
+def test_unstorable_characters_are_replaced_at_every_depth() -> None:
     assert storable_json({"a\x00": ["\ud800b", 1, None, {"c": True}]}) == {"a\ufffd": ["\ufffdb", 1, None, {"c": True}]}

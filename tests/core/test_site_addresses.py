@@ -44,7 +44,7 @@ def test_the_ends_of_a_special_range_are_not_public(network: str) -> None:
 
 
 @given(st.ip_addresses())
-def test_what_is_public_is_so_for_python_too(address: IPv4Address | IPv6Address) -> None:
+def test_a_public_address_is_global_for_python_too(address: IPv4Address | IPv6Address) -> None:
     # Most special ranges are drawn on purpose: an assumption would leave too few examples now and then.
     if is_public(address):
         assert address.is_global
@@ -135,7 +135,7 @@ def test_an_address_is_read(text: str, url: str) -> None:
         ("https://" + "a." * 126 + "aa", "must name a host"),
     ],
 )
-def test_what_is_no_sites_address_is_refused(text: str, reason: str) -> None:
+def test_an_invalid_site_address_is_refused(text: str, reason: str) -> None:
     site = read_site_address(text)
 
     assert isinstance(site, Refusal)
@@ -199,6 +199,6 @@ def test_an_operator_opens_hosts_at_their_ports_alone() -> None:
 
 
 @pytest.mark.parametrize("text", ["http://intranet", "a b", "user@host", "host:0", "host:x", "host/path", "*", "[::1"])
-def test_what_is_no_host_cannot_be_opened(text: str) -> None:
+def test_an_invalid_host_cannot_be_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(repr(text))} is no host, and no host:port$"):
         read_site_hosts(f"fine.example,{text}")

@@ -70,7 +70,7 @@ def test_a_page_is_read() -> None:
         ("Ä".encode(), "text/html; charset=utf-7", "Ä"),
     ],
 )
-def test_a_page_is_decoded_as_it_says(body: bytes, content_type: str, text: str) -> None:
+def test_a_page_is_decoded_by_its_declared_charset(body: bytes, content_type: str, text: str) -> None:
     assert decode_page(body, content_type) == text
 
 
@@ -155,7 +155,7 @@ def proposed(html: str, host: str = "www.acme.example", name: str | None = None)
     return propose_brand(site_facts(html), host, name=name)
 
 
-def test_an_identity_is_proposed_from_what_the_site_says() -> None:
+def test_an_identity_is_proposed_from_the_text_of_the_site() -> None:
     brand = proposed(PAGE)
 
     assert brand.name == brand.company_name == "Acme Ltd"
@@ -175,14 +175,14 @@ def test_an_identity_is_proposed_from_what_the_site_says() -> None:
         ("Zenith | Lamps", None),
     ],
 )
-def test_a_titles_part_is_the_companys_name_when_the_host_says_so(title: str, company: str | None) -> None:
+def test_a_part_of_the_title_that_matches_the_host_is_the_name(title: str, company: str | None) -> None:
     brand = proposed(f"<title>{title}</title>")
 
     assert brand.company_name == company
     assert brand.name == (company or "acme.example")
 
 
-def test_a_site_that_says_nothing_is_called_by_its_host_and_nothing_is_made_up() -> None:
+def test_a_site_without_text_is_named_by_its_host_and_nothing_is_invented() -> None:
     brand = proposed("<p>Hello</p>")
 
     assert (brand.name, brand.company_name, brand.company_description) == ("acme.example", None, None)
@@ -286,7 +286,7 @@ def _acme(inner: str = "") -> str:
         (f"<script>{_acme()}</script>", {}),
     ],
 )  # fmt: skip
-def test_a_page_says_this_of_itself(html: str, facts: dict[str, Any]) -> None:
+def test_the_facts_of_a_page_are_read(html: str, facts: dict[str, Any]) -> None:
     assert site_facts(html) == SiteFacts(**facts)
 
 

@@ -1,5 +1,8 @@
+from typing import Any, Final
+
 import msgspec
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,17 +74,78 @@ def test_naming_every_event_type_is_the_same_as_naming_none(trigger: Trigger) ->
         assert len(started([trigger, every], event)) == len(started([trigger, none], event))
 
 
-def test_an_unknown_event_type_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown event type 'ping'"):
-        build(1, "org_1", "codehost_webhook", True, frozenset({1}), frozenset({"ping"}))
+TRIGGER: Final = Trigger(
+    id="trg_1",
+    organization_id="org_1",
+    name="Lamps",
+    source_type="codehost_webhook",
+    repository_ids=(2, 1, 2),
+    event_types=("release", "push"),
+    output_type=ContentType.CHANGELOG,
+    created_at=START,
+)
 
 
 def test_the_wire_form_has_the_specified_fields() -> None:
-    body = msgspec.to_builtins(
-        TriggerBody.of(build(1, "org_1", "codehost_webhook", True, frozenset({2, 1}), frozenset({"push"})))
-    )
+    body = {
+        "id": "trg_1",
+        "organizationId": "org_1",
+        "name": "Lamps",
+        "sourceType": "codehost_webhook",
+        "enabled": True,
+        "targets": {"repositoryIds": ["1", "2"]},
+        "sourceConfig": {"eventTypes": ["push", "release"]},
+        "outputType": "changelog",
+        "outputConfig": None,
+        "autoPublish": False,
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }
+    assert msgspec.to_builtins(TriggerBody.of(TRIGGER)) == body
+    branded = evolve(TRIGGER, brand_identity_id="brand_1")
+    assert msgspec.to_builtins(TriggerBody.of(branded)) == body | {"outputConfig": {"brandIdentityId": "brand_1"}}
 
-    assert body["sourceType"] == "codehost_webhook"
-    assert body["targets"] == {"repositoryIds": ["1", "2"]}
-    assert body["sourceConfig"] == {"eventTypes": ["push"]}
-    assert body["enabled"] is True
+
+@pytest.mark.parametrize(
+    ("changes", "matches"),
+    [
+        ({}, True),
+        ({"organization_id": "org_2"}, False),
+        ({"source_type": "github_webhook"}, False),
+        ({"repository_id": 3}, False),
+        ({"event_type": "ping"}, False),
+    ],
+)
+def test_a_trigger_matches_events_of_its_repositories_and_types(changes: dict[str, Any], *, matches: bool) -> None:
+    event: dict[str, Any] = {
+        "organization_id": "org_1",
+        "source_type": "codehost_webhook",
+        "repository_id": 2,
+        "event_type": "push",
+    }
+    event |= changes
+    assert matching([TRIGGER], **event) == ((TRIGGER,) if matches else ())
+    assert matching([evolve(TRIGGER, enabled=False)], **event) == ()
+    anything = evolve(TRIGGER, event_types=())
+    matches = matches or event["event_type"] == "ping"
+    assert matching([anything], **event) == ((anything,) if matches else ())
+
+
+def test_an_unknown_event_type_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown event type 'ping': a trigger takes push or release"):
+        evolve(TRIGGER, event_types=("push", "ping"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"name": "x", "enabled": False, "auto_publish": True, "id": "trg_2"}, True),
+        ({"event_types": ()}, True),
+        ({"event_types": ("push",)}, False),
+        ({"source_type": "github_webhook"}, False),
+        ({"repository_ids": (1,)}, False),
+        ({"output_type": ContentType.BLOG_POST}, False),
+        ({"brand_identity_id": "brand_1"}, False),
+    ],
+)
+def test_two_triggers_are_duplicates_if_they_write_the_same(changes: dict[str, Any], *, same: bool) -> None:
+    assert TRIGGER.does_the_same_as(evolve(TRIGGER, **changes)) is same

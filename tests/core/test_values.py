@@ -1,4 +1,4 @@
-"""The small values: time, text, identifiers, wire forms, keys, the journal, runs, queries."""
+"""The small values: time, text, identifiers, events on the wire, context records, keys."""
 
 import json
 import re
@@ -9,22 +9,19 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
+from tests.builders import a_record
 
-from contentsvc_core import ContentType, ContextRecord, PostStatus, Push, Release
+from contentsvc_core import Push, Release
 from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
-from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
-from contentsvc_core.identifiers import is_slug, slugify
-from contentsvc_core.journal import FailureBudget, LogQuery, LogStatus, read_log_query, retention_cutoff
-from contentsvc_core.organizations import Organization
-from contentsvc_core.refusals import Refusal
+from contentsvc_core.identifiers import is_full_name, is_own_id, is_slug, is_token, minted_ms, repository_id, slugify
 from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
-from contentsvc_core.workflows.context import context_body
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
+from contentsvc_core.workflows.context import RecordBody
 
 
 class TestTimestamps:
@@ -46,7 +43,7 @@ class TestTimestamps:
 
 class TestText:
     @given(st.text(st.characters()))
-    def test_what_is_storable_can_be_encoded_and_nothing_else_is_touched(self, text: str) -> None:
+    def test_storable_text_can_be_encoded_and_differs_only_in_replacements(self, text: str) -> None:
         clean = storable(text)
 
         clean.encode()
@@ -54,7 +51,7 @@ class TestText:
         assert len(clean) == len(text)
         assert all(new in (old, "\ufffd") for old, new in zip(text, clean, strict=True))
 
-    def test_what_is_given_back_unseen_is_nothing_that_the_patterns_would_change(self) -> None:
+    def test_text_returned_by_the_fast_path_matches_no_pattern(self) -> None:
         # Every character that is printable, with neither a space nor anything that breaks or reorders a line.
         printable = "".join(chr(code) for code in range(sys.maxunicode) if chr(code).isprintable()).replace(" ", "")
         assert not has_controls(printable)
@@ -86,6 +83,36 @@ class TestIdentifiers:
     def test_a_slug_reads_like_its_name(self) -> None:
         assert slugify("Acme, Inc. (Europe)") == "acme-inc-europe"
 
+    @pytest.mark.parametrize(
+        ("text", "number"),
+        [("1", 1), ("0", None), ("01", None), (str(2**63 - 1), 2**63 - 1), (str(2**63), None), ("1_0", None)],
+    )
+    def test_a_repositorys_id_fits_into_every_store(self, text: str, number: int | None) -> None:
+        assert repository_id(text) == number
+
+    def test_ids_slugs_names_and_tokens_have_a_form(self) -> None:
+        assert [is_own_id(text) for text in ("a_-9", "x" * 64, "x" * 65, "", "a b")] == [
+            True,
+            True,
+            False,
+            False,
+            False,
+        ]
+        assert [is_slug(text) for text in ("a-b", "x" * 64, "x" * 65, "-a", "a-")] == [True, True, False, False, False]
+        assert [is_full_name(text) for text in ("a/b", "a/..", "../a", "a")] == [True, False, False, False]
+        assert [is_token(text) for text in ("x" * 1000, "x" * 1001, "a b", "")] == [True, False, False, False]
+
+    def test_a_slug_is_cut_and_has_no_hyphen_at_its_ends(self) -> None:
+        assert slugify(f"--{'a' * 63}-b") == "a" * 63
+        # Characters that are trimmed at both ends do not count for the limit.
+        assert slugify(f"--{'a' * 70}") == "a" * 64
+        assert slugify("A!?B") == "a-b"
+
+    def test_an_id_has_the_time_of_its_creation(self) -> None:
+        assert minted_ms("log_0000018c-5b1f-7000-8000-000000000001") == 0x018C5B1F
+        assert minted_ms("log_00000001-0000-7000-8000-000000000001") == 65_536
+        assert minted_ms("log_00000000-0000-4000-8000-000000000001") is None
+
 
 class TestWire:
     @given(ours.events())
@@ -115,17 +142,8 @@ class TestWire:
 class TestContext:
     @given(ours.events(), ours.repository_ids(), ours.delivery_ids())
     def test_the_text_states_type_repository_action_and_data(self, event: Event, repository: int, id_: str) -> None:
-        record = ContextRecord(
-            id="ctx_1",
-            organization_id="org_1",
-            provider="codehost",
-            repository_id=repository,
-            repository="acme/lighthouse",
-            delivery_id=id_,
-            event=event,
-            created_at=START,
-        )
-        body = context_body(record)
+        record = a_record(event, repository_id=repository, delivery_id=id_)
+        body = to_builtins(RecordBody.of(record))
         headline, empty, label, data = body["content"].split("\n", 3)
 
         assert body["customId"] == f"codehost:{repository}:{id_}"
@@ -174,64 +192,3 @@ class TestKeys:
         assert key_prefix(self.KEY) == "csk_abcdefghij"
         for text in ("", "csk_abcdefghij", "csk_abc_" + "x" * 40, self.KEY + " ", self.KEY + "\n", "é" * 60):
             assert key_prefix(text) is None
-
-
-class TestJournal:
-    def test_a_budget_grants_its_limit_a_minute_and_counts_what_it_left_out(self) -> None:
-        budget = FailureBudget(limit=2)
-        granted: list[bool] = []
-        for second in (0, 1, 2, 59, 60):
-            budget, may = budget.spend(START + timedelta(seconds=second))
-            granted.append(may)
-
-        assert granted == [True, True, False, False, True]
-        assert budget.left_out == 2
-        assert budget.told(2).left_out == 0
-
-    def test_a_clock_that_was_stepped_back_does_not_keep_a_budget_spent(self) -> None:
-        budget, _ = FailureBudget(limit=1).spend(START)
-
-        assert budget.spend(START - timedelta(hours=1))[1]
-
-    def test_retention_follows_the_plan(self) -> None:
-        assert retention_cutoff(7, START) == START - timedelta(days=7)
-        with pytest.raises(ValueError, match="7 or 30 days"):
-            Organization(id="o", slug="o", name="o", retention_days=8, created_at=START)
-
-
-class TestRuns:
-    def test_a_run_waits_longer_each_time_and_is_given_up_in_the_end(self) -> None:
-        delays = [retry_delay(attempt) for attempt in range(1, MAX_ATTEMPTS + 1)]
-
-        assert delays[-1] is None
-        seconds = [delay.total_seconds() for delay in delays if delay is not None]
-        assert seconds == [2.0**n for n in range(MAX_ATTEMPTS - 1)]
-
-
-class TestQueries:
-    def test_lists_are_read_and_an_empty_one_means_all(self) -> None:
-        assert read_post_query({}) == PostQuery()
-        assert read_post_query({"orderBy": "createdAt"}) == PostQuery()
-        assert read_post_query({"sort": "", "orderBy": "", "status": "", "contentType": " , "}) == PostQuery()
-        asked = {"status": "draft, published,draft", "contentType": "changelog", "brandIdentityId": " bi_1,,bi_2,bi_1"}
-        assert read_post_query({"sort": "asc", "orderBy": "occurredAt", **asked}) == PostQuery(
-            ascending=True,
-            order_by=PostOrder.OCCURRED_AT,
-            statuses=(PostStatus.DRAFT, PostStatus.PUBLISHED),
-            content_types=(ContentType.CHANGELOG,),
-            brand_identity_ids=("bi_1", "bi_2"),
-        )
-        assert read_log_query({}) == read_log_query({"status": ",", "integrationId": " "}) == LogQuery()
-        assert read_log_query({"status": "failed,pending", "integrationId": "int_1,int_2"}) == LogQuery(
-            integration_ids=("int_1", "int_2"), statuses=(LogStatus.FAILED, LogStatus.PENDING)
-        )
-
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [("sort", "DESC"), ("orderBy", "updatedAt"), ("status", "draft,gone"), ("contentType", "changelog;x")],
-    )
-    def test_an_unknown_value_is_named(self, name: str, value: str) -> None:
-        refused = read_post_query({name: value})
-
-        assert isinstance(refused, Refusal)
-        assert refused.message().startswith(f"Invalid {name}: '")

@@ -53,7 +53,7 @@ def test_https_at_a_public_host_is_an_endpoint(url: str) -> None:
         ("hook", "must begin with"),
     ],
 )
-def test_what_only_we_can_reach_is_none(url: str, reason: str) -> None:
+def test_an_internal_address_is_refused(url: str, reason: str) -> None:
     refused = read_endpoint_url(url)
 
     assert isinstance(refused, Refusal)
@@ -61,12 +61,12 @@ def test_what_only_we_can_reach_is_none(url: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9000/hook", "http://intranet.example/", "https://intranet.example/"])
-def test_what_an_operator_has_opened_is_one_wherever_it_is(url: str) -> None:
+def test_an_allowed_host_is_accepted_in_any_network(url: str) -> None:
     assert not isinstance(read_endpoint_url(url, OPENED), Refusal)
     assert isinstance(read_endpoint_url("http://127.0.0.1:9001/hook", OPENED), Refusal)
 
 
-def test_without_event_types_everything_is_told_and_while_it_is_off_nothing() -> None:
+def test_an_endpoint_without_event_types_wants_all_events_and_a_disabled_one_none() -> None:
     def endpoint(*types: EventType, enabled: bool = True) -> WebhookEndpoint:
         return WebhookEndpoint(
             id="whe_1",
@@ -89,7 +89,7 @@ def test_without_event_types_everything_is_told_and_while_it_is_off_nothing() ->
     assert body_of(both)["eventTypes"] == ["post.created", "run.failed"]
 
 
-def test_what_clients_are_told_of_an_endpoint() -> None:
+def test_the_body_of_an_endpoint_has_all_its_public_fields() -> None:
     endpoint = WebhookEndpoint(
         id="whe_1",
         organization_id="org_1",
@@ -123,7 +123,7 @@ def test_what_clients_are_told_of_an_endpoint() -> None:
 @pytest.mark.parametrize(
     ("started_by", "field"), [("trg_1", "triggerId"), ("sch_1", "scheduleId"), ("job_1", "jobId"), ("else", None)]
 )
-def test_a_failed_run_says_what_it_was_started_by(started_by: str, field: str | None) -> None:
+def test_the_message_of_a_failed_run_names_its_starter(started_by: str, field: str | None) -> None:
     told = run_failed(
         organization_id="org_1",
         run_id="run",

@@ -40,25 +40,25 @@ FAILED = Answer(status=500)
         (503, AttemptResult.RETRY),
     ],
 )
-def test_2xx_is_all_that_counts_and_410_wants_no_more(status: int, expected: AttemptResult) -> None:
+def test_only_2xx_succeeds_and_410_ends_the_endpoint(status: int, expected: AttemptResult) -> None:
     assert verdict(Answer(status=status)) is expected
 
 
-def test_what_was_not_answered_is_tried_again() -> None:
+def test_an_unanswered_attempt_is_retried() -> None:
     assert verdict(NotSent(error="no answer")) is AttemptResult.RETRY
     assert fault_text(NotSent(error="no answer")) == "no answer"
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         (302, "the endpoint answered with status 302: redirects are not followed"),
         (410, "the endpoint answered with status 410: it is gone, and was switched off"),
         (404, "the endpoint answered with status 404"),
     ],
 )
-def test_a_fault_says_what_came_back(status: int, said: str) -> None:
-    assert fault_text(Answer(status=status)) == said
+def test_the_fault_of_an_attempt_names_the_answer(status: int, message: str) -> None:
+    assert fault_text(Answer(status=status)) == message
 
 
 @given(st.uuids(), st.integers(1, MAX_ATTEMPTS - 1))
@@ -71,13 +71,13 @@ def test_a_pause_is_the_schedule_s_and_at_most_a_fifth_more(key: object, attempt
     assert next_attempt_at(f"msg_{key}", attempts, FAILED, START) == again
 
 
-def test_all_attempts_span_more_than_a_day_and_then_there_is_no_more() -> None:
+def test_all_attempts_span_more_than_a_day_and_are_bounded() -> None:
     assert sum(DELAYS, timedelta()) >= timedelta(hours=24)
     assert MAX_ATTEMPTS == 8
     assert next_attempt_at("msg_1", MAX_ATTEMPTS, FAILED, START) is None
 
 
-def test_what_failed_together_is_not_tried_again_together() -> None:
+def test_messages_that_failed_together_are_retried_at_different_times() -> None:
     ends = {next_attempt_at(f"msg_{number}", 4, FAILED, START) for number in range(100)}
 
     assert len(ends) == 100
@@ -95,7 +95,7 @@ def test_what_failed_together_is_not_tried_again_together() -> None:
         (429, "Fri, 01 Jan 2027 00:00:00 GMT", MAX_RETRY_AFTER),
     ],
 )
-def test_who_asks_for_a_longer_pause_gets_it_within_bounds(status: int, asked: str, expected: timedelta) -> None:
+def test_a_longer_retry_after_is_honoured_within_bounds(status: int, asked: str, expected: timedelta) -> None:
     assert next_attempt_at("msg_1", 1, Answer(status=status, retry_after=asked), START) == START + expected
 
 
@@ -116,7 +116,7 @@ def test_who_asks_for_a_longer_pause_gets_it_within_bounds(status: int, asked: s
         (404, "600"),
     ],
 )
-def test_whatever_else_is_asked_changes_nothing(status: int, asked: str) -> None:
+def test_an_invalid_retry_after_is_ignored(status: int, asked: str) -> None:
     plain = next_attempt_at("msg_1", 1, FAILED, START)
 
     assert next_attempt_at("msg_1", 1, Answer(status=status, retry_after=asked), START) == plain

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from contentsvc_core.outgoing.signing import secret_of, signature, signed_headers
-from contentsvc_core.testing import CountingIds
+from contentsvc_core.testing import START, CountingIds
 
 SECRET = secret_of("0123456789abcdefghijABCDEFGHIJ_-")
 OLD = secret_of("another-secret-that-is-as-long--")
@@ -41,7 +41,7 @@ def test_every_signature_is_the_reference_implementation_s(
     assert signature(secret, message_id=message_id, timestamp_s=timestamp_s, body=body.encode()) == expected
 
 
-def test_during_an_overlap_who_has_either_secret_can_verify_and_nobody_else() -> None:
+def test_during_an_overlap_both_secrets_verify_and_no_other_does() -> None:
     body = b'{"type":"post.created"}'
     headers = signed_headers([SECRET, OLD], message_id="msg_1", at=datetime.now(UTC), body=body)
 
@@ -67,7 +67,7 @@ def test_a_new_secret_is_as_long_as_the_specification_wants_it() -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_no base64", "whsec_öö"])
-def test_what_is_no_secret_signs_nothing(secret: str) -> None:
+def test_an_invalid_secret_cannot_sign(secret: str) -> None:
     with pytest.raises(ValueError, match="secret"):
         signature(secret, message_id="msg_1", timestamp_s=0, body=b"")
 
@@ -75,3 +75,26 @@ def test_what_is_no_secret_signs_nothing(secret: str) -> None:
 def test_nothing_is_sent_unsigned() -> None:
     with pytest.raises(ValueError, match="unsigned"):
         signed_headers([], message_id="msg_1", at=datetime.now(UTC), body=b"")
+
+
+@pytest.mark.parametrize(
+    ("secret", "reason"),
+    [
+        ("MDEyMw==", "^a webhook secret begins with whsec_$"),
+        ("whsec_MDEy*", "^behind whsec_, a webhook secret is Base64$"),
+        ("whsec_MDE", "^behind whsec_, a webhook secret is Base64$"),
+    ],
+)
+def test_a_malformed_secret_is_refused(secret: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        signature(secret, message_id="msg_1", timestamp_s=1, body=b"{}")
+
+
+def test_a_message_without_a_secret_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^nothing is sent unsigned$"):
+        signed_headers([], message_id="msg_1", at=START, body=b"{}")
+    assert list(signed_headers(["whsec_MDEyMw=="], message_id="msg_1", at=START, body=b"{}")) == [
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+    ]

@@ -99,9 +99,7 @@ def test_a_window_that_begins_with_each_minute_is_caught(monkeypatch: pytest.Mon
 
 
 @given(st.integers(1, 6), times(FORWARD | FORWARD | BACK))
-def test_whoever_waits_as_long_as_told_is_admitted_and_a_moment_before_the_reset_nobody_is(
-    limit: int, at_ms: list[int]
-) -> None:
+def test_a_request_is_admitted_after_the_wait_and_not_before_the_reset(limit: int, at_ms: list[int]) -> None:
     window, verdicts = asked(limit, [*at_ms, *[at_ms[-1]] * limit])
     verdict, now = verdicts[-1], at_ms[-1]
     if verdict.admitted:
@@ -141,7 +139,7 @@ def test_a_refused_request_is_not_counted() -> None:
     assert asked(1, [T0 + 60_000], window)[1][0].admitted
 
 
-def test_a_clock_that_is_put_back_frees_nothing_and_keeps_nobody_out_for_more_than_60_s() -> None:
+def test_a_clock_set_back_frees_nothing_and_blocks_for_60_s_at_most() -> None:
     window, _ = asked(3, [T0, T0 + 10, T0 + 20])
     back = T0 - 3_600_000
 
@@ -164,7 +162,7 @@ def test_a_lower_limit_than_the_window_was_filled_under_waits_until_few_enough_a
 
 
 @given(st.integers(0, 59_999), st.integers(-70_000, 70_000))
-def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: int, later: int) -> None:
+def test_a_cached_refusal_equals_the_verdict_of_the_window_while_it_holds(oldest: int, later: int) -> None:
     window, _ = asked(2, [T0, T0 + oldest])
     _, (refused,) = asked(2, [T0 + oldest], window)
     now = from_ms(T0 + oldest + later)
@@ -177,7 +175,7 @@ def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: 
 
 
 @given(st.integers(1, 6), times(FORWARD | FORWARD | BACK), FORWARD | BACK)
-def test_who_looks_is_told_how_many_requests_count(limit: int, at_ms: list[int], later: int) -> None:
+def test_the_usage_equals_the_counted_requests(limit: int, at_ms: list[int], later: int) -> None:
     window, _ = asked(limit, at_ms)
     now = from_ms(at_ms[-1] + later)
 
@@ -192,7 +190,7 @@ def test_nothing_counts_in_an_empty_window_nor_exactly_60_s_later() -> None:
     assert [used(window, from_ms(T0 + each)) for each in (-7, 59_999, 60_000, 60_005)] == [2, 2, 1, 0]
 
 
-def test_both_families_of_headers_and_the_body_say_the_same() -> None:
+def test_both_families_of_headers_and_the_body_agree() -> None:
     _, (verdict,) = asked(3, [T0 + 1])
     assert rate_headers(verdict) == {
         "RateLimit-Limit": "3",
@@ -222,7 +220,7 @@ def test_both_families_of_headers_and_the_body_say_the_same() -> None:
     }
 
 
-def test_where_nobody_can_tell_nothing_remains_and_one_asks_again_in_a_second() -> None:
+def test_an_unknown_state_refuses_for_a_second() -> None:
     verdict = unknown(rate(7), START)
 
     assert not verdict.admitted
@@ -236,7 +234,7 @@ def test_a_window_out_of_order_and_a_limit_below_1_cannot_be() -> None:
         rate(0)
 
 
-def test_a_window_says_something_until_its_last_request_leaves() -> None:
+def test_a_window_is_kept_until_its_last_request_leaves() -> None:
     assert Window().expires_at_ms == 0
     for hits_ms in ([T0 + 5], [T0, T0 + 5], [T0, T0 + 1, T0 + 5]):
         assert Window(hits_ms=hits_ms).expires_at_ms == T0 + 5 + 60_000
@@ -286,7 +284,7 @@ def test_the_keys_of_an_organization_share_ten_times_the_limit_of_one_key() -> N
         assert bucket.name == f"{each.method} {each.template} organization org_1"
 
 
-def test_buckets_are_told_apart_by_caller_and_operation() -> None:
+def test_each_caller_and_operation_has_its_own_bucket() -> None:
     names = {
         bucket.name
         for each in RATES

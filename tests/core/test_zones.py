@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from contentsvc_core.content.windows import Lookback, window_at
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import START
 from contentsvc_core.workflows.slots import Cron, Frequency, latest_slot, next_slot, nominal_time
 from contentsvc_core.zones import (
+    DEFAULT_ZONE,
     day_of,
     end_of_day,
     end_of_week,
@@ -209,3 +211,20 @@ def test_an_unknown_zone_is_refused_with_the_nearest_name(name: str, advice: str
 def test_a_day_is_a_date_of_the_zone() -> None:
     assert day_of(NEW_YORK, utc("2026-01-01T04:59:59")) == date(2025, 12, 31)
     assert day_of(NEW_YORK, utc("2026-01-01T05:00")) == date(2026, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("lookback", "since", "until"),
+    [
+        (Lookback.CURRENT_DAY, "2026-03-02T00:00", "2026-03-02T10:11:12.013"),
+        (Lookback.YESTERDAY, "2026-03-01T00:00", "2026-03-02T00:00"),
+        (Lookback.LAST_7_DAYS, "2026-02-23T10:11:12.013", "2026-03-02T10:11:12.013"),
+        (Lookback.LAST_14_DAYS, "2026-02-16T10:11:12.013", "2026-03-02T10:11:12.013"),
+        (Lookback.LAST_30_DAYS, "2026-01-31T10:11:12.013", "2026-03-02T10:11:12.013"),
+    ],
+)
+def test_a_lookback_ends_now_or_at_midnight(lookback: Lookback, since: str, until: str) -> None:
+    now = START.replace(month=3, day=2, hour=10, minute=11, second=12, microsecond=13_000)
+    window = window_at(lookback, now, DEFAULT_ZONE)
+    begin, end = (START.fromisoformat(f"{text}+00:00") for text in (since, until))
+    assert (window.since, window.until) == (begin, end)

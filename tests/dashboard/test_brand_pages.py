@@ -79,7 +79,7 @@ async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
     assert made.path == f"{BRANDS}/{brand.id}"
 
 
-async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Browsing) -> None:
+async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
     await acme.world.perform(Site(None))
 
@@ -90,7 +90,7 @@ async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Bro
 
 
 @pytest.mark.parametrize(
-    ("address", "name", "field", "said"),
+    ("address", "name", "field", "message"),
     [
         ("", "", "websiteUrl", "The address must be 1 to 2000 characters long."),
         ("ftp://acme.example", "", "websiteUrl", "The address must begin with http:// or https://."),
@@ -99,8 +99,8 @@ async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Bro
         ("https://acme.example", "LIGHTHOUSE", "name", "Another brand identity has this name."),
     ],
 )
-async def test_what_cannot_be_read_is_refused_beside_its_field(
-    acme: Caller, browsing: Browsing, address: str, name: str, field: str, said: str
+async def test_an_invalid_website_is_refused_at_its_field(
+    acme: Caller, browsing: Browsing, address: str, name: str, field: str, message: str
 ) -> None:
     await branded(acme)
     page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl=address, name=name)
@@ -108,12 +108,12 @@ async def test_what_cannot_be_read_is_refused_beside_its_field(
     assert page.status == 422
     faulty = tree(page).one(id=field)
     assert (faulty["aria-invalid"], faulty["value"]) == ("true", {"websiteUrl": address, "name": name}[field])
-    assert tree(page).one(id=f"{field}-fault").text == said
+    assert tree(page).one(id=f"{field}-fault").text == message
     assert f"{field}-fault" in faulty["aria-describedby"].split()
     assert acme.world.nudged == 0
 
 
-async def test_a_session_may_have_no_more_sites_read_than_its_key(acme: Caller, browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(BRANDS)).form(BRANDS)
     for _ in range(5):
         assert (await browsing.send(form, websiteUrl="https://acme.example")).status == 200
@@ -148,7 +148,7 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "text", "said"),
+    ("field", "text", "message"),
     [
         ("name", " ", "The name must be 1 to 120 characters long."),
         ("name", "lighthouse", "Another brand identity has this name."),
@@ -159,7 +159,7 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     ],
 )
 async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
-    acme: Caller, browsing: Browsing, field: str, text: str, said: str
+    acme: Caller, browsing: Browsing, field: str, text: str, message: str
 ) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
@@ -169,7 +169,7 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     page = await browsing.send(form, **{"language": "German", field: text})
 
     assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text == said
+    assert tree(page).one(id=f"{field}-fault").text == message
     assert tree(page).one(id=field)["aria-invalid"] == "true"
     again = page.form(path).fields
     assert again["language"] == ["German"]
@@ -177,7 +177,7 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     assert await found(acme, brand) == brand
 
 
-async def test_one_is_deleted_and_what_names_it_is_switched_off(acme: Caller, browsing: Browsing) -> None:
+async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
     body = {
@@ -219,7 +219,7 @@ async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> N
     assert tree(done).one(role="status").text == "Deleted."
 
 
-async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
+async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper", audience="sailors")
     reader, _ = await beside(acme, Scope.READ)
@@ -235,7 +235,7 @@ async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, b
     assert await found(acme, brand) == brand
 
 
-async def test_another_organizations_identities_and_jobs_are_not_there(acme: Caller, browsing: Browsing) -> None:
+async def test_identities_and_jobs_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
     job = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")

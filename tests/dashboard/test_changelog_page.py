@@ -9,6 +9,7 @@ from tests.dashboard.contents import beside, posted, stranger
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.usecases.publicize import ChangelogEditor
 
 PAGE = "/dashboard/changelog"
@@ -51,10 +52,12 @@ async def test_a_post_links_to_the_public_changelogs_that_show_it(acme: Caller, 
     where = f"/dashboard/posts/{await published(acme)}"
     assert "View on the changelog" not in (await browsing.open(where)).links
     editor = ChangelogEditor(acme.world.stores.changelogs, acme.world.clock, acme.world.ids)
-    second = await editor.create(acme.organization, {"slug": "doors", "title": "Doors"})
+    second = await editor.create(acme.organization, CreateChangelog(slug="doors", title="Doors"))
     assert isinstance(second, PublicChangelog)
     for each in (None, second):
-        assert isinstance(await editor.change(acme.organization, {"is_public": True}, each), PublicChangelog)
+        assert isinstance(
+            await editor.change(acme.organization, ChangeChangelog(is_public=True), each), PublicChangelog
+        )
 
     page = await browsing.open(where)
 
@@ -63,7 +66,7 @@ async def test_a_post_links_to_the_public_changelogs_that_show_it(acme: Caller, 
     assert page.links["Doors"].startswith("/changelog/doors/")
 
 
-async def test_what_becomes_public_is_shown_before_and_asked_about(acme: Caller, browsing: Browsing) -> None:
+async def test_the_posts_that_become_public_are_shown_and_confirmed_before(acme: Caller, browsing: Browsing) -> None:
     post_id = await published(acme)
 
     page = await browsing.open(f"{PAGE}/publish")
@@ -76,7 +79,7 @@ async def test_what_becomes_public_is_shown_before_and_asked_about(acme: Caller,
     assert await standing(acme) is None
 
 
-async def test_an_answer_counts_for_what_was_shown_alone(acme: Caller, browsing: Browsing) -> None:
+async def test_a_confirmation_counts_only_for_the_posts_it_showed(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(f"{PAGE}/publish")).form(f"{PAGE}/switch")
     await published(acme)
 
@@ -126,7 +129,7 @@ async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> Non
         ("contentTypes", [], "The choice must name one type of content at least."),
     ],
 )
-async def test_what_cannot_be_is_said_beside_its_field(
+async def test_a_fault_is_shown_at_its_field(
     acme: Caller, browsing: Browsing, field: str, value: str | list[str], fault: str
 ) -> None:
     form = (await browsing.open(PAGE)).form(PAGE)
@@ -140,7 +143,7 @@ async def test_what_cannot_be_is_said_beside_its_field(
     assert await standing(acme) is None
 
 
-async def test_what_is_another_organizations_is_not_available_whatever_it_is(acme: Caller, browsing: Browsing) -> None:
+async def test_an_address_of_another_organization_is_not_available(acme: Caller, browsing: Browsing) -> None:
     other = await stranger(acme)
     page = await browsing.send((await browsing.open(PAGE)).form(PAGE), slug="lamps")
     assert "Saved." in page.text
@@ -152,7 +155,7 @@ async def test_what_is_another_organizations_is_not_available_whatever_it_is(acm
         assert "The address is not available: choose another one" in page.text
 
 
-async def test_who_may_only_read_changes_nothing(acme: Caller) -> None:
+async def test_a_read_key_changes_nothing(acme: Caller) -> None:
     reading, _ = await beside(acme, Scope.READ)
     await posted(acme, "feat: a lamp")
     page = await reading.open(PAGE)

@@ -62,7 +62,7 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         ("url", "http://acme.example/", "It must begin with https://."),
         ("url", "https://127.0.0.1/", "It must be the address of a public site."),
@@ -70,13 +70,13 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
         ("description", "x" * 201, "It must have at most 200 characters."),
     ],
 )
-async def test_a_fault_is_named_at_its_field_and_what_was_typed_stays(
-    acme: Caller, browsing: Browsing, field: str, value: str, said: str
+async def test_a_fault_is_shown_at_its_field_and_the_input_stays(
+    acme: Caller, browsing: Browsing, field: str, value: str, message: str
 ) -> None:
     page = await created(browsing, **{"event": ["run.failed"], field: value})
 
     assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text.startswith(said)
+    assert tree(page).one(id=f"{field}-fault").text.startswith(message)
     assert page.form(PATH).fields[field] == [value]
     assert page.form(PATH).fields["event"] == ["run.failed"]
     assert await acme.world.stores.endpoints.endpoints(acme.organization.id) == []
@@ -145,7 +145,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     assert "deliveries in 14 days" not in overview.text
 
 
-async def test_what_switched_itself_off_says_why_and_offers_no_test(acme: Caller, browsing: Browsing) -> None:
+async def test_a_disabled_endpoint_shows_the_reason_and_no_test(acme: Caller, browsing: Browsing) -> None:
     await created(browsing)
     endpoint = await standing(acme)
     await browsing.send((await browsing.open(f"{PATH}/{endpoint.id}")).form(f"{PATH}/{endpoint.id}/test"))
@@ -157,7 +157,7 @@ async def test_what_switched_itself_off_says_why_and_offers_no_test(acme: Caller
     assert "Send a test message" not in page.response.text
 
 
-async def test_another_organizations_endpoints_are_not_there(world: ApiWorld, browsing: Browsing) -> None:
+async def test_endpoints_of_another_organization_are_not_found(world: ApiWorld, browsing: Browsing) -> None:
     other = await world.caller("Other")
     made = await other("POST", "/v1/webhook-endpoints", {"url": "https://other.example/"})
     theirs = made.json()["webhookEndpoint"]["id"]

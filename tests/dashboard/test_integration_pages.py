@@ -120,7 +120,7 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
         ("github", "acme/buoy", ("Secret", "push and release", "X-Hub-Signature-256", "application/json")),
     ],
 )
-async def test_what_to_enter_has_the_names_of_the_code_host(
+async def test_the_manual_steps_use_the_terms_of_the_code_host(
     browsing: Browsing, provider: str, repository: str, words: tuple[str, ...]
 ) -> None:
     form = await browsing.open(LIST)
@@ -169,7 +169,7 @@ REFUSED: list[tuple[dict[str, str], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "words", "at_fault"), REFUSED)
-async def test_what_cannot_be_connected_is_said_at_its_field_and_nothing_typed_is_lost(
+async def test_a_refused_connection_is_shown_at_its_field_and_the_input_stays(
     server: CodeHostServer, browsing: Browsing, fields: dict[str, str], words: str, at_fault: str
 ) -> None:
     page = await connect(browsing, **fields)
@@ -191,7 +191,7 @@ async def test_what_cannot_be_connected_is_said_at_its_field_and_nothing_typed_i
     assert ("details", {"open": ""}) in page.elements or set(fields) <= {"repository", "provider"}
 
 
-async def test_a_code_host_that_does_not_answer_is_said_at_the_top(server: CodeHostServer, browsing: Browsing) -> None:
+async def test_an_unreachable_code_host_is_shown_at_the_top(server: CodeHostServer, browsing: Browsing) -> None:
     server.fault = Fault(status=429, headers={"Retry-After": "23"})
 
     page = await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
@@ -241,7 +241,7 @@ async def test_a_test_ping_is_received_as_any_delivery_is(acme: Caller, browsing
     assert page.rows[1][0] == "Webhook ping received"
 
 
-async def test_a_ping_that_is_refused_says_why(acme: Caller, browsing: Browsing) -> None:
+async def test_a_refused_ping_shows_its_reason(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(path_of(acme))
     await browsing.send(page.form(f"{path_of(acme)}/disable"))
 
@@ -271,7 +271,7 @@ async def test_a_new_secret_is_shown_once_and_the_old_one_ends_as_chosen(
     assert secret not in (await browsing.open(path_of(acme))).response.text
 
 
-async def test_a_code_host_that_knows_the_hook_is_told_of_the_new_secret(
+async def test_rotating_sends_the_new_secret_to_the_code_host(
     server: CodeHostServer, acme: Caller, browsing: Browsing
 ) -> None:
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
@@ -304,7 +304,9 @@ async def test_an_overlap_that_is_not_offered_changes_nothing(acme: Caller, brow
     assert secrets == (acme.connection.secret,)
 
 
-async def test_disconnecting_tells_what_went_with_it(server: CodeHostServer, acme: Caller, browsing: Browsing) -> None:
+async def test_disconnecting_lists_the_disabled_triggers_and_schedules(
+    server: CodeHostServer, acme: Caller, browsing: Browsing
+) -> None:
     world = acme.world
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
     made = (await world.stores.directory.integrations(acme.organization.id))[-1]
@@ -323,7 +325,7 @@ async def test_disconnecting_tells_what_went_with_it(server: CodeHostServer, acm
     assert (await browsing.open(f"{LIST}/{made.id}")).status == 404
 
 
-async def test_a_hook_that_was_entered_by_hand_is_to_be_removed_by_hand(acme: Caller, browsing: Browsing) -> None:
+async def test_disconnecting_asks_to_remove_a_hook_that_was_added_by_hand(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(path_of(acme))
     forms = [dict(told) for tag, told in page.elements if tag == "form"]
     assert any("cannot be undone" in told.get("data-confirm", "") for told in forms)
@@ -376,7 +378,9 @@ async def test_a_form_without_its_token_does_nothing(acme: Caller, browsing: Bro
     assert (await browsing.open(path_of(acme))).status == 200
 
 
-async def test_of_another_organization_nothing_is_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+async def test_integrations_of_another_organization_are_not_found(
+    world: ApiWorld, acme: Caller, browsing: Browsing
+) -> None:
     other = await world.caller("Zenith")
     csrf = (await browsing.open(path_of(acme))).form(f"{path_of(acme)}/ping").fields["csrf"][0]
 
@@ -394,7 +398,7 @@ async def test_of_another_organization_nothing_is_there(world: ApiWorld, acme: C
     assert kept.enabled
 
 
-async def test_a_session_may_connect_no_more_often_than_its_key(browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(browsing: Browsing) -> None:
     for _ in range(20):
         assert (await connect(browsing, repository="no name", provider="codehost")).status == 422
 

@@ -55,9 +55,7 @@ async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", ["post", "run", "trigger", "schedule", "integration", "endpoint", "entry"])
-async def test_an_id_stands_behind_details_with_a_button_that_copies_it(
-    acme: Caller, browsing: Browsing, kind: str
-) -> None:
+async def test_ids_are_in_the_details_with_a_copy_button(acme: Caller, browsing: Browsing, kind: str) -> None:
     path, id_ = (await addresses(acme))[kind]
 
     page = await browsing.open(f"/dashboard{path}")
@@ -68,7 +66,7 @@ async def test_an_id_stands_behind_details_with_a_button_that_copies_it(
     assert not _RAW_ID.search(prime_text(root.one("main")))
 
 
-async def test_a_time_is_exact_for_machines_and_the_zone_is_said_once(acme: Caller, browsing: Browsing) -> None:
+async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
     await acme.push("d-2", "feat: another lamp")
 

@@ -62,7 +62,7 @@ ASKED: dict[str, tuple[Rate, Callable[[Browsing], Awaitable[Seen]]]] = {
 
 
 @pytest.mark.parametrize(("rate", "ask"), ASKED.values(), ids=ASKED)
-async def test_a_page_is_admitted_as_often_as_its_limit_says_and_says_when_to_come_back(
+async def test_a_page_is_admitted_up_to_its_limit_and_then_names_the_wait(
     world: ApiWorld, acme: Caller, browsing: Browsing, rate: Rate, ask: Callable[[Browsing], Awaitable[Seen]]
 ) -> None:
     await used_up(world, acme, rate)

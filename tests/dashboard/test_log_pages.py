@@ -62,7 +62,7 @@ def asking(page: Seen) -> list[str]:
     ]
 
 
-async def test_what_arrived_is_listed_newest_first(acme: Caller, browsing: Browsing) -> None:
+async def test_deliveries_are_listed_newest_first(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
     gone = await noted(acme, integration_id="int_gone", status=LogStatus.FAILED, status_code=502, error_message="away")
 
@@ -83,7 +83,7 @@ async def test_what_arrived_is_listed_newest_first(acme: Caller, browsing: Brows
     assert page.links["acme/lighthouse"] == f"/dashboard/integrations/{acme.connection.integration.id}"
 
 
-async def test_a_log_without_entries_says_so_and_goes_on_asking(browsing: Browsing) -> None:
+async def test_an_empty_log_is_announced_and_polled(browsing: Browsing) -> None:
     page = await browsing.open(LOGS)
 
     assert "Nothing arrived yet." in page.text
@@ -109,7 +109,7 @@ async def test_a_log_without_entries_says_so_and_goes_on_asking(browsing: Browsi
         ({"text": "'; drop table"}, []),
     ],
 )
-async def test_filters_are_a_form_and_stand_in_the_address(
+async def test_filters_are_a_form_and_part_of_the_address(
     acme: Caller, browsing: Browsing, filters: dict[str, str], found: list[str]
 ) -> None:
     await acme.push("d-1", "feat: a lamp")
@@ -138,7 +138,7 @@ async def test_filters_are_a_form_and_stand_in_the_address(
     assert "=&" not in pushed
 
 
-async def test_what_can_be_no_filter_is_said(acme: Caller, browsing: Browsing) -> None:
+async def test_an_invalid_filter_is_refused(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
     for query, words in (
         ("status=lost", "'lost' is not one of success, failed, pending"),
@@ -177,7 +177,7 @@ async def test_older_entries_are_a_page_away_and_none_is_left_out(acme: Caller, 
     assert seen == [f"Delivery {number}" for number in reversed(range(120))]
 
 
-async def test_new_entries_come_by_themselves_with_what_asks_for_the_next(acme: Caller, browsing: Browsing) -> None:
+async def test_new_entries_arrive_with_the_next_poll(acme: Caller, browsing: Browsing) -> None:
     await noted(acme, title="first")
     page = await browsing.open(f"{LOGS}?status=success")
     (address,) = asking(page)
@@ -222,7 +222,7 @@ async def test_where_more_comes_than_a_page_holds_the_list_is_made_anew(
     assert f"rows={min(shown + came, 50)}" in again
 
 
-async def test_what_moves_can_be_stopped(acme: Caller, browsing: Browsing) -> None:
+async def test_live_updates_can_be_paused(acme: Caller, browsing: Browsing) -> None:
     await noted(acme)
     page = await browsing.open(f"{LOGS}?event=push")
     page = await browsing.open(page.links["Pause"])
@@ -258,7 +258,7 @@ async def triggered(acme: Caller) -> str:
     return entry.id
 
 
-async def test_an_entry_shows_what_came_and_what_it_led_to(acme: Caller, browsing: Browsing) -> None:
+async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsing: Browsing) -> None:
     id_ = await triggered(acme)
 
     page = await browsing.open(f"{LOGS}/{id_}")
@@ -297,7 +297,7 @@ async def test_the_payload_is_marked_on_the_page_and_plain_as_text(acme: Caller,
     assert raw.response.json() == entry.payload
 
 
-async def test_a_large_payload_is_cut_and_said_to_be(acme: Caller, browsing: Browsing) -> None:
+async def test_a_large_payload_is_cut_with_a_note(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", *(f"feat: {number} {'x' * 400}" for number in range(400)))
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
 
@@ -350,7 +350,7 @@ async def test_a_replay_is_one_click_and_leads_to_its_own_entry(acme: Caller, br
     assert "1 run" in page.text
 
 
-async def test_what_cannot_be_replayed_says_why(acme: Caller, browsing: Browsing) -> None:
+async def test_an_entry_that_cannot_be_replayed_shows_the_reason(acme: Caller, browsing: Browsing) -> None:
     id_ = await triggered(acme)
     page = await browsing.open(f"{LOGS}/{id_}")
     form = page.form(f"{LOGS}/{id_}/replay")
@@ -410,11 +410,11 @@ async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: C
 
 
 @pytest.mark.parametrize("text", ["", "_", "1_", "_a", "1_a b", "-1_a", "1_a\n", "999999999999999_a", "\uff11_a"])
-def test_what_is_no_place_is_none(text: str) -> None:
+def test_an_invalid_cursor_is_not_read(text: str) -> None:
     assert read_cursor(text) is None
 
 
-def test_a_place_is_read_as_it_is_written() -> None:
+def test_a_written_cursor_is_read_back() -> None:
     place = Cursor(created_at=START + timedelta(milliseconds=7), id="log_7")
 
     assert read_cursor(written_cursor(place)) == place

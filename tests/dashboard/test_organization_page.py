@@ -53,7 +53,7 @@ async def test_forms_read_times_in_the_zone_and_charts_count_its_days(acme: Call
     ("now", "hours"),
     [("2026-03-29T12:00", [24, 24, 23]), ("2026-10-25T12:00", [24, 24, 25]), ("2026-06-30T22:00", [24] * 3)],
 )
-def test_the_days_of_a_chart_are_those_of_its_zone(now: str, hours: list[int]) -> None:
+def test_the_days_of_a_chart_are_in_its_zone(now: str, hours: list[int]) -> None:
     at, zone = datetime.fromisoformat(now).replace(tzinfo=UTC), ZoneInfo("Europe/Berlin")
     bounds = last_days(at, 3, zone)
     since = [bounds[0] + each * timedelta(hours=1) for each in range(sum(hours))]

@@ -10,7 +10,7 @@ def test_nothing_is_taken_for_granted() -> None:
     )
 
 
-def test_what_is_not_known_is_told_as_it_stands() -> None:
+def test_unknown_fields_are_shown_unchanged() -> None:
     origin = read_origin({"runId": "r", "writer": "rules", "campaign": {"name": "<b>"}})
 
     assert origin == Origin(writer="rules", more=[("campaign", '{"name":"<b>"}')])

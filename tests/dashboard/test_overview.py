@@ -9,6 +9,7 @@ from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Scope
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import webhook_path
@@ -21,7 +22,7 @@ from contentsvc_core.workflows.triggers import CreateTrigger, Trigger
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-async def test_a_new_organization_is_told_what_to_do_first(world: ApiWorld) -> None:
+async def test_a_new_organization_sees_the_first_steps(world: ApiWorld) -> None:
     organization = await world.operator.create_organization("Empty")
     issued = await world.operator.issue_key(organization)  # type: ignore[arg-type]
     browsing = Browsing(world)
@@ -40,7 +41,7 @@ def _steps(page: Seen) -> tuple[list[str], list[str]]:
     return steps, [told["href"] for tag, told in page.elements if tag == "a" and told.get("id", "").startswith("step-")]
 
 
-async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller, browsing: Browsing) -> None:
+async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller, browsing: Browsing) -> None:
     world, mine = acme.world, acme.organization
     steps, buttons = _steps(await browsing.open("/dashboard"))
     assert steps == ["done", "open", "open", "open", "open"]
@@ -78,9 +79,9 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
 
     # Any of them counts, not the first one alone.
     changelogs = ChangelogEditor(world.stores.changelogs, world.clock, world.ids)
-    second = await changelogs.create(mine, {"slug": "doors", "title": "Doors"})
+    second = await changelogs.create(mine, CreateChangelog(slug="doors", title="Doors"))
     assert isinstance(second, PublicChangelog)
-    await changelogs.change(mine, {"is_public": True}, second)
+    await changelogs.change(mine, ChangeChangelog(is_public=True), second)
     page = await browsing.open("/dashboard")
     assert _steps(page) == ([], [])
     assert "done" not in page.text
@@ -89,7 +90,7 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
 _AFTER_THE_PING = ("triggers", "posts/write", "changelog")
 
 
-async def test_who_may_only_read_sees_the_steps_without_buttons(world: ApiWorld) -> None:
+async def test_a_read_key_sees_the_steps_without_buttons(world: ApiWorld) -> None:
     reader = await world.caller("Reader", Scope.READ)
     browsing = Browsing(world)
 
@@ -119,7 +120,7 @@ async def test_deliveries_are_counted_in_charts_whose_columns_lead_to_the_log(ac
         assert (log.status, log.text.count("main: ")) == (200, 1)
 
 
-async def test_the_activity_says_what_happened_and_leads_to_the_post(
+async def test_the_activity_describes_the_event_and_links_to_the_post(
     acme: Caller, world: ApiWorld, browsing: Browsing
 ) -> None:
     triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
@@ -138,7 +139,7 @@ async def test_the_activity_says_what_happened_and_leads_to_the_post(
     assert page.links[post.title] == f"/dashboard/posts/{post.id}"
 
 
-async def test_what_waits_comes_first_with_the_button_that_mends_it(
+async def test_open_problems_come_first_with_the_button_that_fixes_them(
     acme: Caller, world: ApiWorld, browsing: Browsing
 ) -> None:
     triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)

@@ -35,7 +35,7 @@ class Marked(HTMLParser):
             self.marks.append((self._kind, data))
 
 
-def test_keys_texts_and_other_values_are_told_apart() -> None:
+def test_keys_texts_and_other_values_are_marked_differently() -> None:
     marked = Marked(shown({"a": "b", "c": [1, -2.5e3, True, None], "d": {"e": []}}).html)
 
     assert marked.marks == [
@@ -51,7 +51,7 @@ def test_keys_texts_and_other_values_are_told_apart() -> None:
     ]
 
 
-def test_whatever_stands_in_a_payload_is_text() -> None:
+def test_hostile_payloads_are_escaped() -> None:
     payload = {HOSTILE: HOSTILE, "list": [HOSTILE, "&amp;", "'", '": {']}
 
     marked = Marked(shown(payload).html)
@@ -60,7 +60,7 @@ def test_whatever_stands_in_a_payload_is_text() -> None:
     assert [kind for kind, _ in marked.marks] == ["j-key", "j-text", "j-key", "j-text", "j-text", "j-text", "j-text"]
 
 
-def test_what_hides_or_reorders_is_written_in_digits() -> None:
+def test_invisible_and_reordering_characters_are_escaped() -> None:
     text = payload_text({"name": "a\u202eb\u200bc\ufeff\x9b"})
 
     assert "a\\u202eb\\u200bc\\ufeff\\u009b" in text
@@ -82,7 +82,7 @@ def test_a_large_payload_is_cut_and_a_line_that_is_cut_is_not_marked() -> None:
     assert marked.marks == [("j-key", '"first"'), ("j-other", "1")]
 
 
-def test_what_fits_is_whole() -> None:
+def test_a_small_payload_is_shown_completely() -> None:
     text = payload_text({"a": 1})
 
     assert unescape(highlighted(text)).count("span") == 4

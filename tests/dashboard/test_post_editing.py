@@ -32,7 +32,7 @@ async def test_a_post_is_edited(acme: Caller, browsing: Browsing) -> None:
     assert (await stored(acme, post)).status.value == "published"
 
 
-async def test_a_text_survives_being_opened_and_saved_whatever_it_begins_with(acme: Caller, browsing: Browsing) -> None:
+async def test_a_text_with_any_beginning_survives_opening_and_saving(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
     text = "\n\n  </textarea><script>alert(1)</script> &amp; \u0000\n"
@@ -74,7 +74,7 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     assert await stored(acme, post) == post
 
 
-async def test_of_two_who_edit_the_second_is_told_and_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
+async def test_the_second_of_two_editors_gets_a_conflict_and_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
     mine, theirs = await browsing.open(path), await browsing.open(path)
@@ -94,7 +94,7 @@ async def test_of_two_who_edit_the_second_is_told_and_keeps_the_text(acme: Calle
     assert (await stored(acme, post)).title == "Mine"
 
 
-async def test_whoever_edits_a_post_that_is_deleted_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
+async def test_an_editor_of_a_deleted_post_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
     page = await browsing.open(path)
@@ -108,7 +108,7 @@ async def test_whoever_edits_a_post_that_is_deleted_keeps_the_text(acme: Caller,
     assert [form.buttons for form in gone.forms] == [["Sign out"], []]
 
 
-async def test_a_preview_is_what_would_be_saved_with_scripts_and_without(acme: Caller, browsing: Browsing) -> None:
+async def test_the_preview_equals_the_saved_text_with_and_without_scripts(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
     evil = "<script>alert(1)</script>"
@@ -131,7 +131,7 @@ async def test_a_preview_is_what_would_be_saved_with_scripts_and_without(acme: C
     assert "100,000" in (await browsing.post(f"{POSTS}/preview", long, headers={"HX-Request": "true"})).text
 
 
-async def test_a_session_may_change_no_more_often_than_its_key(acme: Caller, browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}"
     form = (await browsing.open(f"{path}/edit")).form(f"{path}/edit")

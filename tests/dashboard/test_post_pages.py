@@ -118,7 +118,7 @@ async def test_a_post_is_shown_with_where_it_came_from(acme: Caller, browsing: B
     assert EVIL not in page.response.text
 
 
-async def test_what_a_post_names_may_be_gone(acme: Caller, browsing: Browsing) -> None:
+async def test_a_post_may_name_deleted_objects(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
     post = await posted(acme, brandIdentityId=brand.id)
@@ -149,7 +149,9 @@ async def test_a_post_is_published_taken_back_and_deleted(acme: Caller, browsing
 
 
 @pytest.mark.parametrize("action", ["publish", "delete"])
-async def test_what_somebody_has_changed_since_is_shown_first(acme: Caller, browsing: Browsing, action: str) -> None:
+async def test_an_action_on_a_changed_post_shows_the_change_first(
+    acme: Caller, browsing: Browsing, action: str
+) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}"
     page = await browsing.open(path)
@@ -163,7 +165,7 @@ async def test_what_somebody_has_changed_since_is_shown_first(acme: Caller, brow
     assert (await browsing.send(refused.form(f"{path}/{action}"))).status == 200
 
 
-async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
+async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     reader, _ = await beside(acme, Scope.READ)
     path = f"{POSTS}/{post.id}"
@@ -183,7 +185,7 @@ async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, b
     assert await stored(acme, post) == post
 
 
-async def test_another_organizations_posts_and_jobs_are_not_there(acme: Caller, browsing: Browsing) -> None:
+async def test_posts_and_jobs_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     job = (await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})).json()["job"]["id"]
     reading = await acme("POST", "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})

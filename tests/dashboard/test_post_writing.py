@@ -11,7 +11,7 @@ POSTS = "/dashboard/posts"
 WRITE = f"{POSTS}/write"
 
 
-async def test_a_post_is_asked_for_and_followed_until_it_is_there(acme: Caller, browsing: Browsing) -> None:
+async def test_a_post_is_requested_and_followed_until_it_is_written(acme: Caller, browsing: Browsing) -> None:
     world = acme.world
     brand = await branded(acme)
     await acme.push("d-1", "feat: a lamp")
@@ -38,7 +38,7 @@ async def test_a_post_is_asked_for_and_followed_until_it_is_there(acme: Caller, 
     assert "was created" in (await browsing.open(page.path)).text
 
 
-async def test_a_request_that_comes_to_nothing_says_why(acme: Caller, browsing: Browsing) -> None:
+async def test_a_request_without_a_post_shows_the_reason(acme: Caller, browsing: Browsing) -> None:
     asked = await browsing.send((await browsing.open(WRITE)).form(WRITE))
     await acme.world.perform()
 
@@ -85,7 +85,7 @@ async def test_faults_of_a_request_are_named_and_nothing_is_started(acme: Caller
     assert acme.world.nudged == 0
 
 
-async def test_without_a_repository_one_is_to_be_connected_first(acme: Caller, browsing: Browsing) -> None:
+async def test_without_a_repository_the_page_links_to_connecting_one(acme: Caller, browsing: Browsing) -> None:
     await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
 
     page = await browsing.open(WRITE)
@@ -94,7 +94,7 @@ async def test_without_a_repository_one_is_to_be_connected_first(acme: Caller, b
     assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
 
 
-async def test_a_session_may_ask_no_more_often_than_its_key(acme: Caller, browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(WRITE)).form(WRITE)
     for _ in range(4):
         await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})

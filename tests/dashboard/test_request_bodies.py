@@ -89,7 +89,7 @@ async def left(app: Any, path: str, headers: dict[str, str]) -> int:
     return sent[0]["status"]
 
 
-async def test_a_sender_that_leaves_in_the_middle_of_a_body_is_no_fault_of_ours(
+async def test_a_sender_that_leaves_within_a_body_is_not_logged_as_a_fault(
     world: ApiWorld, acme: Caller, browsing: Browsing, logged: io.StringIO
 ) -> None:
     key = {"Authorization": f"Bearer {acme.key}", "Content-Type": "application/json"}

@@ -23,8 +23,8 @@ EXECUTOR = "exe_test"
 
 
 async def trigger(acme: Caller, name: str = "Letters", **fields: Any) -> str:
-    wanted = {"name": name, "targets": {"repositoryIds": [acme.repository_id]}, **fields}
-    answer = await acme("POST", "/v1/event-triggers", wanted)
+    body = {"name": name, "targets": {"repositoryIds": [acme.repository_id]}, **fields}
+    answer = await acme("POST", "/v1/event-triggers", body)
     assert answer.status_code == 201, answer.text
     return answer.json()["eventTrigger"]["id"]
 
@@ -57,14 +57,14 @@ def steps(page: Seen) -> list[str]:
     return [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in kinds]
 
 
-async def test_without_runs_it_is_said_what_starts_them(browsing: Browsing) -> None:
+async def test_an_empty_list_of_runs_explains_how_runs_start(browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
 
     assert page.heading == "Runs"
     assert "No runs yet: a trigger or a schedule starts them." in page.text
 
 
-async def test_runs_are_listed_newest_first_with_what_came_of_them(acme: Caller, browsing: Browsing) -> None:
+async def test_runs_are_listed_newest_first_with_their_results(acme: Caller, browsing: Browsing) -> None:
     trigger_id = await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
     await acme.world.perform()
@@ -123,7 +123,7 @@ async def test_older_runs_are_behind_the_first_fifty(acme: Caller, browsing: Bro
     assert (await browsing.open(f"{ROOT}?before=unknown")).status == 404
 
 
-async def test_a_script_is_told_when_runs_have_changed_and_not_else(acme: Caller, browsing: Browsing) -> None:
+async def test_the_list_of_runs_is_polled_for_changes(acme: Caller, browsing: Browsing) -> None:
     await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
     page = await browsing.open(ROOT)
@@ -144,7 +144,7 @@ async def test_a_script_is_told_when_runs_have_changed_and_not_else(acme: Caller
     assert (await browsing.open(asks, headers=SCRIPT)).status == 200
 
 
-async def test_a_run_tells_what_started_it_and_what_came_of_it(acme: Caller, browsing: Browsing) -> None:
+async def test_a_run_shows_its_cause_and_its_result(acme: Caller, browsing: Browsing) -> None:
     trigger_id = await trigger(acme)
     await acme.push("d-1", "feat: a lamp", "fix: the lens")
     await acme.world.perform()
@@ -174,7 +174,7 @@ async def test_a_run_tells_what_started_it_and_what_came_of_it(acme: Caller, bro
     assert "a trigger that was deleted" in page.text
 
 
-async def test_a_run_that_waits_for_its_next_attempt_says_why_and_when(acme: Caller, browsing: Browsing) -> None:
+async def test_a_run_that_waits_for_its_next_attempt_shows_reason_and_time(acme: Caller, browsing: Browsing) -> None:
     await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
     taken = await begun(acme)
@@ -199,7 +199,7 @@ async def test_a_run_that_waits_for_its_next_attempt_says_why_and_when(acme: Cal
     assert "in 25 s" in (await browsing.open(asks, headers=SCRIPT)).text
 
 
-async def test_finished_steps_and_kills_are_told(acme: Caller, browsing: Browsing) -> None:
+async def test_finished_steps_and_kills_are_shown(acme: Caller, browsing: Browsing) -> None:
     await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
     stores = acme.world.stores
@@ -256,13 +256,13 @@ async def test_a_run_that_has_not_ended_is_cancelled(acme: Caller, browsing: Bro
 
 async def test_a_run_of_a_schedule_names_it(acme: Caller, browsing: Browsing) -> None:
     world = acme.world
-    wanted = {
+    body = {
         "name": "Mornings",
         "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
         "targets": {"repositoryIds": [acme.repository_id]},
         "outputType": "changelog",
     }
-    schedule = (await acme("POST", "/v1/schedules", wanted)).json()["schedule"]["id"]
+    schedule = (await acme("POST", "/v1/schedules", body)).json()["schedule"]["id"]
     world.clock.advance(timedelta(hours=9))
     faults: list[Exception] = []
     await Scheduler(
@@ -279,7 +279,7 @@ async def test_a_run_of_a_schedule_names_it(acme: Caller, browsing: Browsing) ->
         assert told in page.text
 
 
-async def test_a_run_of_a_job_tells_what_was_noted_for_who_follows_it(acme: Caller, browsing: Browsing) -> None:
+async def test_a_run_of_a_job_shows_the_events_of_the_job(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
     acme.world.clock.advance(timedelta(seconds=1))
     await acme("POST", "/v1/posts/generate", {"contentType": "blog_post"})
@@ -297,7 +297,7 @@ async def test_a_run_of_a_job_tells_what_was_noted_for_who_follows_it(acme: Call
     assert "Failed" in page.text
 
 
-async def test_what_code_hosts_say_is_shown_as_words(acme: Caller, browsing: Browsing) -> None:
+async def test_text_of_code_hosts_is_escaped(acme: Caller, browsing: Browsing) -> None:
     await trigger(acme, HOSTILE)
     await acme.push("d-1", f"feat: {HOSTILE}")
     await acme.release("d-2", HOSTILE)
@@ -326,7 +326,7 @@ async def test_a_key_that_may_only_read_sees_runs_and_changes_none(acme: Caller,
     assert await one(acme) == run
 
 
-async def test_another_organizations_runs_are_not_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+async def test_runs_of_another_organization_are_not_found(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
     other = await world.caller("Other")
     await trigger(other, "Theirs")
     await other.push("d-1", "feat: theirs")

@@ -41,7 +41,7 @@ async def test_words_are_found_and_marked(busy: Caller, browsing: Browsing) -> N
     assert record.all("a")[0]["href"].startswith(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-0")
 
 
-async def test_what_came_from_elsewhere_stays_text(busy: Caller, browsing: Browsing) -> None:
+async def test_foreign_text_is_escaped(busy: Caller, browsing: Browsing) -> None:
     assert busy
     page = await browsing.open(f"{SEARCH}?query=door")
 
@@ -62,7 +62,9 @@ async def test_what_came_from_elsewhere_stays_text(busy: Caller, browsing: Brows
         ("query=nothing", 0),
     ],
 )
-async def test_what_can_be_asked_for(busy: Caller, browsing: Browsing, query: str, deliveries: int) -> None:
+async def test_queries_and_filters_find_the_expected_deliveries(
+    busy: Caller, browsing: Browsing, query: str, deliveries: int
+) -> None:
     assert busy
     page = await browsing.open(f"{SEARCH}?{query}")
 
@@ -70,7 +72,7 @@ async def test_what_can_be_asked_for(busy: Caller, browsing: Browsing, query: st
     assert ("No commit or release matches." in page.text) is (deliveries == 0)
 
 
-async def test_a_question_that_is_none_is_told_so_and_kept(browsing: Browsing) -> None:
+async def test_an_invalid_query_is_refused_and_kept_in_the_form(browsing: Browsing) -> None:
     page = await browsing.open(f"{SEARCH}?query=%21%21")
 
     assert page.status == 400
@@ -85,7 +87,7 @@ async def test_a_record_whole(busy: Caller, browsing: Browsing) -> None:
     assert "fix: <b>the</b> door" in tree(page).one("pre").text
 
 
-async def test_a_record_that_is_too_long_is_cut_and_says_so(acme: Caller, browsing: Browsing) -> None:
+async def test_a_record_that_is_too_long_is_cut_with_a_note(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: " + "x" * 30_000)
     page = await browsing.open(f"/dashboard/context/codehost%3A{acme.repository_id}%3Ad-1")
 
@@ -102,7 +104,7 @@ async def test_others_find_nothing_of_it(busy: Caller) -> None:
     assert (await other.open("/dashboard/context/nothing")).status == 404
 
 
-async def test_a_record_shows_what_hides_in_it(acme: Caller, browsing: Browsing) -> None:
+async def test_a_record_shows_its_invisible_characters(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-0", "feat: a\u202eb\u2066c\x9b31m\x1b]0;x\x07")
     page = await browsing.open(f"/dashboard/context/codehost:{acme.repository_id}:d-0")
 
@@ -110,7 +112,7 @@ async def test_a_record_shows_what_hides_in_it(acme: Caller, browsing: Browsing)
     assert not has_controls(page.text.replace("\n", ""))
 
 
-async def test_days_of_filters_are_those_of_the_organization(busy: Caller, browsing: Browsing) -> None:
+async def test_days_of_filters_are_in_the_zone_of_the_organization(busy: Caller, browsing: Browsing) -> None:
     organization = "/dashboard/organization"
     await browsing.send((await browsing.open(organization)).form(organization), time_zone="Pacific/Kiritimati")
     now = busy.world.clock.now()

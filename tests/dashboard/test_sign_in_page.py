@@ -16,7 +16,7 @@ from contentsvc_http.settings import Settings
 ROOT = "/dashboard"
 
 
-async def test_who_is_not_signed_in_is_sent_to_the_sign_in(world: ApiWorld) -> None:
+async def test_without_a_session_pages_redirect_to_the_sign_in(world: ApiWorld) -> None:
     page = await Browsing(world).open(ROOT)
 
     assert page.path == "/dashboard/sign-in"
@@ -36,7 +36,7 @@ async def test_a_key_signs_in_and_the_browser_keeps_no_key(world: ApiWorld, acme
 
 
 @pytest.mark.parametrize("key", ["", "csk_", "csk_0123456789_" + "x" * 40, "<script>"])
-async def test_what_is_no_key_is_refused_in_words(world: ApiWorld, acme: Caller, key: str) -> None:
+async def test_an_invalid_key_is_refused_in_words(world: ApiWorld, acme: Caller, key: str) -> None:
     browsing = Browsing(world)
 
     page = await browsing.sign_in(key)
@@ -115,7 +115,7 @@ async def test_a_link_is_refused_elsewhere_and_is_not_used_up(
     assert (await browsing.open(link, headers=_HERE)).heading == "Overview"
 
 
-async def test_what_only_looks_at_a_link_does_not_use_it_up(acme: Caller) -> None:
+async def test_a_prefetch_does_not_use_up_a_link(acme: Caller) -> None:
     link = await _link(acme)
     browsing = Browsing(acme.world)
 
@@ -184,7 +184,7 @@ async def test_a_session_ends_with_its_key_and_after_a_day(world: ApiWorld, acme
         {"Origin": "null"},
     ],
 )
-async def test_another_sites_page_signs_nobody_in_and_nobody_out(
+async def test_a_page_of_another_site_cannot_sign_in_or_out(
     world: ApiWorld, acme: Caller, browsing: Browsing, headers: dict[str, str]
 ) -> None:
     stranger = Browsing(world)
@@ -204,7 +204,7 @@ async def test_another_sites_page_signs_nobody_in_and_nobody_out(
     ("origin", "host"),
     [("http://test", "test"), ("HTTP://Test", "test"), ("http://box.lan:8011", "box.lan:8011")],
 )
-async def test_our_own_page_signs_in_by_whatever_name_it_was_opened(acme: Caller, origin: str, host: str) -> None:
+async def test_the_own_page_signs_in_under_any_host_name(acme: Caller, origin: str, host: str) -> None:
     browsing = Browsing(acme.world)
 
     page = await browsing.post(f"{ROOT}/sign-in", {"key": acme.key}, headers={"Origin": origin, "Host": host})
@@ -222,7 +222,7 @@ async def test_behind_a_proxy_that_changes_the_host_our_own_page_is_known_by_the
     assert page.heading == "Overview"
 
 
-async def test_who_signs_in_over_http_is_sent_to_the_https_address() -> None:
+async def test_a_sign_in_over_http_is_redirected_to_https() -> None:
     world = ApiWorld(Settings(base_url="https://hooks.example"))
     acme, browsing = await world.caller(), Browsing(world)
     headers = {"Origin": "http://box.lan:8011", "Host": "box.lan:8011"}
@@ -236,7 +236,7 @@ async def test_who_signs_in_over_http_is_sent_to_the_https_address() -> None:
     assert not browsing.cookies
 
 
-async def test_pages_load_nothing_from_elsewhere_and_are_framed_by_nobody(browsing: Browsing) -> None:
+async def test_pages_load_only_own_resources_and_cannot_be_framed(browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
 
     policy = page.response.headers["content-security-policy"]
@@ -256,7 +256,7 @@ async def test_pages_load_nothing_from_elsewhere_and_are_framed_by_nobody(browsi
 
 
 @pytest.mark.parametrize("path", ["/dashboard/nowhere", "/dashboard/assets/../conftest.py", "/dashboard/assets/x.js"])
-async def test_what_is_not_there_is_said_on_a_page(browsing: Browsing, path: str) -> None:
+async def test_an_unknown_path_answers_with_a_page(browsing: Browsing, path: str) -> None:
     page = await browsing.open(path)
 
     assert page.status == 404

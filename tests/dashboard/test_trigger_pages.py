@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Connection, Scope, Trigger
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import ANY_SOURCE
@@ -35,14 +35,7 @@ async def second(acme: Caller, number: int, provider: str = "codehost") -> Conne
 
 async def brand(acme: Caller, name: str = "Lighthouse") -> str:
     now = acme.world.clock.now()
-    identity = BrandIdentity(
-        id=f"brand_{name.lower()}",
-        organization_id=acme.organization.id,
-        name=name,
-        website_url="https://acme.example/",
-        created_at=now,
-        updated_at=now,
-    )
+    identity = a_brand(now, id=f"brand_{name.lower()}", organization_id=acme.organization.id, name=name)
     await acme.world.stores.brands.add(identity)
     return identity.id
 
@@ -51,14 +44,14 @@ def checked(page: Seen, name: str) -> list[str]:
     return [told["value"] for _, told in page.elements if told.get("name") == name and "checked" in told]
 
 
-async def test_without_triggers_somebody_is_led_to_the_first_one(browsing: Browsing) -> None:
+async def test_an_empty_list_of_triggers_links_to_creating_the_first(browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
 
     assert page.heading == "Triggers"
     assert page.links["Make the first trigger"] == f"{ROOT}/new"
 
 
-async def test_without_repositories_somebody_is_led_to_connect_one(acme: Caller, browsing: Browsing) -> None:
+async def test_without_repositories_the_pages_link_to_connecting_one(acme: Caller, browsing: Browsing) -> None:
     await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
 
     assert "Connect a repository" in (await browsing.open(ROOT)).links
@@ -112,7 +105,9 @@ async def test_one_button_switches_a_trigger_off_and_on(acme: Caller, browsing: 
     assert page.form(f"{ROOT}/{trigger.id}/switch").buttons == ["Switch off Letters"]
 
 
-async def test_a_trigger_whose_repository_is_gone_stays_off_and_says_why(acme: Caller, browsing: Browsing) -> None:
+async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
+    acme: Caller, browsing: Browsing
+) -> None:
     await made(browsing, name="Letters")
     (trigger,) = await triggers(acme)
     await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
@@ -130,7 +125,7 @@ async def test_a_trigger_whose_repository_is_gone_stays_off_and_says_why(acme: C
 
 
 @pytest.mark.parametrize(
-    ("fields", "said", "field"),
+    ("fields", "message", "field"),
     [
         ({"repositories": []}, "A trigger needs a repository.", "repositories"),
         ({"paths": "pkg/**\n!"}, "Changed files has an empty pattern.", "paths"),
@@ -146,7 +141,7 @@ async def test_a_trigger_whose_repository_is_gone_stays_off_and_says_why(acme: C
     ],
 )
 async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
-    acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
+    acme: Caller, browsing: Browsing, fields: dict[str, Any], message: str, field: str
 ) -> None:
     await second(acme, 2, "github")
     typed: dict[str, Any] = {
@@ -161,7 +156,7 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     page = await made(browsing, **typed)
 
     assert page.status == 422
-    assert said in page.text
+    assert message in page.text
     assert await triggers(acme) == []
     pointing = [told for _, told in page.elements if f"{field}-fault" in told.get("aria-describedby", "").split()]
     assert len(pointing) == 1
@@ -197,7 +192,7 @@ async def test_a_trigger_can_move_to_repositories_of_another_provider(acme: Call
     assert checked(page, "repositories") == ["github:1"]
 
 
-async def test_a_trigger_shows_what_it_would_have_matched(acme: Caller, browsing: Browsing) -> None:
+async def test_a_trigger_shows_recent_deliveries_that_it_would_have_matched(acme: Caller, browsing: Browsing) -> None:
     for number in range(12):
         await acme.push(f"p-{number}", f"feat: lamp {number}")
     await acme.release("r-1", "v1.0.0")
@@ -256,7 +251,7 @@ async def test_a_preview_without_scripts_stays_with_the_trigger_that_is_edited(
     assert (await browsing.open(f"{ROOT}/preview")).path == ROOT
 
 
-async def test_what_repositories_say_is_shown_as_words(acme: Caller, browsing: Browsing) -> None:
+async def test_text_of_repositories_is_escaped(acme: Caller, browsing: Browsing) -> None:
     await acme.push("p-1", f"feat: {HOSTILE}")
 
     page = await made(browsing, name=HOSTILE)
@@ -286,7 +281,9 @@ async def test_a_key_that_may_only_read_sees_triggers_and_changes_none(acme: Cal
     assert await triggers(acme) == [trigger]
 
 
-async def test_another_organizations_triggers_are_not_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+async def test_triggers_of_another_organization_are_not_found(
+    world: ApiWorld, acme: Caller, browsing: Browsing
+) -> None:
     other = await world.caller("Other")
     answer = await other("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [other.repository_id]}})
     theirs = answer.json()["eventTrigger"]["id"]
@@ -304,7 +301,7 @@ async def test_another_organizations_triggers_are_not_there(world: ApiWorld, acm
     assert "No delivery was processed recently" in page.text
 
 
-async def test_what_no_form_of_ours_sends_is_refused(acme: Caller, browsing: Browsing) -> None:
+async def test_forged_form_values_are_refused(acme: Caller, browsing: Browsing) -> None:
     for fields, status in (
         ({"output_type": "poem"}, 400),
         ({"repositories": "codehost:x"}, 400),
@@ -323,7 +320,7 @@ async def test_without_any_event_a_form_is_shown_again(acme: Caller, browsing: B
     assert "Choose an event, or all events." in page.text
 
 
-async def test_releases_of_only_these_repositories_are_what_a_new_form_proposes(browsing: Browsing) -> None:
+async def test_a_new_form_proposes_releases_of_the_chosen_repositories(browsing: Browsing) -> None:
     page = await browsing.open(f"{ROOT}/new")
 
     assert (checked(page, "events"), checked(page, "every_event"), checked(page, "all_repositories")) == (
@@ -378,7 +375,7 @@ async def test_filters_are_set_shown_and_removed(acme: Caller, browsing: Browsin
     assert (page.status, trigger.options, trigger.repository_ids) == (200, TriggerOptions(), (1,))
 
 
-async def test_the_preview_says_why_a_delivery_was_left_out(acme: Caller, browsing: Browsing) -> None:
+async def test_the_preview_names_the_reason_for_omitting_a_delivery(acme: Caller, browsing: Browsing) -> None:
     await acme.push("p-1", "feat(api): a lamp")
     await acme.push("p-2", "fix(web): a door")
     await acme.release("r-1", "v1.0.0")

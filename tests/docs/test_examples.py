@@ -39,7 +39,7 @@ def tree_with(titled: list[Fence], folder: Path) -> Path:
 
 @pytest.mark.slow("starts a Python process for each page")
 @pytest.mark.parametrize("page", PYTHON_PAGES)
-def test_the_examples_of_a_page_run_and_print_what_it_says(page: str, tmp_path: Path) -> None:
+def test_the_examples_of_a_page_run_and_print_the_shown_output(page: str, tmp_path: Path) -> None:
     every = fences(read(page))
     titled = [fence for fence in every if fence.title]
     sources = tree_with(titled, tmp_path) if titled else ROOT / "src"
@@ -68,7 +68,7 @@ def test_the_example_in_the_readme_has_20_lines() -> None:
 
 
 @pytest.mark.parametrize("page", [name_of(page) for page in PAGES if page.parent.name == "howto"] + ["docs/library.md"])
-def test_every_guide_has_an_example_that_says_what_it_prints(page: str) -> None:
+def test_every_guide_has_an_example_with_its_output(page: str) -> None:
     text = read(page)
 
     assert fences(text, "python")

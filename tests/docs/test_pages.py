@@ -184,7 +184,7 @@ def test_a_post_on_the_command_line_page_has_the_specified_fields() -> None:
     assert sorted(json.loads(shown.text)[0]) == sorted(PostBody.__struct_encode_fields__)
 
 
-def test_the_limits_are_those_of_the_code() -> None:
+def test_the_documented_limits_equal_the_code() -> None:
     limits = dict(rows(section(read("docs/operations.md"), "## Limits")))
 
     assert limits["body of a delivery"] == f"{MAX_BODY // 1024**2} MiB"

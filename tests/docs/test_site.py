@@ -47,7 +47,7 @@ def marks(what: str) -> list[list[str]]:
     return [rest.split() for kind, rest in found if kind == what]
 
 
-def test_no_page_asks_for_what_nobody_makes() -> None:
+def test_pages_use_only_known_placeholders() -> None:
     kinds = {kind for page in PAGES for kind, _ in _MARK.findall(page.read_text("utf-8"))}
 
     assert kinds == {"public-names", "operations"}
@@ -61,7 +61,7 @@ def test_the_reference_shows_every_public_name_once(package: str) -> None:
     assert shown == Counter(each.where for each in public_names(package))
 
 
-def test_the_reference_shows_what_tests_of_others_need() -> None:
+def test_the_reference_has_the_names_for_tests_of_adapters() -> None:
     names = {each.name for module in ("testing", "strategies") for each in public_names(f"contentsvc_core.{module}")}
 
     assert {"ManualClock", "signed", "START", "deliveries"} <= names
@@ -153,7 +153,7 @@ def test_a_site_that_is_whole_has_no_faults(tmp_path: Path) -> None:
         '<a href="../outside.html">x</a>',
     ],
 )
-def test_what_comes_from_elsewhere_and_what_leads_nowhere_is_found(part: str, tmp_path: Path) -> None:
+def test_foreign_resources_and_dead_links_are_found(part: str, tmp_path: Path) -> None:
     (tmp_path / "own.png").touch()
 
     assert len(built(tmp_path, GOOD.replace("</body>", f"{part}</body>"))) == 1
@@ -165,7 +165,7 @@ def test_style_sheets_and_scripts_are_looked_through(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("picture", _PICTURES, ids=lambda path: path.name)
-def test_every_picture_is_told_in_words_and_readable_in_the_dark(picture: Path) -> None:
+def test_every_picture_has_a_description_and_dark_colours(picture: Path) -> None:
     text = picture.read_text("utf-8")
     (name,) = re.findall(r'aria-labelledby="(\S+)-title \1-desc"', text)
 

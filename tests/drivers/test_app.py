@@ -33,13 +33,16 @@ from contentsvc_core import (
     StoreUnavailable,
 )
 from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.refusals import wire_name
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.client_address import Proxies
+from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog, configure_logging
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.settings import Settings
+from contentsvc_http.v1.routes import api_routes
 from contentsvc_http.wiring.application import compose
 
 SECRET_IN_BODY = "the body is nobody's business"
@@ -74,16 +77,15 @@ class World:
         self.ids = RandomIds()
         self.why_not: str | None = None
         app = compose(Settings(), stores, clock=self.clock, ids=self.ids)
-        self.app = create_app(
-            Services(
-                front=Front(
-                    receiver=Receiver(self.store, stores.journal, self.clock, self.ids),
-                    app=app,
-                    limits=RateLimits(app.limiter, app.authenticator, Proxies.read("")),
-                ),
-                why_not_ready=self.why_not_ready,
-            )
-        )
+        limits = RateLimits(app.limiter, app.authenticator, Proxies.read(""))
+        receiver = Receiver(self.store, stores.journal, self.clock, self.ids)
+        front = Front(receiver=receiver, app=app, limits=limits)
+        self.app = create_app(Services(front=front, why_not_ready=self.why_not_ready))
+        self.routes = [
+            *api_routes(app, limits, hosted=False),
+            *health_routes(self.why_not_ready),
+            status_route("0.1.0"),
+        ]
 
     async def why_not_ready(self) -> str | None:
         return self.why_not
@@ -184,10 +186,10 @@ async def test_no_traceback_holds_a_key_a_signature_or_a_body(
     assert answered.status_code == 500
     assert answered.json() == {"error": "Internal server error"}
 
-    said = logged.getvalue()
-    assert said.count("Traceback") >= 2
+    text = logged.getvalue()
+    assert text.count("Traceback") >= 2
     for secret in (world.key.key, world.key.key[-20:], world.connection.secret, "sha256=", SECRET_IN_BODY):
-        assert secret not in said
+        assert secret not in text
 
 
 async def test_a_path_cannot_speak_to_the_terminal(world: World, logged: io.StringIO) -> None:
@@ -231,7 +233,7 @@ async def test_the_line_of_a_request_is_the_same_as_any_other_line(
     assert first[: first.index('"ms"')] == second[: second.index('"ms"')]
 
 
-async def test_not_being_ready_says_why(world: World) -> None:
+async def test_an_unready_service_names_the_reason(world: World) -> None:
     assert (await world.request("GET", "/health/ready")).json() == {"status": "ready"}
     world.why_not = "the engine has stopped"
     answered = await world.request("GET", "/health/ready")
@@ -241,7 +243,7 @@ async def test_not_being_ready_says_why(world: World) -> None:
     assert answered.headers["Retry-After"] == "1"
 
 
-async def test_a_request_that_a_stop_cuts_off_is_told_to_come_again() -> None:
+async def test_a_request_cut_off_by_a_stop_is_answered_with_503() -> None:
     sent: list[dict[str, Any]] = []
     begun = asyncio.Event()
 
@@ -271,25 +273,10 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
     document = (await world.request("GET", "/schema/openapi.json")).json()
 
     assert document["openapi"].startswith("3.1")
-    assert set(document["paths"]) == {
-        "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}",
-        *("/v1/posts", "/v1/posts/{postId}", "/v1/posts/generate", "/v1/posts/generate/{jobId}", "/v1/posts/bulk"),
-        *("/v1/posts/{postId}/versions", "/v1/posts/{postId}/versions/{number}"),
-        "/v1/posts/{postId}/versions/{number}/restore",
-        *("/v1/brand-identities", "/v1/brand-identities/{brandIdentityId}"),
-        *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
-        *("/v1/integrations", *(f"/v1/integrations/{provider.slug}" for provider in PROVIDERS)),
-        *("/v1/integrations/{integrationId}", "/v1/integrations/{integrationId}/rotate-secret", "/v1/house-style"),
-        *("/v1/changelogs", "/v1/changelogs/{changelogId}", "/v1/changelogs/{changelogId}/exposure"),
-        "/v1/changelogs/{changelogId}/images/{kind}",
-        *("/v1/schedules", "/v1/schedules/{scheduleId}"),
-        *("/v1/event-triggers", "/v1/event-triggers/{triggerId}"),
-        *("/v1/webhook-logs", "/v1/webhook-logs/replay", "/v1/webhook-logs/{logId}", "/v1/webhook-logs/{logId}/replay"),
-        *("/v1/runs", "/v1/runs/{runId}", "/v1/runs/{runId}/cancel", "/v1/runs/{runId}/retry", "/v1/organization"),
-        *("/v1/context", "/v1/context/{customId}"),
-        *("/v1/webhook-endpoints", "/v1/webhook-endpoints/{endpointId}"),
-        *(f"/v1/webhook-endpoints/{{endpointId}}/{action}" for action in ("rotate-secret", "test")),
-        *("/v1/status", "/health/live", "/health/ready"),
+    paths = {path for handler in world.routes for path in handler.paths}
+    named = {re.sub(r"\{(\w+):\w+\}", lambda name: f"{{{wire_name(name[1])}}}", path) for path in paths}
+    assert set(document["paths"]) == named | {
+        "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"
     }
     receiver = document["paths"]["/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"]["post"]
     assert {"200", "400", "401", "403", "404", "413", "415", "500", "503"} <= set(receiver["responses"])
@@ -323,7 +310,7 @@ async def test_of_a_repeated_parameter_the_last_one_counts(world: World) -> None
 @pytest.mark.parametrize(
     "path", ["/schema", "/schema/", "/schema/openapi.json", "/schema/assets/swagger-ui.css", "/schema/x"]
 )
-async def test_the_documentation_says_what_browsers_may_do_with_it(path: str) -> None:
+async def test_the_documentation_has_a_content_security_policy(path: str) -> None:
     answer = await ApiWorld().send("GET", path)
 
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -334,7 +321,7 @@ async def test_the_documentation_says_what_browsers_may_do_with_it(path: str) ->
         assert "unsafe" not in policy
 
 
-async def test_the_page_of_the_documentation_may_run_what_is_written_into_it_and_nothing_else() -> None:
+async def test_the_documentation_page_allows_only_its_own_inline_code() -> None:
     answer = await ApiWorld().send("GET", "/schema/")
 
     policy = answer.headers["content-security-policy"]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from tests.docs.pages import fences, read, section
+from tests.drivers.commands import command, error, invoke
 from tests.performing import performer_over
 
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
@@ -36,28 +37,9 @@ class Sites:
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def error(*arguments: str) -> str:
-    done = invoke(*arguments)
-    assert done.exit_code == 1, done.output
-    assert done.stderr.count("\n") == 1
-    return done.stderr.removeprefix("Error: ").strip()
 
 
 def perform_one(settings: Settings) -> None:
@@ -102,7 +84,7 @@ def test_an_identity_is_made_while_the_command_waits() -> None:
     assert (shown["name"], shown["audience"], shown["isDefault"]) == ("Acme", "engineering teams", True)
 
 
-def test_nobody_waits_longer_than_was_said() -> None:
+def test_the_command_waits_no_longer_than_its_option() -> None:
     done = invoke("brand", "generate", URL, "--organization", "acme", "--wait", "0", "--json")
 
     assert done.exit_code == 1
@@ -110,7 +92,7 @@ def test_nobody_waits_longer_than_was_said() -> None:
     assert "is a server running?" in done.stderr
 
 
-def test_the_keys_are_those_of_the_command_line_page() -> None:
+def test_the_keys_equal_the_command_line_page() -> None:
     default, other = made(), made("Other")
     printed = {
         "list": command("brand", "list", "--organization", "acme"),
@@ -129,7 +111,7 @@ def test_the_keys_are_those_of_the_command_line_page() -> None:
     assert [each["id"] for each in command("brand", "list", "--organization", "acme")] == [default["id"]]
 
 
-def test_what_cannot_be_done_is_one_line() -> None:
+def test_refusals_are_one_line() -> None:
     default, other = made(), made("Other")
 
     assert error("brand", "show", "brand_unknown") == "there is no brand identity 'brand_unknown'"

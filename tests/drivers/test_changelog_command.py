@@ -1,14 +1,11 @@
 """``contentsvc changelog``: the public changelog, from a terminal."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from tests.core.test_changelog_facets import png
-
-from contentsvc_cli.main import main
+from tests.drivers.commands import command, invoke
 
 _BARE: dict[str, Any] = {
     "repositories": [],
@@ -21,21 +18,9 @@ _BARE: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 def test_it_is_shown_set_published_and_hidden() -> None:
@@ -76,7 +61,7 @@ def test_it_is_shown_set_published_and_hidden() -> None:
     assert "Lamps" in invoke("changelog", "show", *mine).output
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_invalid_values_are_refused() -> None:
     mine = ("--organization", "acme")
     nothing = invoke("changelog", "set", *mine)
     assert (nothing.exit_code, "name at least one option" in nothing.output) == (2, True)
@@ -126,7 +111,7 @@ def test_faults_of_further_changelogs_are_named(tmp_path: Path) -> None:
             1,
             "acme has no changelog 'no': see 'contentsvc changelog list'",
         ),
-        (("changelog", "create", *mine, "--slug", "lens"), 2, "add --title"),
+        (("changelog", "create", *mine, "--slug", "lens"), 2, "Missing option '--title'"),
         (("changelog", "image", *mine, "logo"), 2, "name a file, or add --delete"),
         (("changelog", "image", *mine, "logo", str(text)), 1, "logo must be a PNG, JPEG or WebP picture"),
         (("changelog", "delete", *mine, "--changelog", "acme"), 1, "hide it, it cannot be deleted"),

@@ -77,7 +77,7 @@ def posts(installation: Installation) -> int:
     return installation.count("SELECT count(*) FROM posts")
 
 
-def test_stepped_back_an_hour_what_was_processed_is_a_duplicate_and_what_is_new_is_processed(
+def test_after_a_step_back_of_an_hour_old_deliveries_are_duplicates_and_new_ones_are_processed(
     prepared: Prepared, clock: SteppedClock
 ) -> None:
     installation = prepared.installation

@@ -55,7 +55,7 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
 
 @pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
-def test_a_process_that_has_become_smaller_is_measured_from_there() -> None:
+def test_growth_is_measured_from_the_smallest_size() -> None:
     collector = Collector(growth=16 * MIB)
     collector.begin()
     alive = b"x" * (256 * MIB)
@@ -74,7 +74,7 @@ def test_a_process_that_has_become_smaller_is_measured_from_there() -> None:
 
 @pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
-def test_a_process_without_a_collector_of_ours_keeps_the_garbage() -> None:
+def test_a_process_without_the_collector_keeps_its_garbage() -> None:
     """Without it, the test above could not fail."""
     gc.collect()
     gc.set_threshold(50_000, 20, 50)

@@ -12,11 +12,13 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from tests.drivers.commands import command, error, invoke
 
 from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -33,35 +35,9 @@ def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
 LEAVES = list(leaves(main))
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
-    return tmp_path
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def error(*arguments: str) -> str:
-    done = invoke(*arguments)
-    assert done.exit_code == 1, done.output
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("Error: ")
-    return done.stderr.removeprefix("Error: ").strip()
-
-
 @pytest.fixture
-def acme() -> dict[str, Any]:
+def acme(folder: Path) -> dict[str, Any]:
+    del folder
     return command("organization", "create", "Acme")
 
 
@@ -69,7 +45,7 @@ def connected() -> dict[str, Any]:
     return command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
 
 
-def test_every_command_has_help_and_says_what_its_options_are_for() -> None:
+def test_every_command_and_every_option_has_help() -> None:
     for path, leaf in LEAVES:
         shown = invoke(*path, "--help")
 
@@ -93,7 +69,7 @@ def test_every_command_can_be_asked_for_json() -> None:
     assert without == [("mcp",)]
 
 
-def test_migrate_makes_a_database_that_is_not_there_yet(folder: Path) -> None:
+def test_migrate_creates_a_missing_database(folder: Path) -> None:
     assert command("migrate") == {"revision": HEAD}
     assert (folder / "contentsvc.db").is_file()
     assert command("migrate") == {"revision": HEAD}
@@ -192,7 +168,7 @@ def test_a_repository_is_connected_and_its_secret_is_sealed(folder: Path, acme: 
 
 
 @pytest.mark.usefixtures("acme")
-def test_a_database_whose_key_is_lost_says_so(folder: Path) -> None:
+def test_a_database_with_a_lost_key_is_refused(folder: Path) -> None:
     made = connected()
     (folder / "contentsvc.db.key").unlink()
     (folder / "x.jsonl").write_text('{"event":"ping","delivery":"d","body":{}}\n')
@@ -201,17 +177,17 @@ def test_a_database_whose_key_is_lost_says_so(folder: Path) -> None:
     assert "contentsvc.db.key is gone" in error(*receive)
     assert not (folder / "contentsvc.db.key").exists()
     (folder / "contentsvc.db.key").write_text("another key of thirty-two characters")
-    said = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
-    assert error(*receive) == said
-    assert error("serve", "--port", "0") == said
+    message = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+    assert error(*receive) == message
+    assert error("serve", "--port", "0") == message
     # A list handles no secret. Whatever seals one is refused before anything is written.
     assert len(command("integration", "list", "--organization", "acme")) == 1
-    assert error("integration", "connect", "acme/other", "--organization", "acme", "--repository-id", "7") == said
+    assert error("integration", "connect", "acme/other", "--organization", "acme", "--repository-id", "7") == message
     assert len(command("integration", "list", "--organization", "acme")) == 1
 
 
 @pytest.mark.usefixtures("acme")
-def test_a_trigger_is_created_for_what_is_connected() -> None:
+def test_a_trigger_is_created_for_a_connected_repository() -> None:
     connected()
     create = ("trigger", "create", "--organization", "acme", "--repository-id")
 
@@ -254,7 +230,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
 
 
 @pytest.mark.usefixtures("acme")
-def test_what_was_received_is_listed_newest_first(folder: Path) -> None:
+def test_received_deliveries_are_listed_newest_first(folder: Path) -> None:
     made = connected()
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     lines: list[dict[str, Any]] = [
@@ -319,7 +295,7 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_unique() -> None:
 
 
 @pytest.mark.usefixtures("acme")
-def test_lists_are_limited_filtered_and_say_that_there_is_more(folder: Path) -> None:
+def test_lists_are_limited_filtered_and_mention_further_rows(folder: Path) -> None:
     made = connected()
     command("trigger", "create", "--every-event", "--repository-id", "4242")
     deliveries = [
@@ -452,13 +428,13 @@ def test_settings_are_shown_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "horse" not in invoke("settings").output
 
 
-def test_a_database_in_a_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_in_a_missing_folder_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "sqlite+aiosqlite:///missing/x.db")
 
     assert "its folder does not exist" in error("organization", "create", "Acme")
 
 
-def test_a_command_in_the_wrong_folder_says_so_and_makes_nothing(folder: Path) -> None:
+def test_a_command_in_the_wrong_folder_is_refused_and_creates_nothing(folder: Path) -> None:
     for arguments in (("log", "list", "--organization", "acme"), ("key", "list"), ("organization", "list")):
         assert error(*arguments).startswith("there is no database at 'contentsvc.db'")
     assert list(folder.iterdir()) == []

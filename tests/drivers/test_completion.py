@@ -1,29 +1,16 @@
 """What a shell is given to complete commands, options and values with."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.drivers.commands import command
 
 from contentsvc_cli.main import main
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
-    return tmp_path
-
-
-def command(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def completed(*words: str) -> list[str]:
@@ -61,7 +48,7 @@ def test_commands_options_and_choices_are_completed() -> None:
     assert completed("generate", "--type", "blog") == ["blog_post"]
 
 
-def test_slugs_and_ids_are_those_of_the_database() -> None:
+def test_slugs_and_ids_are_completed_from_the_database() -> None:
     command("organization", "create", "Acme")
     command("organization", "create", "Beta")
     made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
@@ -77,7 +64,7 @@ def test_slugs_and_ids_are_those_of_the_database() -> None:
     assert completed("tail", "--organization", "beta", "--integration", "") == []
 
 
-def test_where_nothing_can_be_looked_up_nothing_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_readable_database_there_are_no_completions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slugs = ("log", "list", "--organization", "")
 
     assert completed(*slugs) == []

@@ -69,7 +69,7 @@ def calls() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_file_that_is_not_run_says_so_at_its_top(path: Path) -> None:
+def test_every_file_that_is_not_tested_is_marked_at_its_top(path: Path) -> None:
     if path.name != "env.example":
         top = " ".join(path.read_text("utf-8").splitlines()[:4]).lower()
         assert "not run" in top
@@ -109,7 +109,7 @@ def node_settings() -> dict[str, str]:
     return json.loads(GIVEN.sub(lambda match: given()[match[1]], environment))
 
 
-def test_what_has_to_be_given_is_in_the_example_and_nothing_else() -> None:
+def test_the_example_has_exactly_the_required_settings() -> None:
     assert set(GIVEN.findall(COMPOSE)) == set(given())
     assert set(re.findall(r"\{\$(\w+)\}", CADDYFILE)) <= set(SERVICES["proxy"]["environment"])
     # No secret has a value here, not even one to be replaced.
@@ -199,7 +199,7 @@ def test_nothing_is_installed_in_the_image_without_its_hash() -> None:
     assert all("--no-build-isolation" in call for call in calls if call.split()[-1] == ".")
 
 
-def test_the_unit_keeps_the_process_to_what_it_needs() -> None:
+def test_the_unit_restricts_the_process() -> None:
     service = unit()["Service"]
 
     assert service["umask"] == "0077"
@@ -215,7 +215,7 @@ def test_the_unit_keeps_the_process_to_what_it_needs() -> None:
 
 
 @pytest.mark.slow("starts pip for each step of the image")
-def test_the_image_is_built_of_what_is_there() -> None:
+def test_the_image_copies_only_existing_files() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for copied in instructions("COPY"):
         *sources, _ = [word for word in copied.split() if not word.startswith("--")]
@@ -277,7 +277,7 @@ async def test_the_proxy_passes_on_every_public_route() -> None:
         assert part in answer.text, route
 
 
-async def test_the_proxy_passes_on_what_is_documented_and_nothing_else() -> None:
+async def test_the_proxy_forwards_exactly_the_documented_paths() -> None:
     document = (await ApiWorld().send("GET", "/schema/openapi.json")).json()
 
     assert {path for path in document["paths"] if not passes(path)} == {"/health/live", "/health/ready"}

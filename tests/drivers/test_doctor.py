@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner, Result
+from click.testing import Result
 from tests import postgres
 from tests.code_host_server import CodeHostServer
+from tests.drivers.commands import command, invoke
 
 from contentsvc_adapters.sql import HEAD
-from contentsvc_cli.main import main
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
 from contentsvc_core.errors import StoreUnavailable
@@ -35,14 +35,10 @@ VERSION = version("contentsvc")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("CONTENTSVC_")]:
-        if not name.startswith("CONTENTSVC_TEST_"):
-            monkeypatch.delenv(name)
-    # A short observation: the test needs no margin for a loaded machine.
+def short_observation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del folder
+    # The test needs no margin for a loaded machine.
     monkeypatch.setattr(work, "WATCHED_S", 0.3)
-    return tmp_path
 
 
 def free_port() -> int:
@@ -53,7 +49,7 @@ def free_port() -> int:
 
 def doctor(*arguments: str) -> Result:
     given = arguments if "--port" in arguments else ("--port", str(free_port()), *arguments)
-    return CliRunner().invoke(main, ["doctor", *given])
+    return invoke("doctor", *given)
 
 
 class Told:
@@ -80,12 +76,6 @@ class Told:
 
 def told(*arguments: str) -> Told:
     return Told(doctor(*arguments, "--json"))
-
-
-def command(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 @pytest.fixture

@@ -2,15 +2,14 @@
 
 import asyncio
 import json
-import os
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import code, read, rows, section
+from tests.drivers.commands import command
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_cli.main import main
@@ -24,22 +23,9 @@ from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_http.settings import load_settings
 from contentsvc_http.wiring.diagnostics import open_as_it_is
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ORGANIZATION = ("--organization", "acme")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("CONTENTSVC_")]:
-        if not name.startswith("CONTENTSVC_TEST_"):
-            monkeypatch.delenv(name)
-    return tmp_path
-
-
-def command(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 @pytest.fixture
@@ -141,7 +127,7 @@ def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, An
     assert looked()[0].state is FindingState.WARNING, "the last one was refused"
 
 
-def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook: dict[str, Any]) -> None:
+def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hook: dict[str, Any]) -> None:
     deliver(hook, "d-1")
 
     (found,) = looked()
@@ -158,7 +144,7 @@ def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook:
     assert looked()[0].state is FindingState.OK
 
 
-def test_deliveries_to_what_is_switched_off_are_mended_by_switching_it_on(hook: dict[str, Any]) -> None:
+def test_enabling_is_the_advice_for_deliveries_to_a_disabled_integration(hook: dict[str, Any]) -> None:
     command("integration", "disable", hook["integrationId"])
     assert [(each.state, each.found) for each in looked()] == [
         (FindingState.OK, "acme/lighthouse: disabled, nothing was ever delivered")

@@ -81,7 +81,7 @@ def test_each_commit_of_the_first_parent_line_is_a_push_and_each_tag_a_release_a
     assert _pushed(_told(work.path)) == [[first], ["v1.0.0"], [second], ["v1.1.0"], [third]]
 
 
-def test_a_merge_brings_what_it_merged_oldest_first_and_nothing_twice(work: Work) -> None:
+def test_a_merge_brings_its_commits_once_and_oldest_first(work: Work) -> None:
     base = work.commit("base")
     work.git("switch", "--quiet", "--create=side")
     side = [work.commit("side 1")]
@@ -118,7 +118,7 @@ def test_an_octopus_merge_and_an_unrelated_root_are_brought_whole(work: Work) ->
 @pytest.mark.slow("a short campaign over generated examples")
 @settings(max_examples=25, deadline=None)
 @given(shape=st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3, unique=True), min_size=1, max_size=14))
-def test_pushes_are_what_git_itself_says_for_any_shape(
+def test_pushes_equal_the_history_of_git_for_any_shape(
     shape: list[list[int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     work = Work(tmp_path_factory.mktemp("shape") / "work")
@@ -143,7 +143,7 @@ def test_pushes_are_what_git_itself_says_for_any_shape(
             assert not set(parents) & set(push[place:])
 
 
-def test_every_field_of_a_push_is_there(work: Work) -> None:
+def test_a_push_has_all_fields(work: Work) -> None:
     work.git("remote", "add", "origin", "git@code.example:acme/lighthouse.git")
     first = work.commit("one")
     second = work.commit("feat: two\n\nLonger.\n")
@@ -196,7 +196,7 @@ def test_the_first_push_makes_the_branch(work: Work) -> None:
 def test_a_release_has_the_annotation_without_its_signature(work: Work) -> None:
     work.commit("one")
     signed = "Bright.\n\n- brighter\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
-    work.git("tag", "--annotate", "--cleanup=verbatim", "--file=-", "v2.0.0-rc1", given=signed.encode())
+    work.git("tag", "--annotate", "--cleanup=verbatim", "--file=-", "v2.0.0-rc1", stdin=signed.encode())
     work.git("tag", "light")
     work.git("tag", "--annotate", "--message=Release v2.0.0", "v2.0.0")
     releases = {_body(delivery)["release"]["tag_name"]: _body(delivery) for delivery in _told(work.path)[1:]}
@@ -234,7 +234,7 @@ def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None
     # Git itself would mend this one before it commits.
     head = f"tree {work.git('mktree')}\nparent {work.git('rev-parse', 'HEAD')}\n"
     raw = head.encode() + b"author \xff <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nbroken \xff\xfe \x1b[31m\r\nend\n"
-    broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=raw)
+    broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", broken)
     work.commit("日本語 \N{LINE SEPARATOR} 🕯", GIT_AUTHOR_NAME="Zoë \N{RIGHT-TO-LEFT OVERRIDE}")
     events = [_read(delivery).event for delivery in _told(work.path)]
@@ -242,11 +242,11 @@ def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None
     assert messages == ["grün", "broken \ufffd\ufffd \x1b[31m\r\nend", "日本語 \u2028 🕯"]
 
 
-def test_a_commit_that_git_only_just_accepts_is_told(work: Work) -> None:
+def test_a_barely_valid_commit_is_exported(work: Work) -> None:
     tree = work.git("mktree")
     # No name, no address, no message but a NUL.
     raw = f"tree {tree}\nauthor  <> 0 +0000\ncommitter  <> 0 +0000\n\nbefore\0after\n".encode()
-    commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=raw)
+    commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", commit)
     last = work.commit("after it")
     assert _pushed(_told(work.path)) == [[commit], [last]]
@@ -296,7 +296,7 @@ def test_options_name_repository_and_id(work: Work) -> None:
     assert _run(work.path, "--repository-id", str(2**63)).exit_code == 2
 
 
-def test_a_branch_is_told_as_the_default_branch_here_or_at_the_remote(work: Work, tmp_path: Path) -> None:
+def test_a_chosen_branch_is_exported_as_the_default_branch(work: Work, tmp_path: Path) -> None:
     base = work.commit("base")
     work.git("switch", "--quiet", "--create=feature/x")
     feature = work.commit("feature")
@@ -311,7 +311,7 @@ def test_a_branch_is_told_as_the_default_branch_here_or_at_the_remote(work: Work
 
 
 @pytest.mark.parametrize("branch", ["none", "main~0", "--all", "HEAD", "main^{commit}", "../../HEAD", "", "-"])
-def test_what_is_no_branch_is_refused(work: Work, branch: str) -> None:
+def test_an_unknown_branch_is_refused(work: Work, branch: str) -> None:
     work.commit("one")
     result = _run(work.path, f"--branch={branch}")
     assert result.exit_code == 1
@@ -350,7 +350,7 @@ def test_a_repository_with_sha256_is_read(tmp_path: Path) -> None:
     assert _body(told[0])["before"] == "0" * 64
 
 
-def test_what_cannot_be_read_is_said_in_one_line(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_repository_is_one_line(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
@@ -396,7 +396,7 @@ def _fast_import(work: Work, count: int) -> None:
         elif mark == 2:
             lines.append("from :1\n")
         lines.append("\n")
-    work.git("fast-import", "--quiet", given="".join(lines).encode())
+    work.git("fast-import", "--quiet", stdin="".join(lines).encode())
 
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
@@ -430,7 +430,7 @@ def test_a_merge_of_more_commits_than_a_push_can_hold_keeps_the_newest(work: Wor
         f"data 6\nc{mark:05}\n{'from :1' if mark == 2 else ''}\n"
         for mark in range(2, MAX_COMMITS + 100)
     ]
-    work.git("fast-import", "--quiet", given="".join(blocks).encode())
+    work.git("fast-import", "--quiet", stdin="".join(blocks).encode())
     work.git("reset", "--quiet", "--hard", "main")
     merge = work.merge("side")
     last = work.commit("last")
@@ -474,14 +474,14 @@ def test_reading_can_be_broken_off_without_a_process_left_behind(work: Work, mon
         (None, "local/a-folder", "https://codehost.example/local/a-folder"),
     ],
 )
-def test_the_remote_tells_name_and_page_and_no_credentials(origin: str | None, name: str, html_url: str) -> None:
+def test_name_and_page_come_from_the_remote_without_credentials(origin: str | None, name: str, html_url: str) -> None:
     hosted = hosted_repository(origin=origin, folder="a folder", branch="main")
     assert (hosted.full_name, hosted.html_url) == (name, html_url)
     assert hosted.id == stable_id(name) > 0
 
 
 @given(origin=st.text() | st.from_regex(r"https?://[^/]*@[a-z.]+/.*", fullmatch=True), folder=st.text())
-def test_whatever_the_remote_the_name_is_one_and_credentials_never_pass(origin: str, folder: str) -> None:
+def test_any_remote_has_one_name_without_credentials(origin: str, folder: str) -> None:
     hosted = hosted_repository(origin=origin, folder=folder, branch="main")
     assert is_full_name(hosted.full_name)
     assert "@" not in hosted.html_url
@@ -503,7 +503,7 @@ def test_ids_are_stable_across_releases_of_this_project() -> None:
         ("a b@users.noreply.codehost.example", None),
     ],
 )
-def test_accounts_are_read_from_addresses_that_tell_them(email: str, account: str | None) -> None:
+def test_accounts_are_read_from_noreply_addresses(email: str, account: str | None) -> None:
     assert username(Person(name="Ada", email=email)) == account
 
 
@@ -569,7 +569,7 @@ def test_tags_of_versions_that_are_final(tag: str) -> None:
         ("v1.0", "v1.1", "v1.1"),
     ],
 )
-def test_notes_are_what_an_annotation_says_beyond_the_tag(name: str, message: str | None, kept: str | None) -> None:
+def test_notes_are_the_annotation_without_the_tag(name: str, message: str | None, kept: str | None) -> None:
     assert notes(Tag(name=name, commit_id="0", message=message, created_at="")) == kept
 
 

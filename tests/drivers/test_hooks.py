@@ -7,11 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from click.testing import CliRunner, Result
 from tests.code_host_server import REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, HostPull
+from tests.drivers.commands import command, invoke
 from tests.server_process import PLAIN, Installation, serving, signature
 
-from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
 
 BODY = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)
@@ -33,21 +32,11 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHo
     return made
 
 
-def invoke(*arguments: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(main, arguments, input=given)
-
-
-def command(*arguments: str, given: str | None = None) -> Any:
-    done = invoke(*arguments, "--json", given=given)
-    assert done.exit_code == 0, (arguments, done.output)
-    return json.loads(done.stdout)
-
-
 def connect(given: str | None = TOKEN) -> Any:
     return command(
         *("integration", "connect", REPOSITORY, "--organization", "acme", "--provider", "github"),
         *(() if given is None else ("--token", "-")),
-        given=given,
+        input=given,
     )
 
 
@@ -164,7 +153,7 @@ def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowh
     assert "no token" in invoke("integration", "connect", "a/b", "--organization", "acme", "--token", "-").stderr
 
 
-def test_what_a_hand_has_to_do_is_said(installation: Installation, server: CodeHostServer) -> None:
+def test_the_manual_steps_are_printed(installation: Installation, server: CodeHostServer) -> None:
     made = command("integration", "connect", "acme/buoy", "--organization", "acme", "--repository-id", "7")
     id_ = made["integrationId"]
     assert (made["createdAtHost"], made["branch"]) == (False, None)
@@ -181,7 +170,7 @@ def test_what_a_hand_has_to_do_is_said(installation: Installation, server: CodeH
     assert server.asked == []
 
 
-def test_what_the_code_host_refuses_is_said_and_fails(installation: Installation, server: CodeHostServer) -> None:
+def test_a_refusal_of_the_code_host_is_printed_and_fails(installation: Installation, server: CodeHostServer) -> None:
     id_ = connect()["integrationId"]
     assert invoke("integration", "reconcile", id_).stdout == "Nothing is missing.\n"
     server.fault = Fault(status=403, body=b'{"message": "Forbidden"}')

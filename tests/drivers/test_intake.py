@@ -105,7 +105,7 @@ async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
     assert await oldest == 200
 
 
-async def test_a_body_that_arrived_whole_is_never_ended_and_comes_before_those_that_arrive() -> None:
+async def test_a_complete_body_is_never_ended_and_precedes_arriving_ones() -> None:
     budget = BodyBudget(4 * UNIT)
     with budget.reserve(owner="a") as whole:
         whole.take(bytes(2 * UNIT))
@@ -131,7 +131,7 @@ async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:
     assert (await own_old, await others) == (200, 200)
 
 
-async def test_a_body_that_has_become_large_leaves_the_room_of_small_ones() -> None:
+async def test_a_body_that_grows_large_leaves_the_budget_of_small_ones() -> None:
     budget = BodyBudget(4 * UNIT, for_small=2 * LARGE_BODY)
     task, sender = begin(budget, "a", LARGE_BODY)
     await settled()

@@ -126,7 +126,7 @@ def test_a_recorded_file_is_forwarded(relay: str, tmp_path: Path) -> None:
     assert Both.received[0][1] == b'{"a":1}'
 
 
-def test_what_is_no_channel_is_named(relay: str) -> None:
+def test_a_url_that_is_not_a_channel_is_refused(relay: str) -> None:
     assert "answers with 404: is this the URL of a channel?" in listen(relay).stderr
     Both.connections = [[b"<html>"]]
     Both.kind = "text/html"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from tests.drivers.commands import command, invoke
 
 from contentsvc_cli.main import main
 from contentsvc_cli.wiring import open_app, receiver_of
@@ -15,11 +16,11 @@ from contentsvc_http.settings import load_settings
 
 
 @pytest.fixture(autouse=True)
-def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def hook(folder: Path) -> dict[str, Any]:
     """An integration with an accepted delivery and a forged one."""
-    monkeypatch.chdir(tmp_path)
-    done("organization", "create", "Acme")
-    found = done("integration", "connect", "acme/lighthouse", "--repository-id", "4242")
+    del folder
+    command("organization", "create", "Acme")
+    found = command("integration", "connect", "acme/lighthouse", "--repository-id", "4242")
     at = address(organization_id=found["organizationId"], integration_id=found["integrationId"], repository_id=4242)
 
     async def receive() -> None:
@@ -32,43 +33,33 @@ def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return found
 
 
-def invoked(*arguments: str) -> Result:
-    return CliRunner().invoke(main, [*arguments, "--json"])
-
-
-def done(*arguments: str) -> Any:
-    found = invoked(*arguments)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.stdout)
-
-
 def test_an_entry_is_shown_with_its_cause_and_the_command_that_mends_it(hook: dict[str, Any]) -> None:
-    refused, accepted = done("log", "list")
+    refused, accepted = command("log", "list")
 
-    told = done("log", "show", refused["id"])
+    told = command("log", "show", refused["id"])
 
     assert (told["outcome"], told["diagnosis"]["cause"]) == ("refused", "wrongSecret")
     assert told["diagnosis"]["command"] == f"contentsvc integration rotate-secret {hook['integrationId']}"
-    assert done("log", "show", accepted["id"])["outcome"] == "processed"
+    assert command("log", "show", accepted["id"])["outcome"] == "processed"
     shown = CliRunner().invoke(main, ["log", "show", refused["id"]]).stdout
     assert "The signature is well-formed, but made with another secret" in shown
-    assert invoked("log", "show", "log_unknown").exit_code == 1
+    assert invoke("log", "show", "log_unknown").exit_code == 1
 
 
 def test_a_filter_is_counted_and_replayed_once_for_a_request() -> None:
-    assert done("log", "replay", "--outcome", "processed", "--dry-run") == {
+    assert command("log", "replay", "--outcome", "processed", "--dry-run") == {
         "replayable": 1,
         "notKept": 0,
         "more": False,
     }
-    first = done("log", "replay", "--outcome", "processed", "--since", "1h", "--request", "r-1")
+    first = command("log", "replay", "--outcome", "processed", "--since", "1h", "--request", "r-1")
     assert (first["replayed"], first["repeated"]) == (1, 0)
-    second = done("log", "replay", "--outcome", "processed", "--since", "1h", "--request", "r-1")
+    second = command("log", "replay", "--outcome", "processed", "--since", "1h", "--request", "r-1")
     assert (second["replayed"], second["repeated"]) == (0, 1)
 
 
-def test_what_cannot_be_replayed_is_named_and_fails() -> None:
-    found = invoked("log", "replay", "--failed", "--since", "1h")
+def test_an_entry_that_cannot_be_replayed_is_named_and_fails() -> None:
+    found = invoke("log", "replay", "--failed", "--since", "1h", "--json")
 
     assert found.exit_code == 1
     assert json.loads(found.stdout)["refused"] == 1
@@ -77,4 +68,4 @@ def test_what_cannot_be_replayed_is_named_and_fails() -> None:
 
 @pytest.mark.parametrize("wrong", [[], ["log_1", "--failed"], ["--since", "soon"], ["--outcome", "lost"]])
 def test_wrong_usage_is_refused(wrong: list[str]) -> None:
-    assert invoked("log", "replay", *wrong).exit_code == 2
+    assert invoke("log", "replay", *wrong).exit_code == 2

@@ -254,7 +254,7 @@ async def test_requests_are_counted_by_route_and_nothing_that_a_stranger_chose_i
     }
 
 
-async def test_what_connections_drop_and_refuse_is_counted_by_cause(world: World) -> None:
+async def test_dropped_and_refused_requests_are_counted_by_cause(world: World) -> None:
     world.scrape.metrics.refused(Cause.TRAILER, 100)
     world.scrape.metrics.refused(Cause.TRAILER, 20)
     world.scrape.metrics.refused(Cause.AHEAD, 0)
@@ -265,7 +265,7 @@ async def test_what_connections_drop_and_refuse_is_counted_by_cause(world: World
     assert numbers.get("contentsvc_http_trailer_bytes_total") == 120
 
 
-async def test_what_the_database_knows_is_read_when_it_is_asked_for_and_kept_for_a_moment(world: World) -> None:
+async def test_metrics_of_the_database_are_read_on_demand_and_cached_briefly(world: World) -> None:
     world.left = Left(pending=3, running=2, oldest_due_s=1.5)
     numbers = await world.numbers()
     await world.numbers()
@@ -281,7 +281,7 @@ async def test_what_the_database_knows_is_read_when_it_is_asked_for_and_kept_for
     assert (numbers.get("process_resident_memory_bytes") or 0) > 1_000_000
 
 
-async def test_without_the_database_the_page_says_so_and_shows_the_rest(world: World) -> None:
+async def test_without_the_database_the_page_reports_it_and_shows_the_rest(world: World) -> None:
     assert await world.deliver(world.delivery()) == 200
     world.left = None
     numbers = await world.numbers()
@@ -344,13 +344,13 @@ def test_a_choice_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch, 
         load_settings()
 
 
-async def test_on_is_everybody(world: World) -> None:
+async def test_the_setting_on_answers_every_client(world: World) -> None:
     answered = await world.request("GET", "/metrics", client=("192.0.2.7", 1), headers={"Via": "1.1 proxy"})
 
     assert answered.status_code == 200
 
 
-async def test_the_format_is_what_the_scraper_accepts(world: World) -> None:
+async def test_the_format_follows_the_accept_header_of_the_scraper(world: World) -> None:
     plain = await world.request("GET", "/metrics")
     assert plain.headers["Content-Type"].startswith("text/plain; version=")
     accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
@@ -407,7 +407,7 @@ async def postgresql(_folder: Path) -> AsyncGenerator[Database]:
     ],
     ids=["sqlite", "postgresql"],
 )
-async def test_the_backlog_is_read_from_the_indexes_of_what_is_left(
+async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
     opened: Callable[[Path], AbstractAsyncContextManager[Database]],
     most: int,
     explain: str,

@@ -67,7 +67,7 @@ def test_no_control_character_of_strangers_is_shown() -> None:
 
 
 @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colours_are_left_out_where_nobody_wants_them(environment: dict[str, str], coloured: bool) -> None:
+def test_colours_are_omitted_by_the_environment(environment: dict[str, str], coloured: bool) -> None:
     terminal = Terminal()
 
     Console(file=terminal, _environ={"TERM": "xterm", **environment}).print(cell("status", "failed"))
@@ -90,14 +90,14 @@ def shown_while_waiting(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **
     return stream.getvalue()
 
 
-def test_what_takes_long_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_task_shows_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = shown_while_waiting(monkeypatch, Terminal(), patience_s=0.01)
 
     assert "reading on" in shown
     assert "2 of 5" in shown
 
 
-def test_what_is_done_at_once_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fast_task_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_while_waiting(monkeypatch, Terminal()) == ""
 
 

@@ -61,7 +61,7 @@ def ranges(work: Work, *arguments: str) -> list[tuple[str, str | None, int]]:
     return [(post["range"], post["tag"], post["commits"]) for post in posts(work, *arguments)]
 
 
-def test_what_is_not_released_comes_first_and_the_last_two_releases_follow(work: Work) -> None:
+def test_unreleased_commits_come_first_and_the_last_two_releases_follow(work: Work) -> None:
     work.git("tag", "v0.1.0", "HEAD~3")
 
     assert ranges(work) == [
@@ -72,7 +72,7 @@ def test_what_is_not_released_comes_first_and_the_last_two_releases_follow(work:
     assert [each[1] for each in ranges(work, "--releases", "1")] == [None, "v1.1.0"]
 
 
-def test_at_a_release_nothing_stands_before_the_release(work: Work) -> None:
+def test_at_a_release_there_are_no_unreleased_commits(work: Work) -> None:
     work.git("tag", "v1.2.0")
 
     assert [each[:2] for each in ranges(work)] == [("v1.1.0..v1.2.0", "v1.2.0"), ("v1.0.0..v1.1.0", "v1.1.0")]
@@ -117,7 +117,7 @@ def test_a_monorepo_shows_the_series_of_its_newest_release(tmp_path: Path) -> No
     assert ranges(work) == [("lamp@1.0.0..lamp@1.1.0", "lamp@1.1.0", 2), ("lamp@1.0.0", "lamp@1.0.0", 1)]
 
 
-def test_the_posts_are_what_the_service_writes_of_these_commits(work: Work) -> None:
+def test_the_posts_equal_those_of_the_service(work: Work) -> None:
     (release,) = posts(work, "v1.1.0")
 
     assert release["title"] == "lamp v1.1.0: dim the lamp, keep the lamp from flickering"
@@ -193,7 +193,7 @@ def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["v9..HEAD"], 1, "there is no revision 'v9' here: name a tag, a branch or a commit"),
         (["v1.0.0..v9"], 1, "there is no revision 'v9' here"),
@@ -205,15 +205,15 @@ def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
         ([""], 1, "there is no revision ''"),
     ],
 )
-def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], code: int, said: str) -> None:
+def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], code: int, message: str) -> None:
     result = ran(work, *arguments)
 
     assert result.exit_code == code
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
 
 
-def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_commits_is_refused(tmp_path: Path) -> None:
     empty = Work(tmp_path / "empty")
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
@@ -224,7 +224,7 @@ def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
     assert "there is no revision" in CliRunner().invoke(main, ["preview", "v1.0.0"]).stderr
 
 
-def test_a_shallow_clone_that_lacks_commits_says_how_to_fetch_them(work: Work, tmp_path: Path) -> None:
+def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetch(work: Work, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(clone))
 

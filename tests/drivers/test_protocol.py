@@ -137,7 +137,7 @@ async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     protocol.connection_lost(None)
 
 
-async def test_at_the_end_of_the_grace_a_delivery_is_told_to_come_again() -> None:
+async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503() -> None:
     taken = Taken()
     protocol, connection = connected(echo, webhooks=taken)
     protocol.data_received((DELIVERY % b"" + b"1234") * 2)
@@ -160,7 +160,7 @@ async def ended(connection: Connection) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_who_says_nothing_is_sent_away() -> None:
+async def test_a_silent_client_is_disconnected() -> None:
     protocol, connection = connected(nobody, bounds=HURRIED)
 
     await ended(connection)
@@ -186,7 +186,7 @@ async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
     protocol.connection_lost(None)
 
 
-async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> None:
+async def test_a_body_sent_byte_by_byte_has_a_time_limit_for_any_reader() -> None:
     heard: list[Any] = []
 
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
@@ -213,7 +213,7 @@ async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> N
     assert heard[-1] == "http.disconnect"
 
 
-async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_with_one() -> None:
+async def test_a_late_head_and_a_late_body_share_one_time_limit() -> None:
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -234,7 +234,7 @@ async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_
         await asyncio.sleep(0)
 
 
-async def test_who_does_not_read_why_is_not_waited_for() -> None:
+async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
     protocol, connection = connected(nobody, bounds=HURRIED)
     protocol.data_received(b"POST / HTTP/1.1\r\n")
     await ended(connection)
@@ -255,7 +255,7 @@ async def test_who_does_not_read_why_is_not_waited_for() -> None:
     protocol.connection_lost(None)
 
 
-async def test_who_does_not_read_an_answer_is_sent_away() -> None:
+async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 
@@ -269,7 +269,7 @@ async def test_who_does_not_read_an_answer_is_sent_away() -> None:
     protocol.connection_lost(None)
 
 
-async def test_who_reads_a_large_answer_slowly_is_not_sent_away_as_long_as_it_goes_on() -> None:
+async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 
@@ -288,7 +288,7 @@ async def test_who_reads_a_large_answer_slowly_is_not_sent_away_as_long_as_it_go
     protocol.connection_lost(None)
 
 
-async def test_who_is_answered_slowly_is_not_sent_away_and_moves_on() -> None:
+async def test_a_slow_answer_does_not_count_against_the_client() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await asyncio.sleep(0.2)
         await send_answer(scope, send, 200, HEADERS, scope["path"].encode())
@@ -302,7 +302,7 @@ async def test_who_is_answered_slowly_is_not_sent_away_and_moves_on() -> None:
     protocol.connection_lost(None)
 
 
-async def test_beyond_the_most_connections_a_new_one_is_told_to_come_again_and_the_others_are_served() -> None:
+async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_served() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 

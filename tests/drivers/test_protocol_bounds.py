@@ -54,7 +54,7 @@ def statuses(written: list[bytes]) -> list[str]:
     return [each.decode() for each in re.findall(rb"HTTP/1\.1 (\d{3}) ", b"".join(written))]
 
 
-async def test_what_arrives_behind_the_head_is_no_header_of_this_request_or_the_next() -> None:
+async def test_trailers_are_not_headers_of_this_or_the_next_request() -> None:
     app, counted = Served(), Counter[Cause]()
     protocol, connection = connected(app, counting=lambda cause, dropped: counted.update({cause: 1 + dropped}))
     forged = (
@@ -200,7 +200,7 @@ async def test_a_burst_of_requests_costs_no_memory() -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_no_http_is_refused_behind_the_answers_that_are_due(caplog: pytest.LogCaptureFixture) -> None:
+async def test_invalid_http_is_refused_after_the_pending_answers(caplog: pytest.LogCaptureFixture) -> None:
     app = Served()
     protocol, connection = connected(app)
     with caplog.at_level(logging.INFO):
@@ -233,7 +233,7 @@ async def test_a_faulty_body_is_refused_once_and_its_request_is_not_served() -> 
         (b"GET / HTTP/1.0\r\nHost: test\r\n\r\n", "200"),
     ],
 )
-async def test_versions_are_taken_for_what_they_are(request_: bytes, status: str) -> None:
+async def test_http_versions_are_distinguished(request_: bytes, status: str) -> None:
     app = Served()
     protocol, connection = connected(app)
     await served(protocol, request_)

@@ -200,7 +200,7 @@ async def test_every_answer_of_a_limited_operation_has_all_headers(world: World)
     assert told(await world.ask()) == (10, 9, 60, now_s + 60)
 
 
-async def test_over_the_limit_the_operation_does_not_begin_and_the_body_says_when_to_come_back(world: World) -> None:
+async def test_over_the_limit_the_operation_does_not_begin_and_the_body_names_the_wait(world: World) -> None:
     key = await world.issue()
     for _ in range(10):
         await world.ask(key=key)
@@ -218,7 +218,7 @@ async def test_over_the_limit_the_operation_does_not_begin_and_the_body_says_whe
     assert (await world.ask(key=key)).status_code == 202
 
 
-async def test_reading_has_no_limit_and_says_none_and_neither_has_what_is_no_operation(world: World) -> None:
+async def test_reads_and_unknown_operations_have_no_limit_and_no_headers(world: World) -> None:
     key = await world.issue()
     for path in (POST, GENERATE):
         response = await world.ask("GET", path, key=key)
@@ -230,7 +230,7 @@ async def test_reading_has_no_limit_and_says_none_and_neither_has_what_is_no_ope
     assert world.store.buckets == []
 
 
-async def test_one_bucket_for_each_key_and_operation_whatever_the_path(world: World) -> None:
+async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) -> None:
     key, other = await world.issue(), await world.issue()
 
     assert told(await world.ask("PATCH", "/v1/posts/post_1", key=key))[:2] == (60, 59)
@@ -274,7 +274,7 @@ async def test_a_key_is_looked_up_once_in_a_request(world: World) -> None:
     assert world.keys.looked_up == 1
 
 
-async def test_while_the_store_is_away_nobody_is_let_in(world: World) -> None:
+async def test_an_unavailable_store_admits_no_request(world: World) -> None:
     key = await world.issue()
     world.store.is_away = True
 
@@ -287,7 +287,7 @@ async def test_while_the_store_is_away_nobody_is_let_in(world: World) -> None:
     assert world.performed == 0
 
 
-async def test_what_a_stop_cuts_off_is_told_the_limit_too(world: World) -> None:
+async def test_a_request_cut_off_by_a_stop_has_the_limit_headers(world: World) -> None:
     key = await world.issue()
     world.store.hangs = True
     asking = asyncio.create_task(world.ask(key=key))
@@ -359,7 +359,7 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_bucket() -> None:
 
 
 @pytest.mark.parametrize("value", ["proxy.example", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1;10.0.0.2"])
-def test_what_is_no_address_or_network_is_no_proxy(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_an_invalid_proxy_address_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("CONTENTSVC_TRUSTED_PROXIES", f"10.0.0.7, {value}")
 
     with pytest.raises(InvalidSetting, match="CONTENTSVC_TRUSTED_PROXIES takes addresses and networks") as caught:

@@ -54,7 +54,7 @@ def _ping(**fields: object) -> bytes:
 @example([RecordedDelivery(event="ping", delivery="1", body=b'{"a":"\xff"}')])
 @example([RecordedDelivery(event="ping", delivery="1", body=b"[" * 5000)])
 @example([RecordedDelivery(event="ping", delivery="1", body=b"[" * 5000 + b"]" * 5000)])
-def test_what_is_written_is_read_byte_for_byte(deliveries: list[RecordedDelivery]) -> None:
+def test_written_deliveries_are_read_back_byte_for_byte(deliveries: list[RecordedDelivery]) -> None:
     written = io.BytesIO()
     written.writelines(map(line_of, deliveries))
     assert _read(written.getvalue()) == deliveries
@@ -62,7 +62,7 @@ def test_what_is_written_is_read_byte_for_byte(deliveries: list[RecordedDelivery
 
 
 @given(_json)
-def test_a_compact_body_stands_readable_in_its_line(value: object) -> None:
+def test_a_compact_body_is_readable_in_its_line(value: object) -> None:
     body = json.dumps(value, separators=(",", ":")).encode()
     line: dict[str, object] = json.loads(line_of(RecordedDelivery(event="push", delivery="1", body=body)))
     if not re.search(rb"\\ud[89a-f]", body):
@@ -79,7 +79,7 @@ def test_a_body_may_be_any_json_value(body: str) -> None:
     assert _read(f'{{"event":"push","delivery":"1","body":{body}}}'.encode())[0].body == body.encode()
 
 
-def test_raw_bytes_stand_in_base64() -> None:
+def test_raw_bytes_are_read_from_base64() -> None:
     line = json.dumps(
         {"event": "push", "delivery": "1", "bodyBase64": b64encode(b"\xff{").decode(), "more": 1}
     ).encode()
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
-def test_the_headers_are_those_that_the_core_admits(provider: Provider) -> None:
+def test_the_headers_of_a_recording_are_admitted_by_the_core(provider: Provider) -> None:
     delivery = RecordedDelivery(event="ping", delivery="d-1", body='{"zen":"ü"}'.encode())
     headers = headers_for(delivery, provider, "geheim-ü")
     address = Address(provider=provider.slug, organization_id="o", integration_id="i", repository_id=1)

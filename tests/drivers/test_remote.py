@@ -118,7 +118,7 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
 
 
 @pytest.mark.slow("starts a server")
-def test_what_is_connected_is_created_changed_and_deleted(
+def test_a_remote_integration_is_connected_changed_and_deleted(
     machine: Machine, server: tuple[ServerProcess, str, str]
 ) -> None:
     made = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")
@@ -178,7 +178,7 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
 
 
 @pytest.mark.slow("starts a server")
-def test_a_command_that_needs_the_machine_itself_says_so(machine: Machine, tmp_path: Path) -> None:
+def test_a_command_for_the_local_machine_is_refused(machine: Machine, tmp_path: Path) -> None:
     for command in (("migrate",), ("key", "list"), ("context", "list"), ("integration", "reconcile", "int_x")):
         refused = machine.run(*command)
         assert refused.exit_code == 1
@@ -300,7 +300,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "said"),
+    ("answer", "code", "message"),
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
         ((403, NO_HEADERS, '{"error": "Insufficient scope"}'), 1, "issue a key with this scope"),
@@ -311,8 +311,8 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
         ((200, NO_HEADERS, "<html>"), 1, "answers with 200"),
     ],
 )
-def test_a_refusal_says_what_to_do(
-    scripted: tuple[type[Scripted], Any], answer: tuple[int, dict[str, str], str], code: int, said: str
+def test_a_refusal_has_its_advice(
+    scripted: tuple[type[Scripted], Any], answer: tuple[int, dict[str, str], str], code: int, message: str
 ) -> None:
     server, run = scripted
     server.script = [answer]
@@ -320,7 +320,7 @@ def test_a_refusal_says_what_to_do(
     done = run("post", "list")
 
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert "csk_x" not in done.output
 
 

@@ -83,7 +83,7 @@ async def test_another_line_comes_at_once_and_after_the_requests_before_it() -> 
         assert [line["event"] for line in written.lines] == ["request", "a fault", "request"]
 
 
-async def test_what_waits_is_written_when_logging_ends() -> None:
+async def test_waiting_lines_are_written_at_the_end_of_logging() -> None:
     with written_lines() as written:
         await serve("/1")
         logging.shutdown()
@@ -91,7 +91,7 @@ async def test_what_waits_is_written_when_logging_ends() -> None:
         assert [line["path"] for line in written.lines] == ["/1"]
 
 
-async def test_no_write_is_larger_than_what_a_pipe_takes_in_one_piece() -> None:
+async def test_no_write_exceeds_the_atomic_size_of_a_pipe() -> None:
     with written_lines() as written:
         paths = [f"/{number}/{'ä€' * 150}" for number in range(40)]
         await serve(*paths)

@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import httpx
 import pytest
+from msgspec import to_builtins
 from tests.golden import GOLDEN, REPOSITORY, REPOSITORY_ID, Golden
 from tests.server_process import PLAIN, Installation, prepare, serving
 
@@ -27,8 +28,8 @@ from contentsvc_core import (
     log_body,
 )
 from contentsvc_core.testing import ManualClock
-from contentsvc_core.workflows.context import context_body
-from contentsvc_core.workflows.runs import run_body
+from contentsvc_core.workflows.context import RecordBody
+from contentsvc_core.workflows.runs import RunBody
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 pytestmark = pytest.mark.slow("starts a server, and commands")
@@ -59,8 +60,8 @@ async def through_the_library(_folder: Path) -> Told:
     )
     assert isinstance(made, Connection)
     every = CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True)
-    for wanted in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
-        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, wanted)
+    for command in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
+        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, command)
         assert isinstance(trigger, Trigger)
     receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
     at = Address(
@@ -76,8 +77,8 @@ async def through_the_library(_folder: Path) -> Told:
     log = await stores.journal.entries(organization.id)
     return [(outcome.status, answer(outcome)) for outcome in outcomes], {
         "log": [{**log_body(entry), "reason": entry.reason} for entry in log],
-        "context": [context_body(record) for record in await stores.contexts.records(organization.id)],
-        "run": [run_body(run) for run in await stores.ledger.runs(organization.id)],
+        "context": [to_builtins(RecordBody.of(record)) for record in await stores.contexts.records(organization.id)],
+        "run": [to_builtins(RunBody.of(run)) for run in await stores.ledger.runs(organization.id)],
     }
 
 

@@ -1,38 +1,21 @@
 """``contentsvc schedule``: times as people write them, and errors in one line."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-
-from contentsvc_cli.main import main
+from tests.drivers.commands import command, error, invoke
 
 _NEW = ("--organization", "acme", "--repository-id", "4242", "--name")
 
 
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
 def refused(exit_code: int, *arguments: str) -> str:
-    done = invoke("schedule", *arguments)
-    assert (done.exit_code, done.stdout) == (exit_code, ""), done.output
-    return done.stderr.splitlines()[-1].removeprefix("Error: ")
+    return error("schedule", *arguments, code=exit_code)
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
     command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
 
@@ -62,15 +45,10 @@ def test_times_are_written_changed_and_read_as_people_do() -> None:
     assert command("schedule", "enable", id_)["nextRunAt"].endswith("T23:59:00.000Z")
 
 
-def test_what_is_wrong_is_said_in_a_line() -> None:
+def test_faults_are_one_line_each() -> None:
     daily = ("--frequency", "daily", "--at", "09:00")
     id_ = command("schedule", "create", *_NEW, "Daily", *daily)["id"]
 
-    assert refused(1, "create", *_NEW, "Again", *daily) == "Duplicate schedule"
-    unknown = ("--organization", "acme", "--name", "x", "--repository-id", "9", *daily)
-    assert refused(1, "create", *unknown) == "Unknown repository: 9 is not connected"
-    assert refused(1, "create", *_NEW, " ", *daily) == "a schedule needs a name"
-    assert refused(1, "edit", id_, "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
     assert refused(2, "edit", id_) == "there is nothing to change: name at least one option"
     assert refused(2, "edit", id_, "--frequency", "weekly") == "a weekly schedule needs --day-of-week"
     assert refused(2, "edit", id_, "--day-of-month", "1") == "a daily schedule takes no --day-of-month"

@@ -240,7 +240,7 @@ def test_only_the_deliveries_of_a_repository_are_sent(webhook: Webhook, tmp_path
     assert len(webhook.requests) == 3
 
 
-def test_what_is_told_to_come_later_comes_later_and_keeps_the_order(webhook: Webhook, tmp_path: Path) -> None:
+def test_a_delivery_answered_with_retry_after_is_retried_in_order(webhook: Webhook, tmp_path: Path) -> None:
     webhook.before = lambda number, _: (503, {"Retry-After": "0"}, b'{"error": "busy"}') if number in (2, 3) else None
     result = _send(_write(tmp_path / "some.jsonl", _pings(3)), webhook.url, "--json")
     assert result.exit_code == 0
@@ -249,14 +249,14 @@ def test_what_is_told_to_come_later_comes_later_and_keeps_the_order(webhook: Web
     assert len({request.body for request in webhook.requests}) == 1
 
 
-def test_a_connection_that_is_cut_is_tried_again_and_the_table_says_so(webhook: Webhook, tmp_path: Path) -> None:
+def test_a_cut_connection_is_retried_and_shown_in_the_table(webhook: Webhook, tmp_path: Path) -> None:
     webhook.before = lambda number, _: (0, {}, b"") if number == 1 else None
     result = _send(_write(tmp_path / "some.jsonl", _pings(2)), webhook.url)
     assert result.exit_code == 0
     assert "Retried 1 of 2 deliveries; total number of retries: 1." in result.stdout
 
 
-def test_after_the_last_try_the_last_answer_stands(webhook: Webhook, tmp_path: Path) -> None:
+def test_after_the_last_retry_the_last_answer_is_reported(webhook: Webhook, tmp_path: Path) -> None:
     webhook.before = _always(503, {"Retry-After": "0"}, b'{"error": "busy"}')
     result = _send(_write(tmp_path / "one.jsonl", _pings(1)), webhook.url, "--retries", "2", "--json")
     assert result.exit_code == 1
@@ -273,7 +273,7 @@ def test_refusals_are_not_tried_again(webhook: Webhook, tmp_path: Path, status: 
     assert (row["status"], row["answer"], row["error"], row["retries"]) == (status, "error", "<h1>no</h1> [2J", 0)
 
 
-def test_a_delivery_that_nobody_answers_is_a_row_without_a_status(tmp_path: Path) -> None:
+def test_an_unanswered_delivery_is_a_row_without_a_status(tmp_path: Path) -> None:
     server = Webhook()
     url = server.url
     server.close()
@@ -283,7 +283,7 @@ def test_a_delivery_that_nobody_answers_is_a_row_without_a_status(tmp_path: Path
     assert _rows(result)[0]["error"].startswith("ConnectError")
 
 
-def test_an_answer_that_is_too_late_is_none(webhook: Webhook, tmp_path: Path) -> None:
+def test_an_answer_after_the_timeout_does_not_count(webhook: Webhook, tmp_path: Path) -> None:
     released = Event()
 
     def hang(_: int, __: Delivery) -> None:
@@ -328,7 +328,7 @@ def test_as_many_are_on_their_way_as_asked_and_the_rows_keep_the_files_order(web
     assert webhook.connections == 4
 
 
-async def test_no_more_deliveries_are_taken_than_can_be_sent(webhook: Webhook) -> None:
+async def test_deliveries_are_read_only_as_fast_as_they_are_sent(webhook: Webhook) -> None:
     taken = 0
 
     def source() -> Iterator[RecordedDelivery]:
@@ -342,7 +342,7 @@ async def test_no_more_deliveries_are_taken_than_can_be_sent(webhook: Webhook) -
     assert [answer.position for answer in answers] == list(range(50))
 
 
-def test_a_bad_line_stops_and_what_came_before_is_reported(webhook: Webhook, tmp_path: Path) -> None:
+def test_an_invalid_line_stops_the_sending_and_earlier_rows_are_reported(webhook: Webhook, tmp_path: Path) -> None:
     path = _write(tmp_path / "some.jsonl", _pings(2))
     path.write_bytes(path.read_bytes() + b"{}\n" + line_of(_ping("after")))
     for concurrency in ("1", "8"):
@@ -385,7 +385,7 @@ async def test_a_client_of_the_callers_is_used_and_left_open(webhook: Webhook) -
         ("\u0667", 0, 1),
     ],
 )
-async def test_it_waits_as_long_as_it_is_told_within_reason(
+async def test_the_wait_follows_retry_after_within_bounds(
     webhook: Webhook, monkeypatch: pytest.MonkeyPatch, retry_after: str, least: float, most: float
 ) -> None:
     monkeypatch.setattr("contentsvc_cli.develop.sending._FIRST_WAIT_S", 0.5)
@@ -419,7 +419,7 @@ async def test_each_wait_is_longer_than_the_one_before_up_to_a_minute(
 
 
 @pytest.mark.parametrize("url", ["ftp://a.example/", "a.example", "http://", "http://a.example:x/", ""])
-def test_what_is_no_address_is_wrong_usage(tmp_path: Path, url: str) -> None:
+def test_an_invalid_url_is_a_usage_error(tmp_path: Path, url: str) -> None:
     assert _send(_write(tmp_path / "one.jsonl", _pings(1)), url).exit_code == 2
 
 
@@ -439,11 +439,11 @@ _MAIN = (
 )
 
 
-def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
+def _start(webhook: Webhook, *options: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-c", _MAIN, "--url", webhook.url, *options],
         env={**os.environ, "CONTENTSVC_WEBHOOK_SECRET": SECRET},
-        stdin=given,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -453,7 +453,7 @@ def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> 
 def test_standard_input_is_sent_as_it_comes(webhook: Webhook) -> None:
     first = Event()
     webhook.before = lambda _number, _delivery: first.set()
-    with _start(webhook, "-", "--json", given=subprocess.PIPE) as sending:
+    with _start(webhook, "-", "--json", stdin=subprocess.PIPE) as sending:
         assert sending.stdin is not None
         sending.stdin.write(line_of(_ping("d-0")))
         sending.stdin.flush()
@@ -465,7 +465,7 @@ def test_standard_input_is_sent_as_it_comes(webhook: Webhook) -> None:
 
 
 @pytest.mark.slow("starts the command")
-def test_ctrl_c_prints_what_was_done_so_far(webhook: Webhook, tmp_path: Path) -> None:
+def test_ctrl_c_prints_the_rows_so_far(webhook: Webhook, tmp_path: Path) -> None:
     second, released = Event(), Event()
 
     def hang(number: int, _: Delivery) -> None:

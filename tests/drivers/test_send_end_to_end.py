@@ -137,7 +137,7 @@ def test_a_history_is_processed_once_however_often_it_is_sent(world: World) -> N
     assert world.totals() == totals
 
 
-def test_the_sample_is_processed_once_and_only_what_was_processed_becomes_a_duplicate(world: World) -> None:
+def test_the_sample_is_processed_once_and_only_processed_deliveries_become_duplicates(world: World) -> None:
     history, others = list(sample_history()), other_kinds()
     recording = world.recorded("sample.jsonl", [*history, *others])
 

@@ -167,7 +167,7 @@ def is_closed(server: ServerProcess) -> bool:
     return False
 
 
-def test_a_locked_database_keeps_nobody_from_reading(prepared: Prepared) -> None:
+def test_a_locked_database_still_answers_reads(prepared: Prepared) -> None:
     with serving(prepared.installation) as server, locked(prepared):
         headers = {"Authorization": f"Bearer {prepared.key}"}
         # Less than the lock is waited for: noting that the key was used must not hold the answer up.
@@ -202,7 +202,7 @@ def test_while_the_disk_is_full_senders_are_asked_to_come_again_and_nothing_is_l
     assert count("SELECT count(*) FROM posts") == 12
 
 
-def test_connections_and_large_bodies_are_bounded_as_it_is_set(template: Prepared, tmp_path: Path) -> None:
+def test_settings_bound_connections_and_large_bodies(template: Prepared, tmp_path: Path) -> None:
     prepared = template.copied_to(tmp_path, max_connections="10", max_large_bodies_mib="50")
     named = prepared.hook.headers(b"", str(uuid.uuid4())) | {"Host": "x", "Expect": "100-continue"}
     named["Content-Length"] = str(MAX_BODY)
@@ -227,7 +227,7 @@ def refused_at_once(server: ServerProcess, head: bytes) -> bool:
         return connection.recv(4096).startswith(b"HTTP/1.1 503 ")
 
 
-def test_a_row_that_nobody_can_read_holds_up_nobody_else(prepared: Prepared) -> None:
+def test_an_unreadable_row_does_not_delay_other_runs(prepared: Prepared) -> None:
     installation = prepared.installation
     with serving(installation) as server:
         assert deliver(prepared, server, "feat: the broken one").status_code == 200
@@ -304,7 +304,7 @@ def test_a_file_is_served_by_this_version_while_the_next_one_migrates_it_and_by_
     ],
     ids=["no HTTP", "no length", "one header", "many headers", "path"],
 )
-def test_what_is_refused_before_there_is_a_request_is_refused_in_our_form(
+def test_requests_refused_by_the_protocol_have_the_usual_error_form(
     prepared: Prepared, sent: bytes, status: bytes, error: str
 ) -> None:
     with serving(prepared.installation) as server:

@@ -298,7 +298,7 @@ def test_a_body_of_one_byte_more_is_refused_before_it_is_sent_when_it_is_announc
     world.assert_still_serves()
 
 
-def test_a_sender_of_26_mib_that_reads_nothing_before_it_has_sent_all_is_told_why_it_is_refused(world: World) -> None:
+def test_a_sender_of_26_mib_that_reads_late_still_gets_the_413(world: World) -> None:
     body = b"x" * (26 * 1024 * 1024)
     for _ in range(3):
         connection = http.client.HTTPConnection(LOOPBACK, world.server.port, timeout=PATIENCE_S)
@@ -345,7 +345,7 @@ def test_a_body_that_is_shorter_than_announced_leaves_nothing(world: World, wire
     world.assert_still_serves()
 
 
-def test_a_sender_that_hangs_up_is_no_error_of_ours(world: World, wire: Wire) -> None:
+def test_a_sender_that_hangs_up_is_not_logged_as_an_error(world: World, wire: Wire) -> None:
     named = f"hung-up-{_new_id()}"
     wire.say(_delivery_head(world, _GOOD, _new_id(), ("X-Request-Id", named), length=len(_GOOD) + 1), _GOOD)
     wire.hang_up()
@@ -377,7 +377,7 @@ def test_a_body_whose_encoding_is_identity_is_processed(world: World, wire: Wire
     assert answer.status == 200
 
 
-def test_an_unknown_integration_is_told_before_the_body_is_sent(world: World, wire: Wire) -> None:
+def test_an_unknown_integration_is_refused_before_the_body(world: World, wire: Wire) -> None:
     path = world.prepared.hook.path.replace("/int_", "/int_0")
     headers = world.prepared.hook.headers(_GOOD, _new_id())
     answer = wire.ask(_head("POST", path, *headers.items(), ("Content-Length", "1000"), ("Expect", "100-continue")))
@@ -385,7 +385,7 @@ def test_an_unknown_integration_is_told_before_the_body_is_sent(world: World, wi
     assert (answer.status, answer.error) == (404, "Integration not found")
 
 
-def test_a_sender_that_waits_to_be_told_to_go_on_is_told(world: World, wire: Wire) -> None:
+def test_a_sender_that_expects_100_continue_gets_it(world: World, wire: Wire) -> None:
     interim = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Expect", "100-continue")))
     assert interim.status == 100
     answer = wire.ask(_GOOD)
@@ -405,9 +405,7 @@ def test_a_sender_that_waits_to_be_told_to_go_on_is_told(world: World, wire: Wir
         ("Content-Type", 400, "Repeated Content-Type header"),
     ],
 )
-def test_a_deciding_header_that_is_there_twice_is_refused(
-    world: World, wire: Wire, header: str, status: int, error: str
-) -> None:
+def test_a_repeated_deciding_header_is_refused(world: World, wire: Wire, header: str, status: int, error: str) -> None:
     # Even with the very same value.
     value = world.prepared.hook.headers(_GOOD, delivery := _new_id())[header]
     answer = wire.ask(_delivery_head(world, _GOOD, delivery, (header.lower(), value)), _GOOD)
@@ -555,7 +553,7 @@ def test_a_connection_goes_on_after_errors(world: World, wire: Wire) -> None:
     assert [wire.ask(request).status for request in asked] == [401, 400, 415, 404, 404, 401, 200, 200]
 
 
-def test_a_connection_goes_on_after_a_large_body_that_nobody_read(world: World) -> None:
+def test_a_connection_continues_after_an_unread_large_body(world: World) -> None:
     connection = http.client.HTTPConnection(LOOPBACK, world.server.port, timeout=PATIENCE_S)
     with contextlib.closing(connection):
         path = world.prepared.hook.path.replace("/int_", "/int_0")
@@ -639,7 +637,7 @@ def test_every_log_line_is_json_with_its_request_and_without_any_secret(world: W
 # What people and programs ask.
 
 
-def test_the_process_says_that_it_lives_that_it_is_ready_and_which_version_it_is(world: World) -> None:
+def test_the_process_reports_its_liveness_readiness_and_version(world: World) -> None:
     assert world.client.get("/health/live").json() == {"status": "live"}
     assert world.client.get("/health/ready").json() == {"status": "ready"}
     status = world.client.get("/v1/status")
@@ -877,7 +875,7 @@ async def _streaming(world: World) -> AsyncGenerator[Stream]:
         assert all(isinstance(end, asyncio.CancelledError) for end in ended), ended
 
 
-async def test_what_the_operator_switches_holds_from_the_next_delivery_on(world: World) -> None:
+async def test_a_change_by_the_operator_applies_to_the_next_delivery(world: World) -> None:
     prepared = world.prepared
 
     async def operate(*arguments: str) -> tuple[float, float]:
@@ -948,7 +946,7 @@ def test_a_body_that_was_tampered_with_leaves_a_failed_log_entry_without_a_paylo
 # Servers of their own.
 
 
-def test_a_flood_of_refusals_is_bounded_and_the_next_entry_tells_of_it(template: Prepared, tmp_path: Path) -> None:
+def test_a_flood_of_refusals_is_bounded_and_counted_in_the_next_entry(template: Prepared, tmp_path: Path) -> None:
     prepared = template.copied_to(tmp_path, failed_log_rows_per_minute="5")
     with serving(prepared.installation) as server, _client(server) as client:
         world = World(prepared=prepared, server=server, client=client)
@@ -974,7 +972,7 @@ def test_a_flood_of_refusals_is_bounded_and_the_next_entry_tells_of_it(template:
         pytest.param(1, True, id="while a sender never finishes"),
     ],
 )
-async def test_a_terminated_server_ends_in_order_and_has_stored_what_it_answered(
+async def test_a_terminated_server_ends_in_order_and_has_stored_every_acknowledged_delivery(
     template: Prepared, tmp_path: Path, signals: int, unfinished: bool
 ) -> None:
     prepared = template.copied_to(tmp_path)
@@ -1009,7 +1007,7 @@ async def test_a_terminated_server_ends_in_order_and_has_stored_what_it_answered
     assert prepared.installation.count("SELECT count(*) FROM workflow_runs") == 2 * len(contexts)
 
 
-async def test_what_a_killed_server_left_undone_is_done_after_the_next_start(
+async def test_the_runs_of_a_killed_server_are_performed_after_the_next_start(
     template: Prepared, tmp_path: Path
 ) -> None:
     prepared = template.copied_to(tmp_path)
@@ -1039,7 +1037,7 @@ async def test_what_a_killed_server_left_undone_is_done_after_the_next_start(
     assert installation.count("SELECT count(*) FROM posts") == 2 * sent
 
 
-def test_a_server_whose_database_is_damaged_says_so_in_a_sentence(template: Prepared, tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported_in_one_sentence(template: Prepared, tmp_path: Path) -> None:
     prepared = template.copied_to(tmp_path)
     prepared.installation.database.write_bytes(b"no database " * 1000)
     with pytest.raises(sqlite3.DatabaseError):

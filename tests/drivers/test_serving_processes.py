@@ -173,7 +173,7 @@ def test_a_file_is_not_served_in_parts(tmp_path: Path, arguments: tuple[str, str
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_server_on_a_file_is_told_what_to_do_and_commands_are_not(tmp_path: Path) -> None:
+def test_a_second_server_on_a_file_is_refused_and_commands_are_not(tmp_path: Path) -> None:
     installation = Installation(tmp_path)
     installation.command("organization", "create", "Acme", "--slug", "acme")
     with serving(installation):
@@ -189,7 +189,7 @@ def test_a_second_server_on_a_file_is_told_what_to_do_and_commands_are_not(tmp_p
 # Roles.
 
 
-def test_what_a_receiver_took_a_worker_performs(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_performs_the_runs_of_a_receiver(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     # Every import is a line in the log.
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
     # With the default engine.
@@ -271,7 +271,7 @@ def test_when_one_ends_the_others_answer_and_it_comes_back(
     assert [(line["worker"], line["exit"]) for line in ends()] == [(worker, code)]
 
 
-async def test_when_all_are_terminated_under_load_what_was_acknowledged_is_there(
+async def test_a_termination_under_load_keeps_all_acknowledged_deliveries(
     prepared: Prepared, node: ServerProcess
 ) -> None:
     load = Load(prepared, node)
@@ -346,7 +346,7 @@ def test_a_signal_while_they_start_ends_all(prepared: Prepared, number: signal.S
 
 
 @pytest.mark.parametrize("workers", ["1", "3"])
-def test_another_schema_is_said_once_and_in_one_line(tmp_path: Path, workers: str) -> None:
+def test_an_unexpected_schema_is_reported_once_in_one_line(tmp_path: Path, workers: str) -> None:
     with database() as url:
         rows(url, "UPDATE alembic_version SET version_num = '9999'")
         done = Installation(tmp_path, database_url=url).run("serve", "--port", "0", "--workers", workers)

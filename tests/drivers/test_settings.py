@@ -18,7 +18,7 @@ def test_without_an_environment_everything_has_a_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("DATABASE_URL", "x", "CONTENTSVC_DATABASE_URL is no database URL"),
         ("DATABASE_URL", "mysql://u:hunter2@h/d", "CONTENTSVC_DATABASE_URL: 'mysql' is not supported"),
@@ -58,14 +58,14 @@ def test_without_an_environment_everything_has_a_default() -> None:
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(f"CONTENTSVC_{name}", value)
 
     with pytest.raises(InvalidSetting) as raised:
         load_settings()
 
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "hunter2" not in str(raised.value)
 
 
@@ -89,7 +89,7 @@ def test_a_postgresql_url_is_taken_and_shown_without_its_password(monkeypatch: p
     assert "hunter2" not in str(settings.masked())
 
 
-def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masked_settings_have_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "correct horse battery staple and again")
     monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://user:hunter2@x.example/")
     monkeypatch.setenv("CONTENTSVC_WRITER_KEY", "sk-hunter2")

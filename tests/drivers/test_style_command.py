@@ -1,38 +1,23 @@
 """``contentsvc style``: the house style, from a terminal."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from tests.core.test_house_style import WHOLE
-
-from contentsvc_cli.main import main
+from tests.drivers.commands import command, invoke
 
 MINE = ("--organization", "acme")
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
 
 
-def invoke(*arguments: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(main, arguments, input=given)
-
-
-def command(*arguments: str, given: str | None = None) -> Any:
-    done = invoke(*arguments, "--json", given=given)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
-def style(*arguments: str, given: str | None = None) -> Any:
-    return command("style", *arguments, *MINE, given=given)["houseStyle"]
+def style(*arguments: str, stdin: str | None = None) -> Any:
+    return command("style", *arguments, *MINE, input=stdin)["houseStyle"]
 
 
 def test_it_is_set_by_options_shown_and_reset() -> None:
@@ -49,7 +34,7 @@ def test_it_is_set_by_options_shown_and_reset() -> None:
     assert style("set", "--links", "--unset", "hide") == {
         name: value for name, value in (WHOLE | {"links": True}).items() if name != "hide"
     }
-    assert style("set", "--file", "-", given='{"links": false}') == {"links": False}
+    assert style("set", "--file", "-", stdin='{"links": false}') == {"links": False}
     shown = invoke("style", "show", *MINE).output.splitlines()
     assert [line.split() for line in shown if line.startswith(("links", "details"))] == [
         ["links", "no", "set"],
@@ -81,7 +66,7 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "given", "code", "said"),
+    ("arguments", "stdin", "code", "message"),
     [
         (("--longest-post", "12"), None, 1, "longestPost must be a whole number from 1,000 to 100,000"),
         (("--fold-section", "security"), None, 1, "foldSections names 'security'"),
@@ -96,10 +81,10 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
     ],
 )
 def test_faults_are_named_and_nothing_changes(
-    arguments: tuple[str, ...], given: str | None, code: int, said: str
+    arguments: tuple[str, ...], stdin: str | None, code: int, message: str
 ) -> None:
-    done = invoke("style", "set", *MINE, *arguments, given=given)
+    done = invoke("style", "set", *MINE, *arguments, input=stdin)
 
     assert done.exit_code == code, done.output
-    assert said in done.output
+    assert message in done.output
     assert style("show") is None

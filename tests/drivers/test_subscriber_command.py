@@ -1,15 +1,12 @@
 """``contentsvc subscriber`` and what ``doctor`` says of mail."""
 
 import asyncio
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from tests.drivers.commands import command, invoke
 from tests.mail_server import MailServer
 
-from contentsvc_cli.main import main
 from contentsvc_cli.operate.doctor.mail import mail
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.outgoing.subscribers import SubscriberStatus
@@ -18,22 +15,10 @@ from contentsvc_http.settings import InvalidSetting, Settings
 
 
 @pytest.fixture(autouse=True)
-def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY", "SMTP_URL", "MAIL_FROM"):
-        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+def acme(folder: Path) -> None:
+    del folder
     command("organization", "create", "Acme")
     command("changelog", "publish", "--organization", "acme", "--yes")
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def command(*arguments: str) -> Any:
-    done = invoke(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 async def _request(*addresses: str) -> None:
@@ -61,7 +46,7 @@ def test_subscribers_are_listed_and_deleted() -> None:
     assert [each["address"] for each in command("subscriber", "list", *mine)] == ["bob@example.org"]
 
 
-def test_what_cannot_be_deleted_is_said() -> None:
+def test_an_unknown_subscriber_is_named() -> None:
     again = invoke("subscriber", "remove", "--organization", "acme", "ann@example.org")
     assert (again.exit_code, "'ann@example.org' is not subscribed" in again.output) == (1, True)
     wrong = invoke("subscriber", "remove", "--organization", "acme", "ann")
@@ -92,7 +77,7 @@ async def test_the_doctor_signs_in_to_the_server_and_sends_nothing() -> None:
         ("mail.example.org:25", "a@acme.example", "CONTENTSVC_SMTP_URL must be smtps://"),
     ],
 )
-def test_settings_that_cannot_be_used_say_what_is_expected(url: str, sender: str, fault: str) -> None:
+def test_invalid_mail_settings_are_refused_with_the_expected_form(url: str, sender: str, fault: str) -> None:
     with pytest.raises(InvalidSetting, match=fault):
         Settings(smtp_url=url, mail_from=sender)
 

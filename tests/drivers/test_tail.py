@@ -64,7 +64,7 @@ class Log:
         return [each.id[-2:] for each in await self.follower.new()]
 
 
-async def test_the_newest_of_what_is_there_come_first_oldest_first() -> None:
+async def test_the_start_has_the_newest_entries_in_order_of_time() -> None:
     log = Log()
     await log.write(*(entry(number) for number in range(1, 8)))
 
@@ -72,7 +72,7 @@ async def test_the_newest_of_what_is_there_come_first_oldest_first() -> None:
     assert await log.new() == []
 
 
-async def test_none_of_what_is_there_is_given_when_none_is_wanted() -> None:
+async def test_a_start_with_zero_entries_skips_the_existing_ones() -> None:
     log = Log()
     await log.write(*(entry(number, at_s=number / 100) for number in range(1, 8)))
 
@@ -82,7 +82,7 @@ async def test_none_of_what_is_there_is_given_when_none_is_wanted() -> None:
     assert await log.new() == ["08"]
 
 
-async def test_what_comes_into_an_empty_log_is_given() -> None:
+async def test_entries_written_to_an_empty_log_are_returned() -> None:
     log = Log()
 
     assert await log.start(10) == []
@@ -105,7 +105,7 @@ async def test_many_at_once_are_all_given_oldest_first(number: int) -> None:
     assert given == sorted(given, key=lambda id_: (int(id_) % 2 == 0, id_))
 
 
-async def test_an_entry_that_is_written_late_is_given_as_soon_as_it_is_looked_for() -> None:
+async def test_a_late_entry_is_returned_by_the_next_poll() -> None:
     log = Log()
     await log.write(entry(10))
     await log.start(1)
@@ -120,7 +120,7 @@ async def test_an_entry_that_is_written_late_is_given_as_soon_as_it_is_looked_fo
     assert [id_ for ids in given for id_ in ids] == ["31", "32"]
 
 
-async def test_what_was_pending_is_given_again_when_it_has_ended() -> None:
+async def test_a_pending_entry_is_returned_again_at_its_end() -> None:
     log = Log()
     await log.write(entry(1, status=LogStatus.PENDING))
     assert await log.start(1) == ["01"]
@@ -131,7 +131,7 @@ async def test_what_was_pending_is_given_again_when_it_has_ended() -> None:
     assert await log.new() == []
 
 
-async def test_only_what_is_searched_for_is_given() -> None:
+async def test_only_entries_of_the_search_are_returned() -> None:
     log = Log(LogSearch(statuses=[LogStatus.FAILED], text="secret"))
     await log.write(entry(1), entry(2, status=LogStatus.FAILED, reason="another Secret"))
 
@@ -165,7 +165,7 @@ async def test_nothing_is_lost_while_the_store_is_away() -> None:
     assert await log.new() == ["02", "50"]
 
 
-def test_an_organization_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_organization_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     CliRunner().invoke(main, ["migrate"])
@@ -209,12 +209,12 @@ def test_the_log_is_followed_until_ctrl_c_ends_it_well(tmp_path: Path, as_json: 
         receive(installation, hook.integration_id, "d-3", "d-2")
         until(lambda: out.read_bytes().count(b"\n") == 3, "what has come is shown")
         os.kill(following.pid, signal.SIGINT)
-        _, said = following.communicate(timeout=30)
+        _, errors = following.communicate(timeout=30)
     finally:
         following.kill()
         following.wait()
 
-    assert (following.returncode, said) == (0, b"")
+    assert (following.returncode, errors) == (0, b"")
     lines = out.read_text().splitlines()
     if as_json:
         bodies = [json.loads(line) for line in lines]

@@ -205,7 +205,7 @@ main(["serve", "--port", "0"])
 
 
 @pytest.mark.parametrize(
-    ("script", "more", "said"),
+    ("script", "more", "message"),
     [
         (_WITHOUT, {}, "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"),
         (
@@ -217,7 +217,7 @@ main(["serve", "--port", "0"])
     ids=["without the extra", "with a variable that cannot be used"],
 )
 def test_traces_that_cannot_be_sent_are_refused_in_one_line(
-    tmp_path: Path, script: str, more: dict[str, str], said: str
+    tmp_path: Path, script: str, more: dict[str, str], message: str
 ) -> None:
     environment = Installation(tmp_path, traces="otlp").environment | more
 
@@ -226,11 +226,11 @@ def test_traces_that_cannot_be_sent_are_refused_in_one_line(
     )
 
     assert done.returncode == 1
-    assert done.stderr.startswith(f"Error: {said}")
+    assert done.stderr.startswith(f"Error: {message}")
     assert done.stderr.count("\n") == 1
 
 
-def test_what_is_switched_off_is_not_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
+def test_disabled_features_are_not_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
     installation = Installation(tmp_path, metrics="off")
     # Else the server would bring the schema up to date, and import what that takes.
     assert installation.run("migrate").returncode == 0

@@ -308,7 +308,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
 
 
 @pytest.mark.parametrize("announced", [b"-1", b"1_0", "\u0661".encode(), b"9" * 21])
-async def test_a_length_that_is_none_is_not_believed(app: Webhooks, world: World, announced: bytes) -> None:
+async def test_an_invalid_content_length_is_ignored(app: Webhooks, world: World, announced: bytes) -> None:
     delivery = push(world)
     delivery = evolve(delivery, headers=(*delivery.headers, (b"content-length", announced)))
 
@@ -317,7 +317,7 @@ async def test_a_length_that_is_none_is_not_believed(app: Webhooks, world: World
     assert answer.status == (413 if len(announced) > 20 else 200)
 
 
-async def test_other_methods_are_refused_and_options_told(app: Webhooks, world: World) -> None:
+async def test_other_methods_are_refused_and_options_are_answered(app: Webhooks, world: World) -> None:
     for method in ("GET", "PUT", "DELETE", "HEAD"):
         refused = await call(app, push(world), method=method)
         assert (refused.status, refused.headers["allow"], refused.asked) == (405, "POST, OPTIONS", 0)
@@ -337,7 +337,7 @@ async def test_other_methods_are_refused_and_options_told(app: Webhooks, world: 
         ((b"a", b"b"), LARGE_BODY + 1, 404),
     ],
 )
-async def test_who_may_be_spared_the_sending_is_refused_before_the_body_is_read(
+async def test_a_refusal_by_headers_precedes_the_body(
     app: Webhooks, world: World, header: tuple[bytes, bytes], announced: int, status: int
 ) -> None:
     delivery = push(world)

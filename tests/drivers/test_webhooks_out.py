@@ -118,8 +118,8 @@ class Scene:
 
     def endpoint(self, path: str = "/hook", url: str = "", *types: str) -> tuple[str, str]:
         """Create an endpoint; return its id and its secret."""
-        wanted = {"url": url or f"{self.receiver.url}{path}", "eventTypes": types}
-        made = self.api("POST", "/v1/webhook-endpoints", wanted)
+        body = {"url": url or f"{self.receiver.url}{path}", "eventTypes": types}
+        made = self.api("POST", "/v1/webhook-endpoints", body)
         self.receiver.secrets.append(made["secret"])
         return made["webhookEndpoint"]["id"], made["secret"]
 
@@ -236,7 +236,7 @@ def test_while_a_rotated_secret_overlaps_both_verify_and_then_the_new_one_alone(
     assert [each.verified for each in came] == [[True, True], [False, True]]
 
 
-def test_who_answers_410_is_switched_off(scene: Scene) -> None:
+def test_an_endpoint_answering_410_is_disabled(scene: Scene) -> None:
     endpoint, _ = scene.endpoint()
     scene.receiver.statuses.append(410)
     scene.test(endpoint)
@@ -248,7 +248,7 @@ def test_who_answers_410_is_switched_off(scene: Scene) -> None:
     assert (standing["enabled"], standing["disabledReason"]) == (False, "it answered 410 Gone")
 
 
-def test_what_leads_into_this_network_is_refused_and_the_log_says_so(scene: Scene) -> None:
+def test_an_internal_address_is_refused_and_logged(scene: Scene) -> None:
     for url in (
         "https://169.254.169.254/latest/meta-data/",
         "https://localhost/",
@@ -314,7 +314,7 @@ def test_a_kill_between_sending_and_noting_has_it_sent_again_with_the_same_id(sc
     assert len(scene.log(endpoint)) == 1
 
 
-def test_an_orderly_stop_gives_back_what_is_not_answered_and_the_next_start_sends_it_at_once(scene: Scene) -> None:
+def test_an_orderly_stop_returns_unanswered_messages_and_the_next_start_sends_them_at_once(scene: Scene) -> None:
     endpoint, _ = scene.endpoint()
     scene.receiver.released.clear()
     scene.receiver.hold.set()

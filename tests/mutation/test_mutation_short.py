@@ -74,7 +74,7 @@ def test_every_mutant_of_the_core_compiles_to_another_module_and_has_a_name_of_i
         assert {mutant.without_its_fault().code() for mutant in made} == {before}
 
 
-def test_the_name_of_a_mutant_does_not_depend_on_where_its_line_stands() -> None:
+def test_the_name_of_a_mutant_does_not_depend_on_its_line_number() -> None:
     source = "def f(a):\n    return a + 1\n"
 
     assert [each.name for each in mutants_of("text", source)] == [
@@ -82,7 +82,7 @@ def test_the_name_of_a_mutant_does_not_depend_on_where_its_line_stands() -> None
     ]
 
 
-def test_the_functions_of_mutants_are_those_of_the_interpreter() -> None:
+def test_functions_of_mutants_are_named_as_by_the_interpreter() -> None:
     source = "class A:\n    @b\n    def f(self):\n        def g():\n            return 1\n        return lambda: 2\n"
     (name,) = {mutant.function for mutant in mutants_of("text", source)}
 
@@ -116,7 +116,7 @@ def test_a_wrong_signature_check_is_killed_and_one_without_a_fault_survives() ->
     assert json.loads(done.stdout.splitlines()[-1]) == expected
 
 
-def test_what_is_explained_is_made_and_the_rooms_are_there() -> None:
+def test_explained_mutants_exist_and_rooms_name_existing_files() -> None:
     told = {name.partition(":")[0] for name in explained()}
     made = {mutant.name for module in told for mutant in mutants_of(module)}
 

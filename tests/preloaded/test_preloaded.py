@@ -21,7 +21,7 @@ def _serve(installation: Installation, log: Path) -> preloaded.Forked:
     return started
 
 
-def test_its_exit_code_and_what_it_says_come_back(tmp_path: Path) -> None:
+def test_the_exit_code_and_the_output_are_returned(tmp_path: Path) -> None:
     done = preloaded.run(("nonsense",), environment=Installation(tmp_path).environment, timeout_s=30)
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -59,7 +59,7 @@ def test_it_hears_signals_and_its_end_is_waited_for(tmp_path: Path) -> None:
     started.kill()
 
 
-def test_what_is_no_run_of_the_tests_starts_the_command_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_of_pytest_the_command_is_started_directly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for version, kind in ((os.environ["PYTEST_VERSION"], preloaded.Forked), (None, subprocess.Popen)):
         if version is None:
             monkeypatch.delenv("PYTEST_VERSION")

@@ -1,7 +1,12 @@
 """A whole service in memory, with a clock that is set by hand."""
 
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, final
+
 import pytest
 from attrs import frozen
+from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 
@@ -9,8 +14,11 @@ from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Trigger, TriggerEditor
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.workflows.runs import CANCELLED
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
@@ -68,3 +76,51 @@ async def world() -> World:
         connection=connection,
         trigger=trigger,
     )
+
+
+async def a_brand(world: World, name: str) -> BrandIdentity:
+    brand = await world.stores.brands.add(
+        builders.a_brand(
+            world.clock.now(), id=world.ids.new_id("brand_"), organization_id=world.organization.id, name=name
+        )
+    )
+    assert isinstance(brand, BrandIdentity)
+    world.clock.advance(timedelta(seconds=1))
+    return brand
+
+
+async def on_github(world: World, repository_id: int = 2) -> None:
+    made = await world.operator.connect(
+        world.organization, full_name="acme/buoy", repository_id=repository_id, provider="github", branch=None
+    )
+    assert not isinstance(made, Refusal)
+
+
+async def only_the_request(world: World) -> None:
+    """Cancel the runs of deliveries, so that only the requested one is left."""
+    for run in await world.stores.ledger.runs(world.organization.id):
+        await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
+
+
+@final
+class Between:
+    """A store; when one of its methods is called, something else happens first, ``times`` times."""
+
+    def __init__(self, store: object, method: str, happens: Callable[[], Awaitable[object]], *, times: int = 1) -> None:
+        self._store = store
+        self._method = method
+        self._happens = happens
+        self.left = times
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._store, name)
+        if name != self._method:
+            return attribute
+
+        async def call(*values: Any, **named: Any) -> Any:
+            if self.left:
+                self.left -= 1
+                await self._happens()
+            return await attribute(*values, **named)
+
+        return call

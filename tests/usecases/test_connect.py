@@ -49,7 +49,7 @@ async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office:
         assert secret not in repr((made, access, entry))
 
 
-async def test_with_an_id_and_no_token_nobody_is_asked(office: Office) -> None:
+async def test_with_an_id_and_no_token_the_code_host_is_not_called(office: Office) -> None:
     made = await office.connected(None, number=7)
 
     (repository,) = made.integration.repositories
@@ -109,7 +109,7 @@ async def test_a_repository_that_cannot_be_read_is_not_connected(office: Office)
     assert await office.calls() == []
 
 
-async def test_what_does_not_fit_is_refused_before_anything_is_made(office: Office) -> None:
+async def test_an_invalid_connection_is_refused_before_anything_is_created(office: Office) -> None:
     nowhere = office_of(office.world, office.server, None)
     reasons = {
         "by the id 4242, not 7": await office.connect(number=7),
@@ -125,7 +125,7 @@ async def test_what_does_not_fit_is_refused_before_anything_is_made(office: Offi
     assert await office.is_left_alone()
 
 
-async def test_what_is_connected_already_gets_no_second_hook(office: Office) -> None:
+async def test_a_connected_repository_gets_no_second_hook(office: Office) -> None:
     await office.connected()
 
     assert await office.connect() == ALREADY_CONNECTED
@@ -179,7 +179,7 @@ async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office
     assert await office.is_left_alone()
 
 
-async def test_what_is_done_is_done_when_the_log_cannot_say_so(world: World, office: Office) -> None:
+async def test_a_connection_succeeds_though_its_log_entry_cannot_be_finished(world: World, office: Office) -> None:
     host = RestCodeHost(office.server.api_url)
     made = await office_of(
         world, office.server, host, journal=FailingJournal(world.stores.journal, "finish")
@@ -190,7 +190,7 @@ async def test_what_is_done_is_done_when_the_log_cannot_say_so(world: World, off
     assert [entry.status for entry in await office.calls()] == [LogStatus.PENDING]
 
 
-async def test_disconnecting_removes_the_hook_and_switches_off_what_used_it(office: Office) -> None:
+async def test_disconnecting_removes_the_hook_and_disables_its_users(office: Office) -> None:
     made = await office.connected()
     trigger = await office.world.triggers.create(
         office.world.organization.id, CreateTrigger(repository_ids=[NUMBER], provider="github")
@@ -318,7 +318,7 @@ def asked_for(office: Office) -> list[str]:
     return [guids[each.path.split("/")[-2]] for each in office.server.did("POST", "/attempts$")]
 
 
-async def test_what_was_missed_is_asked_for_and_what_was_answered_is_not(office: Office) -> None:
+async def test_missed_deliveries_are_requested_and_answered_ones_are_not(office: Office) -> None:
     made = await office.connected()
     assert await office.receive(made, made.secret, "d-answered") == 200
     # It came and was refused: it is missing still.
@@ -344,7 +344,7 @@ async def test_what_was_missed_is_asked_for_and_what_was_answered_is_not(office:
     ]
 
 
-async def test_a_limit_ends_the_asking_and_says_what_is_left(office: Office) -> None:
+async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Office) -> None:
     made = await office.connected()
     await failed(office, made, "d-1", "d-2", "d-3")
     office.server.fault = Fault(status=429, headers={"Retry-After": "30"}, method="POST", path="/attempts$")

@@ -92,7 +92,7 @@ async def test_a_refusal_that_cannot_be_read_leaves_nothing_behind(office: Offic
 
 
 @pytest.mark.parametrize("can_find", [True, False])
-async def test_a_fault_of_ours_leaves_no_integration_without_a_hook(
+async def test_an_internal_fault_leaves_no_integration_without_a_hook(
     world: World, server: CodeHostServer, host: RestCodeHost, can_find: bool
 ) -> None:
     broken = Wrapped(host)
@@ -109,7 +109,7 @@ async def test_a_fault_of_ours_leaves_no_integration_without_a_hook(
     assert (entry.status, entry.error_message) == (LogStatus.FAILED, "a fault of ours: ZeroDivisionError")
 
 
-async def test_who_is_deleted_while_being_connected_is_told_so_and_leaves_no_hook(office: Office) -> None:
+async def test_an_integration_deleted_during_its_connection_is_reported_and_leaves_no_hook(office: Office) -> None:
     hooks, directory = office.world.stores.hooks, office.world.stores.directory
     note_hook = hooks.note_hook
 
@@ -199,7 +199,7 @@ async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
     assert len(office.server.did("PATCH")) == 5
 
 
-async def test_what_the_code_host_is_asked_for_ends_in_time_and_what_may_be_left_is_said(
+async def test_calls_of_the_code_host_end_in_time_and_possible_leftovers_are_named(
     world: World, server: CodeHostServer, host: RestCodeHost
 ) -> None:
     office = office_of(world, server, host, patience_s=0.6)
@@ -217,7 +217,7 @@ async def test_what_the_code_host_is_asked_for_ends_in_time_and_what_may_be_left
     assert await office.is_left_alone()
 
 
-async def test_there_is_time_to_take_back_what_took_all_the_time(
+async def test_the_removal_after_a_timeout_has_its_own_time(
     world: World, server: CodeHostServer, host: RestCodeHost
 ) -> None:
     office = office_of(world, server, host, patience_s=3.0)

@@ -99,9 +99,7 @@ async def office(world: World) -> Office:
     )
 
 
-async def test_a_message_is_signed_and_sent_and_the_log_says_so(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     message_id = await office.asked_for()
 
     assert await office.turn(Answer(status=200, excerpt="thank you")) == [AttemptResult.DELIVERED]
@@ -128,7 +126,7 @@ async def test_a_message_is_signed_and_sent_and_the_log_says_so(
     assert await office.turn() == []
 
 
-async def test_what_fails_is_tried_again_with_the_same_id_and_body_until_it_is_taken(office: Office) -> None:
+async def test_a_failed_message_is_retried_with_the_same_id_and_body(office: Office) -> None:
     await office.asked_for()
 
     assert await office.turn(Answer(status=500, excerpt="out of order")) == [AttemptResult.RETRY]
@@ -177,7 +175,7 @@ async def test_after_the_last_attempt_it_has_failed_more_than_a_day_later(office
     assert await office.turn() == []
 
 
-async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(office: Office) -> None:
+async def test_an_endpoint_answering_410_is_disabled_until_it_is_enabled_again(office: Office) -> None:
     await office.asked_for()
     second = await office.asked_for()
 
@@ -212,7 +210,7 @@ async def test_during_an_overlap_each_message_carries_both_signatures(office: Of
         assert headers["webhook-signature"] == " ".join(signed)
 
 
-async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_why(
+async def test_without_a_readable_secret_nothing_is_sent_and_the_log_has_the_reason(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await office.asked_for()
@@ -229,7 +227,7 @@ async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_wh
     assert "secret cannot be opened" in entry.error_message
 
 
-async def test_what_is_given_back_is_sent_at_once_by_somebody_else_as_the_first_attempt(office: Office) -> None:
+async def test_a_returned_message_is_sent_at_once_as_its_first_attempt(office: Office) -> None:
     await office.asked_for()
     (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
     # A leased message is not leased again.
@@ -262,7 +260,7 @@ async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office)
     assert newest.id != entry.id
 
 
-async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
+async def test_a_refused_replay_has_its_reason(office: Office) -> None:
     await office.asked_for()
     await office.turn()
     (entry,) = await office.log()
@@ -287,8 +285,8 @@ async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
 async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
     office: Office, changes: dict[str, Any], reason: str
 ) -> None:
-    wanted: dict[str, Any] = {"url": URL, **changes}
-    made = await office.editor.create(office.owner, CreateEndpoint(**wanted))
+    fields: dict[str, Any] = {"url": URL, **changes}
+    made = await office.editor.create(office.owner, CreateEndpoint(**fields))
     changed = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(**changes))
 
     for refused in (made, changed):
@@ -298,7 +296,7 @@ async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
 
 
 @pytest.mark.parametrize("endpoint_id", ["whe_unknown", "no id at all", ""])
-async def test_what_is_unknown_is_told_so(office: Office, endpoint_id: str) -> None:
+async def test_an_unknown_endpoint_is_refused(office: Office, endpoint_id: str) -> None:
     editor = office.editor
 
     assert await editor.change(office.owner, endpoint_id, ChangeEndpoint(enabled=False)) is UNKNOWN_ENDPOINT

@@ -7,9 +7,8 @@ import pytest
 from attrs import evolve
 from msgspec import structs
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
-from tests.usecases.test_trigger_changes import Between, a_brand
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import PostStatus, StoreUnavailable
@@ -60,7 +59,7 @@ async def test_a_text_whose_html_is_too_long_is_refused(world: World, post: Post
     assert await world.stores.posts.post(owner, post.id) == post
 
 
-async def test_a_post_that_is_not_there_or_not_the_one_that_was_seen_stays(world: World, post: Post) -> None:
+async def test_an_unknown_or_changed_post_is_not_changed(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
     for unknown in ("post_unknown", "no id"):
         assert await edit.change(owner, unknown, ChangePost(title="x")) is UNKNOWN_POST
@@ -73,7 +72,7 @@ async def test_a_post_that_is_not_there_or_not_the_one_that_was_seen_stays(world
 
 
 @pytest.mark.parametrize(("times", "done"), [(1, True), (15, True), (16, False)])
-async def test_who_changes_a_post_that_others_change_comes_after_them_unless_they_do_not_end(
+async def test_a_change_is_retried_after_concurrent_changes_a_bounded_number_of_times(
     world: World, post: Post, times: int, *, done: bool
 ) -> None:
     owner = world.organization.id

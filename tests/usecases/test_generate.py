@@ -4,12 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
+from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import World, a_brand, on_github, only_the_request
 from tests.usecases.test_perform import perform_all, pushed, released
-from tests.usecases.test_trigger_changes import a_brand, on_github
 
 from contentsvc_core import ContentType, Draft, PostStatus
 from contentsvc_core.content.brand import BrandIdentity
@@ -19,13 +20,13 @@ from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases import briefs
-from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType, generation_job_body, job_events
+from contentsvc_core.workflows.jobs import GenerationJobBody, Job, JobEvent, JobEventType, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, retry_delay
 
-CHANGELOG = GenerationRequest(content_type=ContentType.CHANGELOG)
+CHANGELOG = GeneratePost(content_type=ContentType.CHANGELOG)
 
 
 def generator(world: World) -> Generator:
@@ -33,8 +34,8 @@ def generator(world: World) -> Generator:
     return Generator(JobStarter(stores.jobs, world.clock, world.ids), stores.directory, stores.brands, world.clock)
 
 
-async def ask(world: World, wanted: GenerationRequest = CHANGELOG) -> Job:
-    job = await generator(world).request(world.organization.id, wanted)
+async def ask(world: World, command: GeneratePost = CHANGELOG) -> Job:
+    job = await generator(world).request(world.organization.id, command)
     assert isinstance(job, Job)
     return job
 
@@ -45,22 +46,14 @@ async def follow(world: World, job: Job) -> Job:
     return found
 
 
-async def only_the_request(world: World) -> None:
-    """Cancel the runs of deliveries, so that only the requested one is left."""
-    for run in await world.stores.ledger.runs(world.organization.id):
-        await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
-
-
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
     now = world.clock.now()
-    return BrandIdentity(
+    return builders.a_brand(
+        now,
         id=world.ids.new_id("brand_"),
         organization_id=world.organization.id,
         name="Lighthouse" if is_default else "Keeper",
         is_default=is_default,
-        website_url="https://acme.example",
-        created_at=now,
-        updated_at=now,
     )
 
 
@@ -88,8 +81,8 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
     await only_the_request(world)
     world.clock.advance(timedelta(days=1))
 
-    job = await ask(world, GenerationRequest(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS))
-    body = generation_job_body(job)
+    job = await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS))
+    body = to_builtins(GenerationJobBody.of(job))
     assert (body["status"], body["postId"], body["completedAt"], body["source"]) == ("queued", None, None, "api")
     assert body["repositoryIds"] == [str(REPOSITORY_ID)]
     world.clock.advance(timedelta(seconds=2))
@@ -97,7 +90,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
 
     done = await follow(world, job)
     (post,) = await world.stores.posts.posts(world.organization.id)
-    body = generation_job_body(done)
+    body = to_builtins(GenerationJobBody.of(done))
     assert (body["status"], body["postId"], body["error"]) == ("completed", post.id, None)
     assert body["workflowRunId"] == done.run.id
     assert body["createdAt"] < body["completedAt"] == body["updatedAt"]
@@ -121,7 +114,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
     assert post.status.value == "draft"
 
 
-async def test_whoever_performs_runs_is_nudged_when_one_is_asked_for(world: World) -> None:
+async def test_a_request_wakes_the_worker(world: World) -> None:
     nudged: list[str] = []
     stores = world.stores
     starter = JobStarter(stores.jobs, world.clock, world.ids, notify=lambda: nudged.append("now"))
@@ -140,32 +133,32 @@ async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None
     await perform_all(world)
 
     done = await follow(world, job)
-    assert (generation_job_body(done)["status"], done.run.error) == ("skipped", "nothing to report")
+    assert (GenerationJobBody.of(done).status, done.run.error) == ("skipped", "nothing to report")
     assert (done.events[-1].type, done.events[-1].message) == (JobEventType.SKIPPED, "nothing to report")
     assert await world.stores.posts.posts(world.organization.id) == []
 
 
 @pytest.mark.parametrize(
-    ("wanted", "deliveries"),
+    ("command", "deliveries"),
     [
-        (GenerationRequest(content_type=ContentType.CHANGELOG, include_releases=False), ["d-1"]),
-        (GenerationRequest(content_type=ContentType.CHANGELOG, include_commits=False), ["d-2"]),
-        (GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[REPOSITORY_ID]), ["d-1", "d-2"]),
+        (GeneratePost(content_type=ContentType.CHANGELOG, include_releases=False), ["d-1"]),
+        (GeneratePost(content_type=ContentType.CHANGELOG, include_commits=False), ["d-2"]),
+        (GeneratePost(content_type=ContentType.CHANGELOG, repository_ids=[REPOSITORY_ID]), ["d-1", "d-2"]),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("codehost", "ACME/lighthouse")]),
+            GeneratePost(content_type=ContentType.CHANGELOG, repository_names=[("codehost", "ACME/lighthouse")]),
             ["d-1", "d-2"],
         ),
     ],
 )
-async def test_a_request_says_what_is_written_from(
-    world: World, wanted: GenerationRequest, deliveries: list[str]
+async def test_a_request_selects_the_deliveries_of_its_post(
+    world: World, command: GeneratePost, deliveries: list[str]
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at=None)
     await only_the_request(world)
     world.clock.advance(timedelta(minutes=1))
 
-    await ask(world, wanted)
+    await ask(world, command)
     await perform_all(world)
 
     (post,) = await world.stores.posts.posts(world.organization.id)
@@ -173,42 +166,42 @@ async def test_a_request_says_what_is_written_from(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
+    ("command", "reason"),
     [
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, include_commits=False, include_releases=False),
+            GeneratePost(content_type=ContentType.CHANGELOG, include_commits=False, include_releases=False),
             "Nothing to write from: dataPoints exclude commits and releases alike",
         ),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[7]),
+            GeneratePost(content_type=ContentType.CHANGELOG, repository_ids=[7]),
             "Unknown repository: 7 is not connected",
         ),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("codehost", "acme/else")]),
+            GeneratePost(content_type=ContentType.CHANGELOG, repository_names=[("codehost", "acme/else")]),
             "Unknown repository: 'acme/else' is not connected at codehost",
         ),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("github", "acme/lighthouse")]),
+            GeneratePost(content_type=ContentType.CHANGELOG, repository_names=[("github", "acme/lighthouse")]),
             "Unknown repository: 'acme/lighthouse' is not connected at github",
         ),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("github", "A\n" + "x" * 300)]),
+            GeneratePost(content_type=ContentType.CHANGELOG, repository_names=[("github", "A\n" + "x" * 300)]),
             f"Unknown repository: 'a {'x' * 198}…' is not connected at github",
         ),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[]),
+            GeneratePost(content_type=ContentType.CHANGELOG, repository_ids=[]),
             "No repository is chosen: name one at least, or leave the choice out for all",
         ),
         (
-            GenerationRequest(content_type=ContentType.CHANGELOG, brand_identity_id="brand_x"),
+            GeneratePost(content_type=ContentType.CHANGELOG, brand_identity_id="brand_x"),
             "Unknown brand identity: 'brand_x'",
         ),
     ],
 )
-async def test_what_is_unknown_is_refused_and_nothing_is_started(
-    world: World, wanted: GenerationRequest, reason: str
+async def test_an_unknown_reference_is_refused_and_nothing_is_started(
+    world: World, command: GeneratePost, reason: str
 ) -> None:
-    assert message_of(await generator(world).request(world.organization.id, wanted)) == reason
+    assert message_of(await generator(world).request(world.organization.id, command)) == reason
     assert await world.stores.ledger.runs(world.organization.id) == []
 
 
@@ -229,7 +222,7 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
     writer = Recorder()
     performer = performer_over(world.stores, world.clock, world.ids, writer)
 
-    await ask(world, GenerationRequest(content_type=ContentType.BLOG_POST, brand_identity_id=named.id))
+    await ask(world, GeneratePost(content_type=ContentType.BLOG_POST, brand_identity_id=named.id))
     await perform_all(world, performer)
     await ask(world)
     await perform_all(world, performer)
@@ -240,7 +233,7 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
     assert {(post.source_metadata or {})["brandIdentityId"] for post in posts} == {named.id, default.id}
 
 
-async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes_and_the_post_says_so(
+async def test_after_repeated_failures_of_a_costly_writer_the_fallback_writes_and_the_post_names_it(
     world: World,
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
@@ -260,15 +253,15 @@ async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes
     (post,) = await world.stores.posts.posts(world.organization.id)
     assert (post.source_metadata or {})["writer"] == "rules, since model failed"
     assert (len(writer.briefs), len(fallback.briefs)) == (COSTLY_ATTEMPTS, 1)
-    assert generation_job_body(await follow(world, job))["error"] is None
+    assert GenerationJobBody.of(await follow(world, job)).error is None
 
 
-async def test_a_cancelled_job_has_failed_and_says_that_it_has_ended(world: World) -> None:
+async def test_a_cancelled_job_has_failed_with_a_final_event(world: World) -> None:
     job = await ask(world)
     await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
 
     done = await follow(world, job)
-    body = generation_job_body(done)
+    body = to_builtins(GenerationJobBody.of(done))
     assert (body["status"], body["error"]) == ("failed", CANCELLED)
     assert [event.type.value for event in job_events(done)] == ["queued", "workflow_triggered", "failed"]
 
@@ -279,14 +272,14 @@ async def test_a_job_that_is_done_once_more_goes_on_telling(world: World) -> Non
     assert (await follow(world, job)).run.status is RunStatus.SKIPPED
 
     await world.stores.ledger.restart(world.organization.id, job.run.id, due_at=world.clock.now())
-    assert generation_job_body(await follow(world, job))["status"] == "queued"
+    assert GenerationJobBody.of(await follow(world, job)).status == "queued"
     await perform_all(world)
 
     told = [event.type.value for event in (await follow(world, job)).events]
     assert told.count("skipped") == 2
 
 
-async def test_what_is_too_much_to_be_read_is_left_out_and_the_post_says_so(
+async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
@@ -309,13 +302,13 @@ async def test_what_is_too_much_to_be_read_is_left_out_and_the_post_says_so(
 async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> None:
     brand = await a_brand(world, "Acme")
     now = world.clock.now()
-    wanted = GenerationRequest(
+    command = GeneratePost(
         content_type=ContentType.BLOG_POST,
         lookback=Lookback.CURRENT_DAY,
         brand_identity_id=brand.id,
         include_releases=False,
     )
-    job = await ask(world, wanted)
+    job = await ask(world, command)
     run = job.run
     assert run.cause == Generation(
         job_id=job.id,
@@ -348,13 +341,13 @@ async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> Non
     assert await follow(world, job) == job
 
 
-async def test_of_several_repositories_those_that_are_chosen_are_read(world: World) -> None:
+async def test_only_the_chosen_repositories_are_read(world: World) -> None:
     await on_github(world)
     lamp = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
     buoy = Source(provider="github", repository_id=2, full_name="acme/buoy")
 
     async def sources(**chosen: Any) -> tuple[Source, ...]:
-        job = await ask(world, GenerationRequest(content_type=ContentType.CHANGELOG, **chosen))
+        job = await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, **chosen))
         assert isinstance(job.run.cause, Generation)
         return job.run.cause.sources
 
@@ -432,7 +425,7 @@ async def test_a_post_about_a_push_is_written_from_it_alone(world: World) -> Non
     assert len(brief.events) == 1
 
 
-async def test_a_post_about_a_release_is_written_from_what_came_before_it(world: World) -> None:
+async def test_a_post_about_a_release_uses_the_records_before_it(world: World) -> None:
     writer = Recorder()
     performer = performer_over(world.stores, world.clock, world.ids, writer)
     await pushed(world, "d-0", "feat: a wick")

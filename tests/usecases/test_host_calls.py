@@ -7,9 +7,8 @@ import pytest
 from attrs import evolve
 from tests.code_host_server import CodeHostServer
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
-from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import LogEntry, LogStatus
 from contentsvc_core.code_hosts import (
@@ -187,7 +186,7 @@ async def test_a_hook_that_cannot_be_made_leaves_no_integration(
     assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
 
 
-async def test_a_fault_of_ours_is_logged_without_what_it_says_and_leaves_nothing(world: World) -> None:
+async def test_an_internal_fault_is_logged_without_its_message_and_leaves_nothing(world: World) -> None:
     host = ScriptedHost(create_hook=RuntimeError("with a token in it"))
 
     with pytest.raises(RuntimeError):
@@ -200,7 +199,7 @@ async def test_a_fault_of_ours_is_logged_without_what_it_says_and_leaves_nothing
     assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
 
 
-async def test_what_the_code_host_knows_decides(world: World) -> None:
+async def test_the_facts_of_the_code_host_decide(world: World) -> None:
     host = ScriptedHost()
 
     other = await office(world, host).connect(_TOKEN, number=7)
@@ -223,7 +222,7 @@ async def test_what_the_code_host_knows_decides(world: World) -> None:
         ({"name": "acme"}, "'acme' is not of the form OWNER/NAME"),
     ],
 )
-async def test_what_no_connection_can_be_is_refused_before_anybody_is_asked(
+async def test_an_invalid_connection_is_refused_before_any_call(
     world: World, given: dict[str, Any], reason: str
 ) -> None:
     host = ScriptedHost()
@@ -331,7 +330,7 @@ async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unk
     assert host.asked == []
 
 
-async def test_a_token_that_cannot_be_read_is_said_to_be_so(world: World) -> None:
+async def test_an_unreadable_token_is_reported(world: World) -> None:
     host = ScriptedHost()
     made = await connected(world, host)
 
@@ -367,7 +366,7 @@ def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDeli
         (evolve(_AWAY, fault=HostFault.RATE_LIMITED), [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
     ],
 )
-async def test_what_was_missed_is_asked_for_one_after_the_other(
+async def test_missed_deliveries_are_requested_in_order(
     world: World, second: Any, ends: list[MissedEnd], asked: int
 ) -> None:
     host = ScriptedHost()
@@ -405,7 +404,7 @@ async def test_what_was_missed_is_asked_for_one_after_the_other(
     assert entries[0].payload == {"operation": "redeliver", "repository": NAME}
 
 
-async def test_a_code_host_that_cannot_be_asked_for_deliveries_says_why(world: World) -> None:
+async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World) -> None:
     host = ScriptedHost()
     made = await connected(world, host)
     forgotten = HookAccess(hook_id=None, token=_TOKEN)

@@ -130,7 +130,7 @@ async def test_the_refusals_of_memory_and_store_are_the_same(world: World) -> No
     assert (await world.limiter.hit(BUCKET)).retry_after_s == 47
 
 
-async def test_waiting_as_long_as_told_is_enough_whoever_said_it(world: World) -> None:
+async def test_the_wait_of_any_process_is_enough(world: World) -> None:
     await world.ask(4)
     world.at(17.3)
     await world.ask(6)
@@ -147,7 +147,7 @@ async def test_waiting_as_long_as_told_is_enough_whoever_said_it(world: World) -
     assert await world.ask(1) == [False]
 
 
-async def test_what_another_process_admits_is_counted(world: World) -> None:
+async def test_requests_admitted_by_another_process_count(world: World) -> None:
     other = world.process()
     assert await world.ask(6) == [True] * 6
     assert await world.ask(6, other) == [True] * 4 + [False] * 2
@@ -161,7 +161,7 @@ async def test_another_bucket_is_not_touched(world: World) -> None:
     assert await world.ask(1, bucket=Bucket.of_address(RATE, "192.0.2.1")) == [True]
 
 
-async def test_no_more_closed_buckets_are_remembered_than_there_is_room_for(world: World) -> None:
+async def test_the_cache_of_closed_buckets_is_bounded(world: World) -> None:
     limiter = world.process(remembered=2)
     buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(3)]
     for bucket in buckets:
@@ -194,7 +194,7 @@ class ClosedStore:
         raise AssertionError(before, limit)
 
 
-async def test_unless_it_is_said_otherwise_10000_closed_buckets_are_remembered() -> None:
+async def test_the_default_cache_has_10000_closed_buckets() -> None:
     store = ClosedStore(ManualClock())
     limiter = RateLimiter(store, store.clock)
     buckets = [Bucket.of_address(RATE, str(number)) for number in range(10_001)]
@@ -232,13 +232,13 @@ async def test_a_refusal_that_was_over_is_forgotten_and_does_not_come_back_with_
     assert await world.ask(1) == [True]
 
 
-async def test_while_nobody_can_tell_a_second_is_said(world: World) -> None:
+async def test_an_unknown_state_refuses_for_a_second(world: World) -> None:
     world.at(7)
 
     assert world.limiter.unknown(RATE) == Verdict(False, 10, 0, to_ms(world.clock.now()) + 1000, 1)
 
 
-async def test_a_clock_that_is_put_back_keeps_nobody_out_for_more_than_60_s(world: World) -> None:
+async def test_a_clock_set_back_blocks_for_60_s_at_most(world: World) -> None:
     await world.ask(11)
     world.at(-3600)
     assert await world.ask(1) == [False]
@@ -249,7 +249,7 @@ async def test_a_clock_that_is_put_back_keeps_nobody_out_for_more_than_60_s(worl
     assert await world.ask(11) == [True] * 10 + [False]
 
 
-async def test_a_sweep_takes_the_windows_that_say_nothing_any_more(world: World) -> None:
+async def test_a_sweep_deletes_expired_windows(world: World) -> None:
     stores = world.stores
     sweeper = Sweeper(evolve(stores, rate_limits=world.store), world.clock)
     for number in range(600):
@@ -264,7 +264,7 @@ async def test_a_sweep_takes_the_windows_that_say_nothing_any_more(world: World)
     assert (await sweeper.sweep()).windows == 1
 
 
-async def test_a_store_that_is_away_admits_nobody(world: World) -> None:
+async def test_an_unavailable_store_admits_no_request(world: World) -> None:
     world.store.away = StoreUnavailable("away")
     with pytest.raises(StoreUnavailable):
         await world.ask(1)
@@ -287,7 +287,7 @@ def key_of(organization_id: str, prefix: str) -> ApiKey:
     )
 
 
-async def test_many_keys_of_one_organization_get_ten_times_what_one_gets_and_no_more(world: World) -> None:
+async def test_all_keys_of_an_organization_share_ten_times_the_limit_of_one(world: World) -> None:
     admitted = 0
     for number in range(12):
         key = key_of("org_1", f"csk_{number:010}")

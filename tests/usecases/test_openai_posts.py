@@ -49,7 +49,7 @@ async def post_after(world: World, *answers: Answer, attempts: int) -> tuple[Pos
     return post, len(server.asked)
 
 
-async def test_the_post_is_what_the_model_wrote_and_says_so(world: World) -> None:
+async def test_the_post_is_the_answer_of_the_model_and_names_it(world: World) -> None:
     post, asked = await post_after(world, streamed(ANSWER), attempts=1)
 
     assert asked == 1
@@ -60,13 +60,13 @@ async def test_the_post_is_what_the_model_wrote_and_says_so(world: World) -> Non
     assert (post.source_metadata or {})["writer"] == "openai-compatible:lamp-1"
 
 
-async def test_a_run_whose_model_failed_once_is_tried_again(world: World) -> None:
+async def test_a_run_is_retried_after_one_failure_of_its_model(world: World) -> None:
     post, asked = await post_after(world, sent(b"data: nonsense\n\n"), streamed(ANSWER), attempts=2)
 
     assert (post.title, asked) == ("Light", 2)
 
 
-async def test_after_some_failures_the_rules_write_and_the_post_says_so(world: World) -> None:
+async def test_after_some_failures_the_rules_write_and_the_post_names_them(world: World) -> None:
     post, asked = await post_after(world, refused(503), attempts=COSTLY_ATTEMPTS + 1)
 
     assert asked == TRIES * COSTLY_ATTEMPTS
@@ -78,7 +78,7 @@ async def test_after_some_failures_the_rules_write_and_the_post_says_so(world: W
     assert "answers 503" in warning
 
 
-async def test_why_a_model_failed_stands_in_the_run_without_key_and_prompt(world: World) -> None:
+async def test_the_failure_of_a_model_is_in_the_run_without_key_and_prompt(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     async with model_server(refused(401, {"message": "sk-hunter2-hunter2: a lamp"})) as server:
         writer = OpenAICompatibleWriter(ModelEndpoint(base_url=server.url, model="lamp-1", key="sk-hunter2-hunter2"))

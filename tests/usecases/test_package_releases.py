@@ -127,7 +127,7 @@ async def test_a_tag_without_a_package_is_not_waited_for(world: World) -> None:
     assert run.due_at == run.created_at
 
 
-async def test_one_package_is_released_as_any_release_and_told_without_the_others_changes(monorepo: World) -> None:
+async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: World) -> None:
     await pushed(
         monorepo,
         "p-1",
@@ -152,7 +152,7 @@ async def test_one_package_is_released_as_any_release_and_told_without_the_other
     assert "releaseTags" not in (cli.source_metadata or {})
 
 
-async def test_a_push_is_contained_in_a_release_that_tells_all_of_it(monorepo: World) -> None:
+async def test_a_push_is_contained_in_a_release_that_reports_all_of_it(monorepo: World) -> None:
     await pushed(monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"]})
     await pushed(
         monorepo, "p-2", {"feat: dim a lamp": ["packages/cli/dim.ts"], "feat: serve a lamp": ["packages/api/s.ts"]}
@@ -166,7 +166,7 @@ async def test_a_push_is_contained_in_a_release_that_tells_all_of_it(monorepo: W
     assert by_delivery["['p-2']"].contained_in is None
 
 
-async def test_notes_of_packages_stand_before_commits_and_what_only_follows_is_one_line(world: World) -> None:
+async def test_notes_of_packages_precede_commits_and_dependent_releases_share_a_line(world: World) -> None:
     await released(
         world, "@acme/cli@2.0.0", notes="### Major Changes\n\n- #12 1234abc Thanks @ada! - Drop the old lamp"
     )
@@ -210,9 +210,7 @@ async def test_a_push_in_the_middle_parts_releases_unless_they_name_their_commit
 
 
 @pytest.mark.slow("writes or reads very large texts")
-async def test_a_history_that_is_handed_in_at_once_is_told_commit_by_commit(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_imported_history_is_reported_commit_by_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):
         await pushed(world, f"p-{number}", {f"feat: lamp {number}": ["packages/cli/lamp.ts"]})
         for name in ("cli", "api"):
@@ -254,7 +252,7 @@ async def test_each_trigger_writes_its_own_post(monorepo: World) -> None:
     assert getattr(other, "id", None) == (blog.source_metadata or {})["triggerId"]
 
 
-async def test_a_release_that_is_announced_or_delivered_twice_is_told_once(monorepo: World) -> None:
+async def test_a_release_announced_or_delivered_twice_is_reported_once(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
     body = release_body("@acme/cli@2.0.0", action="prereleased", repository_id=REPOSITORY_ID, published_at=PUBLISHED)
     await deliver(monorepo, "release", body, "d-again")
@@ -268,7 +266,7 @@ async def test_a_release_that_is_announced_or_delivered_twice_is_told_once(monor
     assert (redelivered[-1].status, redelivered[-1].error) == (RunStatus.SKIPPED, ALREADY_REPORTED)
 
 
-async def test_what_was_told_is_not_told_again_beside_new_releases(monorepo: World) -> None:
+async def test_a_reported_release_is_not_repeated_beside_new_ones(monorepo: World) -> None:
     body = release_body("@acme/cli@1.0.0", repository_id=REPOSITORY_ID, published_at=PUBLISHED)
     await deliver(monorepo, "release", body, "d-by-hand")
     await released(monorepo, "@acme/api@1.1.0")
@@ -278,7 +276,7 @@ async def test_what_was_told_is_not_told_again_beside_new_releases(monorepo: Wor
     assert tags_of((await posts(monorepo))[-1]) == ("@acme/api@1.1.0",)
 
 
-async def test_a_process_that_is_killed_loses_no_release_and_tells_none_twice(monorepo: World) -> None:
+async def test_a_killed_process_loses_no_release_and_repeats_none(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     runs = await taken(monorepo)
@@ -295,9 +293,7 @@ async def test_a_process_that_is_killed_loses_no_release_and_tells_none_twice(mo
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
-async def test_in_whatever_order_runs_are_performed_all_releases_are_told_once(
-    monorepo: World, order: tuple[int, ...]
-) -> None:
+async def test_all_releases_are_reported_once_in_any_order_of_runs(monorepo: World, order: tuple[int, ...]) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     runs = await taken(monorepo)
@@ -308,7 +304,7 @@ async def test_in_whatever_order_runs_are_performed_all_releases_are_told_once(
     assert sorted(told) == ["@acme/api@1.0.1", "@acme/cli@2.0.0", "@acme/web@1.0.1"]
 
 
-async def test_when_the_run_that_tells_all_fails_its_restart_tells_all(monorepo: World) -> None:
+async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     first, last = await taken(monorepo)
@@ -320,7 +316,7 @@ async def test_when_the_run_that_tells_all_fails_its_restart_tells_all(monorepo:
     assert tags_of((await posts(monorepo))[-1]) == ("@acme/cli@2.0.0", "@acme/api@1.0.1")
 
 
-async def test_a_cancelled_run_is_told_by_nobody(monorepo: World) -> None:
+async def test_the_release_of_a_cancelled_run_is_not_reported(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
     ledger = monorepo.stores.ledger
     # Newest first.
@@ -331,7 +327,7 @@ async def test_a_cancelled_run_is_told_by_nobody(monorepo: World) -> None:
     assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0",)]
 
 
-async def test_a_replay_tells_its_own_release_at_once(monorepo: World) -> None:
+async def test_a_replay_reports_its_own_release_at_once(monorepo: World) -> None:
     from contentsvc_core.usecases.replay import Replayed, Replayer  # noqa: PLC0415
 
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
@@ -360,7 +356,7 @@ async def test_a_replay_tells_its_own_release_at_once(monorepo: World) -> None:
     ]
 
 
-async def test_a_release_that_another_run_tells_meanwhile_is_left_out_of_the_next_attempt(
+async def test_a_release_reported_meanwhile_is_omitted_from_the_next_attempt(
     monorepo: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, complete = monorepo.stores.ledger, monorepo.stores.ledger.complete

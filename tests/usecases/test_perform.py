@@ -61,7 +61,7 @@ async def perform_all(world: World, performer: Performer | None = None) -> list[
     return list(reversed(await world.stores.ledger.runs(world.organization.id)))
 
 
-async def test_a_run_writes_one_post_and_says_where_it_came_from(world: World) -> None:
+async def test_a_run_writes_one_post_with_its_source(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp <script>alert(1)</script>")
 
     (run,) = await perform_all(world)
@@ -254,7 +254,7 @@ async def test_a_failing_run_waits_longer_each_time_and_completes_in_the_end(wor
     assert (run.status, run.attempts, run.error) == (RunStatus.COMPLETED, 3, None)
 
 
-async def test_after_the_last_attempt_a_run_has_failed_and_says_why(world: World) -> None:
+async def test_after_the_last_attempt_a_run_has_failed_with_its_reason(world: World) -> None:
     await pushed(world, "d-1", "feat: x")
     performer = performer_with(world, FailingWriter(times=99))
     for attempt in range(1, MAX_ATTEMPTS + 1):
@@ -286,7 +286,7 @@ async def test_a_text_whose_html_is_too_long_is_cut(world: World) -> None:
     assert post.content == SafeMarkdown().html(post.markdown)
 
 
-async def test_whoever_counts_runs_is_told_how_each_ends(world: World) -> None:
+async def test_the_end_of_each_run_is_observed(world: World) -> None:
     ends: list[RunStatus] = []
     stores = world.stores
     performer = Performer(
@@ -318,7 +318,7 @@ async def test_whoever_counts_runs_is_told_how_each_ends(world: World) -> None:
         (ValueError("x" * 600), "ValueError: " + "x" * 487 + "…"),
     ],
 )
-async def test_a_failure_is_said_in_one_line(world: World, exc: Exception, error: str) -> None:
+async def test_a_failure_is_one_line(world: World, exc: Exception, error: str) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     (run,) = await taken(world)
     await world.performer.failed(run, exc)
@@ -340,7 +340,7 @@ class _Silent:
         return Silence(reason="nothing to report: all is quiet")
 
 
-async def test_a_costly_writer_that_has_nothing_to_say_is_asked_once(world: World) -> None:
+async def test_a_costly_writer_that_declines_is_called_once(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     writer = _Silent()
     (run,) = await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))

@@ -6,8 +6,9 @@ from typing import Final
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed, released
 
-from contentsvc_core.content.house_style import HouseStyle, read_style
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.options import ChangelogOptions
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.writing import Draft, Silence
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.preview_style import StylePreviews

@@ -8,6 +8,7 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import Organization
 from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.usecases.publicize import ChangelogEditor
@@ -29,10 +30,10 @@ async def test_one_that_was_never_set_up_is_off_and_named_as_the_organization(
     assert await world.stores.changelogs.of(world.organization.id) is None
 
 
-async def test_what_is_changed_is_kept_and_the_rest_stays(world: World, editor: ChangelogEditor) -> None:
-    first = await editor.change(world.organization, {"title": "Lamps", "is_public": True})
+async def test_a_change_sets_exactly_the_given_fields(world: World, editor: ChangelogEditor) -> None:
+    first = await editor.change(world.organization, ChangeChangelog(title="Lamps", is_public=True))
     world.clock.advance(timedelta(hours=1))
-    second = await editor.change(world.organization, {"description": "What is new"})
+    second = await editor.change(world.organization, ChangeChangelog(description="What is new"))
 
     assert isinstance(first, PublicChangelog)
     assert (first.title, first.is_public, first.updated_at) == ("Lamps", True, START)
@@ -45,10 +46,10 @@ async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_not
 ) -> None:
     other = await world.operator.create_organization("Tea")
     assert isinstance(other, Organization)
-    before = await editor.change(world.organization, {"slug": "lamps"})
+    before = await editor.change(world.organization, ChangeChangelog(slug="lamps"))
 
-    assert await editor.change(other, {"slug": "lamps"}) is SLUG_TAKEN
-    assert isinstance(await editor.change(world.organization, {"slug": "L"}), Refusal)
+    assert await editor.change(other, ChangeChangelog(slug="lamps")) is SLUG_TAKEN
+    assert isinstance(await editor.change(world.organization, ChangeChangelog(slug="L")), Refusal)
 
     assert await editor.standing(world.organization) == before
     assert (await editor.standing(other)).slug == "tea"

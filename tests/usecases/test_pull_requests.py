@@ -24,7 +24,7 @@ from contentsvc_core.ports import CodeHost, Hooks, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected
-from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullRequestReader
 from contentsvc_core.workflows.triggers import CreateTrigger
 
@@ -193,7 +193,7 @@ async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
     assert desk.asked() == asked == 2
 
 
-async def test_what_names_no_pull_request_costs_no_step(desk: Desk) -> None:
+async def test_events_without_pull_requests_cost_no_step(desk: Desk) -> None:
     await desk.deliver("d-1", release_body("v1", repository_id=NUMBER, repository=NAME), "release")
     (run,) = await taken(desk.world)
 
@@ -219,7 +219,7 @@ async def test_what_names_no_pull_request_costs_no_step(desk: Desk) -> None:
     ],
     ids=["limit", "long limit", "token", "away", "strange", "oversized"],
 )
-async def test_what_the_code_host_refuses_is_said_once_and_the_text_is_written_without(
+async def test_a_refusal_of_the_code_host_is_reported_once_and_the_post_is_written(
     desk: Desk, fault: Fault, status: int, pause_s: int
 ) -> None:
     desk.server.add(HostPull(number=12))
@@ -254,7 +254,7 @@ async def ask(desk: Desk) -> list[str]:
     generator = Generator(starter, stores.directory, stores.brands, world.clock)
     job: Any = await generator.request(
         world.organization.id,
-        GenerationRequest(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
+        GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
     )
     await desk.perform()
     followed = await stores.jobs.job(world.organization.id, job.id)
@@ -262,7 +262,7 @@ async def ask(desk: Desk) -> list[str]:
     return [event.message for event in followed.events if event.type.value == "generating_content"]
 
 
-async def test_who_follows_a_job_is_told_why_pull_requests_are_missing(desk: Desk) -> None:
+async def test_the_events_of_a_job_name_the_reason_for_missing_pull_requests(desk: Desk) -> None:
     desk.server.add(HostPull(number=12))
     await desk.push("feat: lamp (#12)")
 
@@ -272,7 +272,7 @@ async def test_who_follows_a_job_is_told_why_pull_requests_are_missing(desk: Des
     assert await ask(desk) == ["Writing; pull requests are missing: the code host answered 502"]
 
 
-async def test_without_a_token_nobody_is_asked_and_the_run_says_so(desk: Desk) -> None:
+async def test_without_a_token_the_code_host_is_not_called_and_the_run_mentions_it(desk: Desk) -> None:
     desk.server.add(HostPull(number=12))
     await desk.push("feat: lamp (#12)")
     await desk.world.stores.directory.enable_integration(
@@ -298,9 +298,9 @@ async def test_an_api_that_is_not_configured_is_named(desk: Desk) -> None:
 
     await desk.push("feat: lamp (#12)")
 
-    (said,) = await ask(evolve(desk, hosts=none))
+    (message,) = await ask(evolve(desk, hosts=none))
 
-    assert "CONTENTSVC_GITHUB_API_URL" in said
+    assert "CONTENTSVC_GITHUB_API_URL" in message
     assert desk.writer.pull_requests == {}
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, TypeVar, cast, final
 
 import pytest
+from msgspec import to_builtins
 from tests.performing import performer_over
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all as perform_without_sites
@@ -22,7 +23,7 @@ from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType, brand_job_body, job_events
+from contentsvc_core.workflows.jobs import BrandJobBody, Job, JobEvent, JobEventType, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, WorkflowRun
 
 _T = TypeVar("_T")
@@ -133,13 +134,13 @@ async def follow(world: World, job: Job) -> Job:
 
 async def test_an_identity_is_made_from_a_site(world: World) -> None:
     job = await ask(world)
-    assert brand_job_body(job)["status"] == "queued"
+    assert BrandJobBody.of(job).status == "queued"
 
     await perform_all(world, Sites(PAGE))
 
     done = await follow(world, job)
     (brand,) = await world.stores.brands.identities(world.organization.id)
-    body = brand_job_body(done)
+    body = to_builtins(BrandJobBody.of(done))
     assert body["status"] == "completed"
     assert (body["step"], body["currentStep"], body["totalSteps"]) == ("saving", 3, 3)
     assert (body["brandIdentityId"], body["error"]) == (brand.id, None)
@@ -161,24 +162,24 @@ async def test_an_identity_is_made_from_a_site(world: World) -> None:
     )
 
 
-async def test_what_fails_for_good_ends_the_job_at_once(world: World) -> None:
+async def test_a_permanent_fault_ends_the_job_at_once(world: World) -> None:
     job = await ask(world)
     sites = Sites(NotRead(fault=SiteFault.LASTING, error="the site answers with status 404"))
 
     assert await perform_all(world, sites) == 1
 
-    body = brand_job_body(await follow(world, job))
+    body = to_builtins(BrandJobBody.of(await follow(world, job)))
     assert (body["status"], body["step"]) == ("failed", "scraping")
     assert body["error"] == f"{URL} cannot be read: the site answers with status 404"
     assert await world.stores.brands.identities(world.organization.id) == []
 
 
-async def test_what_may_pass_is_tried_again(world: World) -> None:
+async def test_a_passing_fault_is_retried(world: World) -> None:
     job = await ask(world)
 
     await perform_all(world, Sites(AWAY, AWAY, PAGE))
 
-    assert brand_job_body(await follow(world, job))["status"] == "completed"
+    assert BrandJobBody.of(await follow(world, job)).status == "completed"
 
 
 async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
@@ -188,7 +189,7 @@ async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
     await perform_all(world, sites)
 
     done = await follow(world, job)
-    body = brand_job_body(done)
+    body = to_builtins(BrandJobBody.of(done))
     assert (done.events[-1].type, done.events[-1].message) == (JobEventType.FAILED, body["error"])
     assert len(sites.asked) == SITE_ATTEMPTS
     assert (body["status"], body["error"]) == ("failed", f"{URL} cannot be read: the site cannot be reached")
@@ -216,7 +217,7 @@ class Cut:
         await self.jobs.note(events)
 
 
-async def test_a_run_that_is_cut_off_behind_the_identity_has_ended_and_tells_of_it(world: World) -> None:
+async def test_a_run_cut_off_after_saving_the_identity_has_ended_with_it(world: World) -> None:
     job = await ask(world)
     cut = Cut(world.stores.jobs)
 
@@ -225,7 +226,10 @@ async def test_a_run_that_is_cut_off_behind_the_identity_has_ended_and_tells_of_
     (brand,) = await world.stores.brands.identities(world.organization.id)
     followed = await follow(world, job)
     assert cut.cuts == 1
-    assert (brand_job_body(followed)["status"], brand_job_body(followed)["brandIdentityId"]) == ("completed", brand.id)
+    assert (
+        BrandJobBody.of(followed).status,
+        BrandJobBody.of(followed).brand_identity_id,
+    ) == ("completed", brand.id)
     assert job_events(followed)[-1].type is JobEventType.COMPLETED
 
 
@@ -240,7 +244,7 @@ async def test_a_cancelled_job_saves_nothing(world: World) -> None:
 
     await perform_all(world, Cancelling(PAGE))
 
-    body = brand_job_body(await follow(world, job))
+    body = to_builtins(BrandJobBody.of(await follow(world, job)))
     assert (body["status"], body["error"], body["brandIdentityId"]) == ("failed", CANCELLED, None)
     assert await stores.brands.identities(world.organization.id) == []
 
@@ -270,7 +274,10 @@ async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends
     assert await reader.perform(run, run.cause, PlainSteps()) is None
 
     followed = await follow(world, job)
-    assert (brand_job_body(followed)["status"], brand_job_body(followed)["brandIdentityId"]) == ("failed", None)
+    assert (
+        BrandJobBody.of(followed).status,
+        BrandJobBody.of(followed).brand_identity_id,
+    ) == ("failed", None)
     assert JobEventType.COMPLETED not in {event.type for event in followed.events}
     assert await stores.brands.identities(world.organization.id) == []
 
@@ -281,7 +288,7 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
 
     await perform_all(world, Sites(PAGE))
 
-    jobs = [brand_job_body(await follow(world, job)) for job in (first, second, third, fourth)]
+    jobs = [to_builtins(BrandJobBody.of(await follow(world, job))) for job in (first, second, third, fourth)]
     assert [job["status"] for job in jobs] == ["completed", "failed", "completed", "failed"]
     assert jobs[1]["error"] == "Brand identity name already exists"
     assert jobs[3]["error"] == "Brand identity name already exists: the site calls itself 'Acme', give another name"
@@ -297,7 +304,7 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
         ("a" * 121, URL, "name must be 1 to 120 characters long"),
     ],
 )
-async def test_what_can_be_refused_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
+async def test_an_invalid_request_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
     refused = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
 
     assert isinstance(refused, Refusal)
@@ -313,7 +320,7 @@ async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
     assert await asked(world.organization.id, name=" mine\n", website_url=URL) is BRAND_NAME_TAKEN
 
 
-async def test_who_follows_a_site_being_read_is_told_each_step(world: World) -> None:
+async def test_the_events_of_a_site_reading_name_each_step(world: World) -> None:
     job = await ask(world)
     assert job.events[0].message == f"A brand identity was requested, from {URL}/"
     await perform_all(world, Sites(PAGE))

@@ -86,7 +86,7 @@ async def test_24_hours_later_the_same_id_is_processed_again_with_a_new_run(worl
     assert len(await world.stores.contexts.records(world.organization.id)) == 1
 
 
-async def test_a_flood_of_bad_signatures_leaves_a_bounded_number_of_rows_and_the_next_one_tells(world: World) -> None:
+async def test_a_flood_of_bad_signatures_leaves_bounded_rows_and_a_count(world: World) -> None:
     for number in range(10):
         outcome = await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
         assert outcome.status == 401
@@ -220,7 +220,7 @@ async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
-async def test_an_unavailable_store_is_said_to_be_one_and_logged_where_that_is_possible(world: World) -> None:
+async def test_an_unavailable_store_is_reported_and_logged_if_possible(world: World) -> None:
     store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
@@ -342,7 +342,7 @@ UNREAD = [
 
 
 @pytest.mark.parametrize(("header", "status", "title", "error"), UNREAD)
-async def test_what_is_refused_before_its_body_is_read_is_logged_at_known_integrations_alone(
+async def test_a_preflight_refusal_is_logged_for_known_integrations_only(
     world: World, header: tuple[bytes, bytes], status: int, title: str, error: str
 ) -> None:
     known = push(world)
@@ -362,7 +362,7 @@ async def test_what_is_refused_before_its_body_is_read_is_logged_at_known_integr
     assert entry.reference_id == "d-1"
 
 
-async def test_what_is_refused_unread_shares_the_bound_of_bad_signatures(world: World) -> None:
+async def test_preflight_refusals_share_the_log_bound_of_bad_signatures(world: World) -> None:
     for number in range(2):
         await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
     for number in range(4):
@@ -390,7 +390,7 @@ async def test_nothing_is_logged_where_the_integration_is_not_known(world: World
     assert await entries(world) == []
 
 
-async def test_whoever_performs_runs_is_nudged_when_there_are_some(world: World) -> None:
+async def test_a_delivery_that_starts_runs_wakes_the_worker(world: World) -> None:
     nudges: list[str] = []
     receiver = Receiver(
         world.stores.deliveries, world.stores.journal, world.clock, world.ids, notify=lambda: nudges.append("now")
@@ -404,7 +404,7 @@ async def test_whoever_performs_runs_is_nudged_when_there_are_some(world: World)
     assert nudges == ["now"]
 
 
-async def test_of_deliveries_that_come_at_once_one_tells_what_was_left_out_and_no_count_is_told_twice(
+async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failures(
     world: World,
 ) -> None:
     for number in range(8):
@@ -417,7 +417,7 @@ async def test_of_deliveries_that_come_at_once_one_tells_what_was_left_out_and_n
     assert sum("not logged" in reason for reason in reasons) == 1
 
 
-async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: World) -> None:
+async def test_a_count_whose_row_failed_is_in_the_next_row(world: World) -> None:
     store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=0)
     await receiver.receive(push(world, secret="wrong"))
@@ -462,7 +462,7 @@ class StubbornStore(ChangingStore):
         return self.remembered
 
 
-async def test_what_is_remembered_is_asked_for_first_and_never_again_once_it_was_stale(world: World) -> None:
+async def test_the_cache_is_read_first_and_not_again_after_a_stale_answer(world: World) -> None:
     store = StubbornStore(world.stores.deliveries)
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
     assert isinstance(await receiver.receive(push(world)), Processed)
@@ -504,7 +504,7 @@ class ForgetfulStore(ChangingStore):
         return None if allow_cached or not self.there else await self.store.configuration(address, now)
 
 
-async def test_before_the_body_is_read_nobody_is_refused_for_what_was_remembered_alone(world: World) -> None:
+async def test_a_preflight_never_refuses_by_the_cache_alone(world: World) -> None:
     store = ForgetfulStore(world.stores.deliveries)
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
@@ -533,7 +533,7 @@ class SlowStore(StubbornStore):
         return await super().configuration(address, now, allow_cached=allow_cached)
 
 
-async def test_a_refusal_that_is_written_in_the_end_is_not_among_those_that_were_left_out(world: World) -> None:
+async def test_a_refusal_logged_on_retry_is_not_counted_as_unlogged(world: World) -> None:
     store = SlowStore(world)
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=1)
 
@@ -573,7 +573,7 @@ async def test_a_large_body_is_read_aside(world: World, more: int, *, large: boo
     assert isinstance(await world.receiver.receive(again), Processed)
 
 
-async def test_what_is_refused_by_its_headers_is_refused_before_its_body_is_read(world: World) -> None:
+async def test_a_refusal_by_headers_precedes_the_body(world: World) -> None:
     delivery = signed(b"", at=world.at, secret=world.secret)
     assert await world.receiver.preflight(delivery) is None
     nowhere = await world.receiver.preflight(evolve(delivery, address=evolve(world.at, integration_id="int_x")))

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_release
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 
-from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event, Push
 from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.release_history import RevertHistory
 
@@ -32,7 +33,7 @@ async def exported(world: World) -> str:
 
 
 @pytest.mark.parametrize("by_hash", [True, False])
-async def test_a_push_and_a_release_say_which_release_had_it(world: World, by_hash: bool) -> None:  # a parameter
+async def test_a_revert_names_the_release_of_the_reverted_change(world: World, by_hash: bool) -> None:  # a parameter
     sha = await exported(world)
     await released(world, "r-1", "2.3.0-rc1", published_at=PUBLISHED, prerelease=True)
     await released(world, "r-2", "2.3.0", published_at=PUBLISHED)
@@ -46,13 +47,13 @@ async def test_a_push_and_a_release_say_which_release_had_it(world: World, by_ha
     assert f"- {LINE} (released in 2.3.0)" in await newest(world)
 
 
-async def test_what_was_in_no_release_is_undone_without_one(world: World) -> None:
+async def test_a_revert_of_an_unreleased_change_names_no_release(world: World) -> None:
     await exported(world)
     await pushed(world, "p-2", UNDONE, "feat: ring")
     assert f"- {LINE} " in await newest(world)
 
 
-async def test_what_was_undone_before_the_release_was_not_in_it(world: World) -> None:
+async def test_a_change_reverted_before_the_release_was_not_in_it(world: World) -> None:
     await exported(world)
     await pushed(world, "p-2", UNDONE)
     await released(world, "r-1", "2.3.0", published_at=PUBLISHED)
@@ -69,12 +70,6 @@ def _push(*messages: str, ref: str = "refs/heads/main") -> Push:
     return Push(ref=ref, branch=ref, commits=tuple(made), head_commit=None)
 
 
-def _release(tag: str) -> Release:
-    return Release(
-        action="published", tag_name=tag, name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
-    )
-
-
 @given(st.lists(st.sampled_from(["do", "undo", "other", "elsewhere", "release"]), max_size=12))
 def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> None:
     """Compare with what a history contains at each release."""
@@ -89,7 +84,7 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
                 events.append(_push(UNDONE))
                 in_it, had = False, ""
             case "release":
-                events.append(_release(f"v{place}"))
+                events.append(a_release(f"v{place}"))
                 had = had or (f"v{place}" if in_it else "")
             case "elsewhere":
                 events.append(_push("feat: export in parallel", ref="refs/heads/next"))

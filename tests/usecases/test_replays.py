@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID, delivered
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World
 from tests.usecases.test_perform import pushed
-from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import Integration, LogEntry, LogStatus, StoreUnavailable
 from contentsvc_core.journal import UNKNOWN_LOG
@@ -69,7 +68,7 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
     assert isinstance(await replayer(world).replay(world.organization.id, log.id), Replayed)
 
 
-async def test_a_replay_that_starts_no_run_wakes_nobody(world: World) -> None:
+async def test_a_replay_without_runs_does_not_wake_the_worker(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(enabled=False))
     nudges: list[int] = []
@@ -96,7 +95,7 @@ async def test_an_entry_without_an_event_and_an_unknown_one_cannot_be_replayed(w
     assert await replay("org_other", (await entry_of(world)).id) is UNKNOWN_LOG
 
 
-async def test_an_event_whose_record_is_gone_cannot_be_replayed(world: World) -> None:
+async def test_an_event_without_its_record_cannot_be_replayed(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     entry = await entry_of(world)
     for orphan in (evolve(entry, id="log_2", reference_id="d-lost"), evolve(entry, id="log_3", reference_id=None)):
@@ -105,7 +104,7 @@ async def test_an_event_whose_record_is_gone_cannot_be_replayed(world: World) ->
         assert fault is NOT_PROCESSED
 
 
-async def test_what_is_not_connected_any_more_is_not_replayed(world: World) -> None:
+async def test_deliveries_of_a_disconnected_repository_are_not_replayed(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     entry = await entry_of(world)
     directory = world.stores.directory

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import World, a_brand, only_the_request
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
@@ -104,7 +104,7 @@ async def standing(world: World, schedule: Schedule) -> Schedule:
     return found
 
 
-async def test_a_slot_becomes_a_post_about_what_came_before_it(world: World) -> None:
+async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -> None:
     schedule = await planned(world, auto_publish=True)
     await pushed(world, "d-1", "feat: a lamp")
     await perform_all(world)
@@ -160,7 +160,7 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     assert "December" not in post.markdown
 
 
-async def test_slots_that_nobody_saw_fire_once_for_the_latest(world: World) -> None:
+async def test_missed_slots_fire_once_for_the_latest(world: World) -> None:
     await planned(world)
     move_to(world, "2026-01-05T08:00")
 
@@ -264,7 +264,7 @@ async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World)
     assert [(run.status, run.error) for run in await runs(world)] == [(RunStatus.SKIPPED, SCHEDULE_DISABLED)] * 2
 
 
-async def test_one_reports_what_is_connected_when_it_fires(world: World) -> None:
+async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world: World) -> None:
     made = await world.operator.connect(
         world.organization, full_name="acme/buoy", repository_id=2, provider="github", branch=None
     )
@@ -310,7 +310,7 @@ class Broken:
         return await self._schedules.schedule(organization_id, schedule_id)
 
 
-async def test_one_that_nobody_can_read_holds_up_no_other(world: World) -> None:
+async def test_an_unreadable_schedule_does_not_delay_others(world: World) -> None:
     broken = await planned(world)
     await planned(world, lookback=Lookback.YESTERDAY)
     unreadable, away = UnreadableRow("no JSON"), StoreUnavailable("away")
@@ -327,7 +327,7 @@ async def test_one_that_nobody_can_read_holds_up_no_other(world: World) -> None:
     assert await Node(world).turn() == 1
 
 
-async def test_any_number_that_nobody_can_read_holds_up_no_other(world: World) -> None:
+async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> None:
     made = [await planned(world, lookback=lookback) for lookback in Lookback]
     unreadable = UnreadableRow("no JSON")
     broken: Any = Broken(world, [each.id for each in made[:-1]], unreadable)
@@ -379,7 +379,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
         ({"brand_identity_id": "no id"}, "Unknown brand identity: 'no id'"),
     ],
 )
-async def test_what_cannot_be_is_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
+async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
     given: dict[str, Any] = {
         "name": "Every morning",
         "cron": _DAILY,
@@ -418,3 +418,85 @@ async def test_the_same_schedule_twice_is_refused(world: World) -> None:
     )
     assert await plan.change(world.organization.id, "sch_unknown", ChangeSchedule(enabled=False)) is UNKNOWN_SCHEDULE
     assert await world.stores.schedules.schedules(world.organization.id) == [one, other]
+
+
+async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
+    brand = await a_brand(world, "Acme")
+    now = world.clock.now()
+    made = await planned(
+        world,
+        name=" Every\nmorning ",
+        output_type=ContentType.TWITTER_POST,
+        brand_identity_id=brand.id,
+        auto_publish=True,
+        lookback=Lookback.YESTERDAY,
+    )
+    assert made == Schedule(
+        id=made.id,
+        organization_id=world.organization.id,
+        name="Every morning",
+        cron=_DAILY,
+        repository_ids=[REPOSITORY_ID],
+        output_type=ContentType.TWITTER_POST,
+        brand_identity_id=brand.id,
+        enabled=True,
+        auto_publish=True,
+        lookback=Lookback.YESTERDAY,
+        created_at=now,
+        updated_at=now,
+        due_at=now.replace(hour=9, second=0, microsecond=0),
+    )
+    assert made.id.startswith("sch_")
+    world.clock.advance(timedelta(minutes=1))
+    change = ChangeSchedule(name=" Each\nday ", auto_publish=False)
+    changed = await planner(world).change(world.organization.id, made.id, change)
+    assert changed == evolve(made, name="Each day", auto_publish=False, updated_at=world.clock.now())
+
+
+async def test_the_repositories_of_a_schedule_are_checked_when_it_is_enabled(world: World) -> None:
+    made = await planned(world, enabled=False)
+    owner, plan = world.organization.id, planner(world)
+    await world.stores.directory.remove_integration(owner, world.connection.integration.id)
+    assert isinstance(await plan.change(owner, made.id, ChangeSchedule(name="Renamed", enabled=False)), Schedule)
+    assert message_of(await plan.change(owner, made.id, ChangeSchedule(enabled=True))) == (
+        f"Unknown repository: {REPOSITORY_ID} is not connected"
+    )
+
+
+async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:
+    await planned(world)
+    schedules = world.stores.schedules
+
+    class Gone:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(schedules, name)
+
+        async def schedule(self, *_: object) -> None:
+            return None
+
+    gone: Any = Gone()
+    node = Node(world, schedules=gone)
+    move_to(world, "2026-01-01T09:00")
+    assert (await node.turn(), node.faults) == (0, [])
+
+
+async def test_the_post_of_a_schedule_names_the_schedule(world: World) -> None:
+    schedule = await planned(world)
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    move_to(world, "2026-01-01T09:00")
+    assert await Node(world).turn() == 1
+    await perform_all(world)
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    run = (await world.stores.ledger.runs(world.organization.id))[0]
+    assert post.source_metadata == {
+        "scheduleId": schedule.id,
+        "runId": run.id,
+        "repositories": [REPOSITORY],
+        "deliveryIds": ["d-1"],
+        "eventTypes": ["push"],
+        "writer": "deterministic",
+        # The window ended, and its last moment lies before.
+        "occurredAt": "2026-01-01T08:59:59.999Z",
+    }
+    assert post.status is PostStatus.DRAFT

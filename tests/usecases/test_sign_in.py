@@ -81,7 +81,7 @@ async def test_a_key_that_opens_nothing_opens_no_session(world: World, door: Sig
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "a" * 40, "a" * 39 + "\ud800", "a" * 4000])
-async def test_a_token_that_nobody_was_given_is_nobodys(door: SignIn, token: str) -> None:
+async def test_an_unknown_token_has_no_session(door: SignIn, token: str) -> None:
     assert await door.signed_in(token) is None
     await door.sign_out(token)
 
@@ -92,7 +92,7 @@ async def test_the_digest_of_a_token_is_no_token(world: World, door: SignIn) -> 
     assert await door.signed_in(session_digest(signed_in.token) or "") is None
 
 
-async def test_a_session_ends_after_its_life_whatever_is_done_in_it(world: World, door: SignIn) -> None:
+async def test_a_session_ends_after_its_life_despite_any_use(world: World, door: SignIn) -> None:
     signed_in = await entered(world, door)
     world.clock.advance(SESSION_LIFE - timedelta(milliseconds=1))
     assert await door.signed_in(signed_in.token) is not None
@@ -102,7 +102,7 @@ async def test_a_session_ends_after_its_life_whatever_is_done_in_it(world: World
     assert await door.signed_in(signed_in.token) is None
 
 
-async def test_who_revokes_a_key_ends_its_sessions(world: World, door: SignIn) -> None:
+async def test_revoking_a_key_ends_its_sessions(world: World, door: SignIn) -> None:
     key = await issued(world)
     signed_in, other = await entered(world, door, key), await entered(world, door)
 
@@ -187,11 +187,11 @@ async def test_a_links_token_is_stored_as_a_digest_and_is_no_cookie(world: World
 
 
 @pytest.mark.parametrize("presented", ["", "a" * 39, "é" * 40, "a" * 40])
-async def test_what_is_no_link_signs_nobody_in(door: SignIn, presented: str) -> None:
+async def test_an_invalid_link_does_not_sign_in(door: SignIn, presented: str) -> None:
     assert await door.sign_in_by_link(presented) is None
 
 
-async def test_links_that_nobody_opened_are_swept(world: World, door: SignIn) -> None:
+async def test_unused_links_are_swept(world: World, door: SignIn) -> None:
     token = await door.prepare_link((await issued(world)).record)
     world.clock.advance(LINK_LIFE)
 

@@ -69,7 +69,7 @@ async def processed(world: World, delivery_id: str) -> ListedEntry:
     )
 
 
-async def test_what_a_delivery_has_led_to(world: World, trails: DeliveryTrails) -> None:
+async def test_the_trail_has_the_runs_and_posts_of_a_delivery(world: World, trails: DeliveryTrails) -> None:
     named = await world.triggers.create(
         world.organization.id, CreateTrigger(name="Pushes", repository_ids=[REPOSITORY_ID], event_types=["push"])
     )
@@ -104,7 +104,7 @@ async def test_what_a_delivery_has_led_to(world: World, trails: DeliveryTrails) 
     }
 
 
-async def test_of_a_run_whose_trigger_is_gone_the_rest_is_told(world: World, trails: DeliveryTrails) -> None:
+async def test_the_trail_of_a_run_without_its_trigger_has_the_rest(world: World, trails: DeliveryTrails) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await perform_all(world)
     await world.stores.directory.remove_trigger(world.organization.id, world.trigger.id)
@@ -117,7 +117,7 @@ async def test_of_a_run_whose_trigger_is_gone_the_rest_is_told(world: World, tra
     assert post is not None
 
 
-async def test_what_was_not_processed_has_led_to_nothing(world: World, trails: DeliveryTrails) -> None:
+async def test_an_unprocessed_delivery_has_no_trail(world: World, trails: DeliveryTrails) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await world.receiver.receive(signed({}, at=world.at, secret="wrong", delivery_id="d-2"))
     refused = await processed(world, "d-2")

@@ -1,56 +1,29 @@
 """Triggers and schedules that change while their resources change concurrently."""
 
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
-from typing import Any, final
+from typing import Any
 
 import pytest
 from attrs import evolve
-from tests.golden import REPOSITORY_ID
+from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World, a_brand, on_github
 from tests.usecases.test_schedule import planned, standing
 
-from contentsvc_core import Trigger, TriggerEditor
-from contentsvc_core.content.brand import BrandIdentity, no_such_brand
-from contentsvc_core.refusals import Refusal
+from contentsvc_core import ContentType, Trigger, TriggerEditor
+from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.schedules import ChangeSchedule, CreateSchedule
 from contentsvc_core.workflows.slots import Cron, Frequency
-from contentsvc_core.workflows.triggers import TRIGGER_CHANGED, ChangeTrigger, CreateTrigger
+from contentsvc_core.workflows.triggers import (
+    DUPLICATE_TRIGGER,
+    TRIGGER_CHANGED,
+    UNKNOWN_TRIGGER,
+    ChangeTrigger,
+    CreateTrigger,
+)
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
-
-
-@final
-class Between:
-    """A store; when one of its methods is called, something else happens first, so often."""
-
-    def __init__(self, store: object, method: str, happens: Callable[[], Awaitable[object]], *, times: int = 1) -> None:
-        self._store = store
-        self._method = method
-        self._happens = happens
-        self.left = times
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._store, name)
-        if name != self._method:
-            return found
-
-        async def call(*given: Any, **more: Any) -> Any:
-            if self.left:
-                self.left -= 1
-                await self._happens()
-            return await found(*given, **more)
-
-        return call
-
-
-async def on_github(world: World, repository_id: int = 2) -> None:
-    made = await world.operator.connect(
-        world.organization, full_name="acme/buoy", repository_id=repository_id, provider="github", branch=None
-    )
-    assert not isinstance(made, Refusal)
 
 
 async def the_trigger(world: World) -> Trigger:
@@ -80,7 +53,7 @@ async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then
     assert (changed.source_type, changed.repository_ids, changed.enabled) == ("github_webhook", (2,), True)
 
 
-async def test_a_trigger_that_changes_again_and_again_is_left_to_who_does_that(world: World) -> None:
+async def test_a_change_of_a_constantly_changing_trigger_is_refused(world: World) -> None:
     owner, trigger = world.organization.id, world.trigger
 
     async def beside() -> None:
@@ -98,22 +71,6 @@ async def test_a_trigger_that_changes_again_and_again_is_left_to_who_does_that(w
     assert (await the_trigger(world)).name == trigger.name
     # What needs no look at the repositories is not held up by this.
     assert isinstance(await world.triggers.change(owner, trigger.id, ChangeTrigger(name="x")), Trigger)
-
-
-async def a_brand(world: World, name: str) -> BrandIdentity:
-    brand = await world.stores.brands.add(
-        BrandIdentity(
-            id=world.ids.new_id("brand_"),
-            organization_id=world.organization.id,
-            name=name,
-            website_url="https://acme.example",
-            created_at=world.clock.now(),
-            updated_at=world.clock.now(),
-        )
-    )
-    assert isinstance(brand, BrandIdentity)
-    world.clock.advance(timedelta(seconds=1))
-    return brand
 
 
 @pytest.mark.parametrize("what", ["trigger", "schedule"])
@@ -177,3 +134,125 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
     )
     assert message_of(planned_so) == f"Unknown brand identity: '{again.id}'"
     assert await stores.schedules.schedules(owner) == []
+
+
+async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
+    brand = await a_brand(world, "Acme")
+    owner, edit = world.organization.id, world.triggers
+    made = await edit.create(
+        owner,
+        CreateTrigger(
+            repository_ids=[REPOSITORY_ID],
+            event_types=["release"],
+            output_type=ContentType.BLOG_POST,
+            brand_identity_id=brand.id,
+            auto_publish=True,
+            enabled=False,
+            name=" For\nlamps ",
+        ),
+    )
+    assert isinstance(made, Trigger)
+    assert made == Trigger(
+        id=made.id,
+        organization_id=owner,
+        name="For lamps",
+        source_type="codehost_webhook",
+        enabled=False,
+        repository_ids=[REPOSITORY_ID],
+        event_types=["release"],
+        output_type=ContentType.BLOG_POST,
+        brand_identity_id=brand.id,
+        auto_publish=True,
+        created_at=world.clock.now(),
+    )
+    assert made.id.startswith("trg_")
+    changed = await edit.change(
+        owner, made.id, ChangeTrigger(name=" Other\nlamps ", event_types=[], brand_identity_id=None)
+    )
+    assert changed == evolve(made, name="Other lamps", event_types=(), brand_identity_id=None)
+    assert await world.stores.directory.trigger(owner, made.id) == changed
+    plain = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
+    assert isinstance(plain, Trigger)
+    assert (plain.output_type, plain.enabled, plain.auto_publish, plain.name) == (
+        ContentType.CHANGELOG,
+        True,
+        False,
+        "",
+    )
+    assert (
+        await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
+        is DUPLICATE_TRIGGER
+    )
+    for unknown in ("trg_unknown", "no id"):
+        assert await edit.change(owner, unknown, ChangeTrigger(enabled=False)) is UNKNOWN_TRIGGER
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"name": "x" * 101}, "a trigger's name has at most 100 characters"),
+        ({"event_types": ["push", "pi\nng"]}, "unknown event type 'pi ng': push, release"),
+        ({"event_types": ["x" * 65]}, f"unknown event type '{'x' * 63}…': push, release"),
+        ({"brand_identity_id": "brand_x"}, "Unknown brand identity: 'brand_x'"),
+        ({"repository_ids": []}, "a trigger needs a repository"),
+        ({"repository_ids": [REPOSITORY_ID, 8]}, "Unknown repository: 8 is not connected"),
+        (
+            {"repository_ids": [REPOSITORY_ID], "provider": "github"},
+            f"Unknown repository: {REPOSITORY_ID} is not connected at github",
+        ),
+        ({"repository_ids": [REPOSITORY_ID, 2]}, SEVERAL_PROVIDERS.message()),
+    ],
+)
+async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any], reason: str) -> None:
+    await on_github(world)
+    owner, edit = world.organization.id, world.triggers
+    whole: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
+    assert message_of(await edit.create(owner, CreateTrigger(**whole))) == reason
+    assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**fields))) == reason
+    assert await world.stores.directory.triggers(owner) == [world.trigger]
+
+
+async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(
+    world: World,
+) -> None:
+    stores, owner = world.stores, world.organization.id
+    await a_brand(world, "Acme")
+    brand = await a_brand(world, "Gone")
+    named = await world.triggers.change(owner, world.trigger.id, ChangeTrigger(brand_identity_id=brand.id))
+    assert isinstance(named, Trigger)
+    await stores.brands.remove(owner, brand.id)
+
+    assert (await the_trigger(world)).enabled is False
+    enabled = ChangeTrigger(enabled=True)
+    assert await world.triggers.change(owner, named.id, enabled) == no_such_brand(brand.id)
+    assert isinstance(await world.triggers.change(owner, named.id, ChangeTrigger(name="Renamed")), Trigger)
+    plain = ChangeTrigger(enabled=True, brand_identity_id=None)
+    assert isinstance(await world.triggers.change(owner, named.id, plain), Trigger)
+
+    await stores.directory.remove_integration(owner, world.connection.integration.id)
+
+    assert (await the_trigger(world)).enabled is False
+    assert message_of(await world.triggers.change(owner, named.id, enabled)) == (
+        f"Unknown repository: {REPOSITORY_ID} is not connected"
+    )
+
+
+async def test_a_repository_at_two_providers_keeps_the_provider_of_its_trigger(world: World) -> None:
+    await world.operator.connect(
+        world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
+    )
+    owner, edit = world.organization.id, world.triggers
+    ambiguous = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
+    assert message_of(ambiguous) == "the repository is connected at codehost and github: say which provider"
+    assert await edit.change(owner, world.trigger.id, ChangeTrigger(enabled=True)) == world.trigger
+    moved = await edit.change(owner, world.trigger.id, ChangeTrigger(provider="github"))
+    assert moved == evolve(world.trigger, source_type="github_webhook")
+    assert await edit.change(owner, world.trigger.id, ChangeTrigger(repository_ids=[REPOSITORY_ID])) == moved
+    assert await edit.change(owner, world.trigger.id, ChangeTrigger(name="x" * 100)) == evolve(
+        world.trigger, source_type="github_webhook", name="x" * 100
+    )
+    assert [provider_of(source) for source in ("github_webhook", "codehost_webhook", "cron")] == [
+        "github",
+        "codehost",
+        None,
+    ]

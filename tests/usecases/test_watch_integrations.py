@@ -98,7 +98,7 @@ async def test_a_second_process_reports_nothing_again(watched: Watched) -> None:
     assert len(await watched.events()) == 1
 
 
-async def test_a_disabled_integration_and_one_that_nobody_watches_are_left_alone(watched: Watched) -> None:
+async def test_disabled_and_unwatched_integrations_are_ignored(watched: Watched) -> None:
     stores, owner = watched.world.stores, watched.world.organization.id
     await stores.directory.enable_integration(owner, watched.world.connection.integration.id, enabled=False)
     assert await watched.receive("xxxxx") == 0

@@ -69,7 +69,9 @@ async def engines(world: World) -> AsyncGenerator[Callable[[Performer], Worker]]
     assert faults == []
 
 
-async def test_what_was_pending_before_the_start_is_done(world: World, engines: Callable[[Performer], Worker]) -> None:
+async def test_runs_pending_before_the_start_are_performed(
+    world: World, engines: Callable[[Performer], Worker]
+) -> None:
     for number in range(50):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
 
@@ -82,7 +84,7 @@ async def test_what_was_pending_before_the_start_is_done(world: World, engines: 
     assert len(await world.stores.posts.posts(world.organization.id)) == 50
 
 
-async def test_what_a_killed_process_was_doing_is_done_again_and_written_once(
+async def test_the_runs_of_a_killed_process_are_performed_again_and_written_once(
     world: World, engines: Callable[[Performer], Worker]
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
@@ -141,7 +143,7 @@ class SlowWriter:
         return Draft(title=brief.repository, markdown="done\n")
 
 
-async def test_a_stop_waits_for_what_is_being_done(world: World, engines: Callable[[Performer], Worker]) -> None:
+async def test_a_stop_waits_for_the_current_run(world: World, engines: Callable[[Performer], Worker]) -> None:
     writer = SlowWriter()
     engine = engines(performer_with(world, writer))
     await pushed(world, "d-1", "feat: lamp")
@@ -258,7 +260,7 @@ class SlowLedger:
         return await self.ledger.take(ids, executor)
 
 
-async def test_what_is_being_taken_when_a_stop_comes_is_given_back(world: World) -> None:
+async def test_runs_taken_during_a_stop_are_given_back(world: World) -> None:
     ledger = SlowLedger(world.stores.ledger)
     faults: list[Exception] = []
     engine = worker_of(world, world.performer, faults.append, ledger)

@@ -108,11 +108,7 @@ class RestClient:
         secrets: Sequence[str] = (),
         at_root: bool = False,
     ) -> Response | HostRefusal:
-        """Send a request and read the answer.
-
-        Without ``token``, the call is anonymous. With ``at_root``, ``path`` replaces the path of the API's address. No
-        refusal repeats the token or a text of ``secrets``.
-        """
+        """Send a request and read the answer. No refusal repeats the token or a text of ``secrets``."""
         if token is not None and not is_token(token):
             # The library would repeat the token in its error message.
             reason = "the token holds characters that no token has"
@@ -164,10 +160,10 @@ class RestClient:
             return Response(status=response.status_code, body=bytes(body), next_cursor=cursor, wait_s=_wait_s(response))
         return self._refusal(response, _said(bytes(body), hidden), token)
 
-    def _refusal(self, response: httpx.Response, said: str, token: str | None) -> HostRefusal:
+    def _refusal(self, response: httpx.Response, message: str, token: str | None) -> HostRefusal:
         status = response.status_code
-        answered = f"the code host answered {status}{f' ({said})' if said else ''}"
-        if _is_limit(response, said):
+        answered = f"the code host answered {status}{f' ({message})' if message else ''}"
+        if _is_limit(response, message):
             wait = _wait_s(response)
             reason = f"{answered}: too many requests; try again in {wait} s"
             return HostRefusal(fault=HostFault.RATE_LIMITED, reason=reason, status=status, retry_after_s=wait)
@@ -178,7 +174,7 @@ class RestClient:
                 else:
                     advice = f"the token may not do that, or it is not there: {self._grant}"
                 return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{answered}: {advice}", status=status)
-            case HTTPStatus.UNPROCESSABLE_ENTITY if "already exists" in said:
+            case HTTPStatus.UNPROCESSABLE_ENTITY if "already exists" in message:
                 return HostRefusal(fault=HostFault.HOOK_EXISTS, reason=answered, status=status)
             case _ if status // _CLASS == HTTPStatus.INTERNAL_SERVER_ERROR // _CLASS:
                 return HostRefusal(fault=HostFault.UNREACHABLE, reason=answered, status=status)
@@ -224,14 +220,14 @@ def _hide(text: str, hidden: Sequence[str]) -> str:
     return one_line(text, _SAID)
 
 
-def _is_limit(response: httpx.Response, said: str) -> bool:
+def _is_limit(response: httpx.Response, message: str) -> bool:
     """Check whether a refusal is a rate limit: 403 also means a missing right."""
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return True
     return response.status_code == HTTPStatus.FORBIDDEN and (
         "Retry-After" in response.headers
         or response.headers.get("X-RateLimit-Remaining") == "0"
-        or "rate limit" in said.lower()
+        or "rate limit" in message.lower()
     )
 
 

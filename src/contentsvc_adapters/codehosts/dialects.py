@@ -28,8 +28,6 @@ class Calling:
 @final
 @frozen(kw_only=True)
 class HostDialect(Calling):
-    """The dialect of GitHub, or of a code host that follows it."""
-
     new_hook: Mapping[str, str]
     hook_config: Mapping[str, str]
     #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.

@@ -1,5 +1,3 @@
-"""What the clients of all code hosts share: calls that differ only in paths and shapes."""
-
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from http import HTTPStatus

@@ -1,7 +1,4 @@
-"""Reading pull requests: at GitHub many in one GraphQL query, elsewhere one REST request for each.
-
-Only GraphQL reports first contributions: REST calls every author of a merged pull request a contributor.
-"""
+"""Reads pull requests: by GraphQL at GitHub, which alone reports first contributions; elsewhere one by one."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,8 +19,7 @@ from contentsvc_core.content.pull_requests import (
 )
 from contentsvc_core.text import one_line
 
-#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the largest answer
-#: that the client reads (4 MiB).
+#: Pull requests in a query: fifteen of the longest bodies fit into the largest answer that is read (4 MiB).
 BATCH: Final = 15
 #: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 REST_CALLS: Final = 40
@@ -252,16 +248,16 @@ class _Graph:
 
     def _refusal(self, errors: Iterable[_GraphError], wait_s: int) -> HostRefusal | None:
         for error in errors:
-            said = f"the code host answered: {one_line(error.message, 300)}"
+            reason = f"the code host answered: {one_line(error.message, 300)}"
             match error.type:
                 case "RATE_LIMITED" | "RATE_LIMIT":
-                    return HostRefusal(fault=HostFault.RATE_LIMITED, reason=said, retry_after_s=wait_s)
+                    return HostRefusal(fault=HostFault.RATE_LIMITED, reason=reason, retry_after_s=wait_s)
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
-                    return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{said}: {self._grant}")
+                    return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{reason}: {self._grant}")
                 case "NOT_FOUND":
                     pass
                 case _:
-                    return HostRefusal(fault=HostFault.REFUSED, reason=said)
+                    return HostRefusal(fault=HostFault.REFUSED, reason=reason)
         return None
 
 

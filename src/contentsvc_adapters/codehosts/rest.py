@@ -1,5 +1,3 @@
-"""A code host over its REST API (port :class:`~contentsvc_core.ports.CodeHost`)."""
-
 from datetime import datetime
 from typing import Annotated, Final, final
 from urllib.parse import quote

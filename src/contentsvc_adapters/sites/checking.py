@@ -1,7 +1,6 @@
 """Protection against requests to internal networks (SSRF).
 
-A name is resolved once, every IP address is checked, and one of the checked addresses is connected to. No name is
-resolved after the check, so that a changed DNS answer cannot redirect the connection.
+A name is resolved once, and only checked addresses are connected to: a changed DNS answer redirects nothing.
 """
 
 import socket

@@ -1,8 +1,4 @@
-"""Resolves names of sites, which users choose, apart from the process's other DNS queries.
-
-A query of the system resolver cannot be cancelled. A few sites with dead name servers would block the event loop's
-threads, so each query has a thread of its own, and their number is limited.
-"""
+"""Resolves names of sites, in a thread for each query: dead name servers must not block the event loop."""
 
 import asyncio
 import contextlib

@@ -80,10 +80,7 @@ class HttpSiteReader:
         tls: ssl.SSLContext | None = None,
         total_s: float = TOTAL_S,
     ) -> None:
-        """Create the reader.
-
-        ``opened`` are hosts that an operator has allowed, whatever their IP addresses.
-        """
+        """``opened`` are hosts that an operator has allowed, whatever their IP addresses."""
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames() if resolve is None else resolve
         self._tls = tls
@@ -139,8 +136,7 @@ class HttpSiteReader:
 
     async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
-        # made for one name must not serve another one.
+        # No proxy of the environment, and a client for each request: a connection must serve one name only.
         async with (
             httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
             client.stream(

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 import attrs
 import msgspec
 
-from contentsvc_adapters.sql.directory_rows import optional_ms, optional_time, style_column, style_of
-from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.directory_rows import style_column, style_of
+from contentsvc_adapters.sql.row import AnyRow, json_of, optional_ms, optional_time
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.timestamps import from_ms, to_ms

@@ -31,8 +31,8 @@ from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.rows import post_of
 from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog

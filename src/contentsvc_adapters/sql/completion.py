@@ -6,11 +6,11 @@ from typing import Any, Final, final
 from attrs import frozen
 from sqlalchemy import Connection, Update, bindparam, case, delete, select, update
 
-from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.addressing import address
 from contentsvc_adapters.sql.containment import contain, hold, note_released
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
+from contentsvc_adapters.sql.post_rows import once_digest, post_row
 from contentsvc_adapters.sql.runs import forget, has_status
 from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
 from contentsvc_core.content.posts import Post
@@ -87,7 +87,7 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
         return Completion.GONE
     # All posts of releases wait for this lock: until the transaction ends, no other post reports these releases.
     hold(connection, [owner], releases=True)
-    keys = sorted({rows.once_digest(key) for key in also})
+    keys = sorted({once_digest(key) for key in also})
     if told(connection, owner, keys):
         return Completion.OVERTAKEN
     (completion,) = complete(connection, dialect, [ending])
@@ -127,7 +127,7 @@ def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> C
 
 def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> set[str]:
     values: list[dict[str, Any]] = [
-        rows.post_row(ending.post, run_id=ending.run.id, once=ending.once, push=push_id(ending.run.cause))
+        post_row(ending.post, run_id=ending.run.id, once=ending.once, push=push_id(ending.run.cause))
         for ending in endings
     ]
     # Sorted by key, as in all transactions that write the same keys, so that they cannot deadlock.

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
-from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, and_, delete, func, select, tuple_
 from sqlalchemy.dialects.sqlite import Insert, insert
 
@@ -16,6 +15,7 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import log_counts, log_entries, post_counts, posts
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.values import Value
 
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS
@@ -28,8 +28,7 @@ _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
 
 
 @final
-@frozen
-class Stretch:
+class Stretch(Value, frozen=True):
     #: In milliseconds; the end is exclusive.
     since: int
     until: int
@@ -62,8 +61,7 @@ def joined(stretches: Sequence[Stretch]) -> list[Stretch]:
 
 
 @final
-@frozen(kw_only=True)
-class Listing:
+class Listing(Value, frozen=True, kw_only=True):
     """A table that is listed by ``created_at`` and ``id``, and the counts of its rows."""
 
     rows: Table
@@ -108,8 +106,7 @@ class Listing:
 
 
 @final
-@frozen
-class _Question:
+class _Question(Value, frozen=True):
     listing: Listing
     connection: Connection
     whole: Select[*tuple[Any, ...]]

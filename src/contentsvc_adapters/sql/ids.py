@@ -1,13 +1,14 @@
-"""Ids by their beginnings, for the command line."""
+"""Ids of all kinds: by their beginnings, for the command line, and their organizations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import Column, Select, select
+from sqlalchemy import Column, Select, select, union_all
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import (
     brand_identities,
+    events,
     integrations,
     log_entries,
     organizations,
@@ -52,3 +53,13 @@ def _by_time(query: Select[tuple[str]], beginning: str) -> Select[tuple[str]]:
         log_entries.c.organization_id.in_(select(organizations.c.id)),
         log_entries.c.created_at.between(first - _APART_MS, last + _APART_MS),
     )
+
+
+async def owner_of(database: Database, id_: str) -> str | None:
+    tables = (
+        *(integrations, triggers, schedules, brand_identities, workflow_runs, posts, webhook_endpoints),
+        # The log entry of a processed delivery has the id of its event.
+        events,
+    )
+    owners = union_all(*(select(table.c.organization_id).where(table.c.id == id_) for table in tables))
+    return await database.read(lambda connection: connection.scalar(owners))

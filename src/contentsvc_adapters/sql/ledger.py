@@ -28,6 +28,7 @@ from contentsvc_adapters.sql.completion import Ending, complete, complete_togeth
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
+from contentsvc_adapters.sql.post_rows import once_digest
 from contentsvc_adapters.sql.runs import changing, forget, has_status, listed_runs, owned_by_taker, whole_runs
 from contentsvc_adapters.sql.schema import events, executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
@@ -151,7 +152,7 @@ class SqlRunLedger:
         return await self._completing(ending)
 
     async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
-        digests = {rows.once_digest(key): key for key in keys}
+        digests = {once_digest(key): key for key in keys}
         if not digests:
             return ()
         reported = await self._database.read(lambda connection: told(connection, organization_id, list(digests)))

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
-from contentsvc_adapters.sql import addressing, containment, rows
+from contentsvc_adapters.sql import addressing, containment
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.post_rows import post_of, post_row, written_labels
 from contentsvc_adapters.sql.schema import posts, told_once
-from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of, written_labels
+from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.versions import PostVersion
@@ -49,7 +50,7 @@ class SqlPostLibrary:
             if isinstance(found, Refusal):
                 return found
             read, pagination = found
-            return [rows.post_of(row) for row in read], pagination
+            return [post_of(row) for row in read], pagination
 
         return await self._database.read(page)
 
@@ -66,7 +67,7 @@ class SqlPostLibrary:
             pagination = paginate(request, connection.scalar(counting) or 0)
             if isinstance(pagination, Refusal):
                 return pagination
-            return [rows.post_of(row) for row in connection.execute(reading)], pagination
+            return [post_of(row) for row in connection.execute(reading)], pagination
 
         return await self._database.read(page)
 
@@ -141,15 +142,15 @@ class SqlPostLibrary:
             .limit(limit)
         )
         post_rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [rows.post_of(row) for row in post_rows]
+        return [post_of(row) for row in post_rows]
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
         query = select(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         row = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if row is None else rows.post_of(row)
+        return None if row is None else post_of(row)
 
     async def add(self, post: Post, *, author: str | None = None) -> None:
-        row = rows.post_row(post, run_id=None, once=None)
+        row = post_row(post, run_id=None, once=None)
         adding = (
             self._database.dialect.insert(posts).on_conflict_do_nothing(index_elements=["id"]).returning(posts.c.id)
         )
@@ -194,7 +195,7 @@ class SqlPostLibrary:
         def change(connection: Connection) -> bool:
             nonlocal done
             found = connection.execute(replaced).first()
-            before = None if found is None else rows.post_of(found)
+            before = None if found is None else post_of(found)
             changes_status = before is not None and before.status is not post.status
             publishes = changes_status and post.status is PostStatus.PUBLISHED
             moves = changes_status and post.release_tag is not None
@@ -205,13 +206,13 @@ class SqlPostLibrary:
                 if moves:
                     containment.contain_again(connection, post.organization_id, post.id)
                 row = connection.execute(select(posts).where(*mine)).one()
-                addressing.address(connection, self._database.dialect, [rows.post_of(row)])
+                addressing.address(connection, self._database.dialect, [post_of(row)])
                 if publishes:
                     from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
 
                     row = connection.execute(select(posts).where(*mine)).one()
-                    enqueue(connection, self._database.dialect, [post_published(rows.post_of(row))])
+                    enqueue(connection, self._database.dialect, [post_published(post_of(row))])
                 done = True
                 return True
             # If the transaction runs again after an unknown outcome, the stored values may be its own.

@@ -1,11 +1,8 @@
-from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_adapters.sql.version_rows import read_labels, written_labels
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
@@ -218,58 +215,3 @@ def _state(row: AnyRow) -> dict[str, Any]:
         "created_at": from_ms(row.created_at),
         "due_at": from_ms(row.due_at),
     }
-
-
-def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
-    """Return the row of a new post; ``run_id`` is the run that wrote it, and ``push`` the push that it reports."""
-    return {
-        "id": post.id,
-        "organization_id": post.organization_id,
-        "run_id": run_id,
-        "once_key": None if once is None else once_digest(once),
-        "title": post.title,
-        "content": post.content,
-        "markdown": post.markdown,
-        "content_type": post.content_type.value,
-        "source_metadata": None if post.source_metadata is None else json_of(dict(post.source_metadata)),
-        "brand_identity_id": (post.source_metadata or {}).get("brandIdentityId"),
-        "status": post.status.value,
-        "created_at": to_ms(post.created_at),
-        "updated_at": to_ms(post.updated_at),
-        "published_at": None if post.published_at is None else to_ms(post.published_at),
-        "release_tag": post.release_tag,
-        "occurred_at": to_ms(post.occurred_at),
-        "push_id": push,
-        "summary": post.summary,
-        "labels": written_labels(post.labels),
-        "publish_at": None if post.publish_at is None else to_ms(post.publish_at),
-    }
-
-
-def once_digest(once: str) -> bytes:
-    return blake2b(once.encode(), digest_size=16).digest()
-
-
-def post_of(row: AnyRow) -> Post:
-    status = PostStatus(row.status)
-    return Post(
-        id=row.id,
-        organization_id=row.organization_id,
-        title=row.title,
-        content=row.content,
-        markdown=row.markdown,
-        content_type=ContentType(row.content_type),
-        source_metadata=None if row.source_metadata is None else msgspec.json.decode(row.source_metadata),
-        status=status,
-        created_at=from_ms(row.created_at),
-        updated_at=from_ms(row.updated_at),
-        published_at=None if row.published_at is None else from_ms(row.published_at),
-        release_tag=row.release_tag,
-        occurred_at=from_ms(row.created_at if row.occurred_at is None else row.occurred_at),
-        contained_in=row.contained_in,
-        path=row.path,
-        summary=row.summary,
-        labels=read_labels(row.labels),
-        # A node of the previous version publishes a draft without ending its schedule.
-        publish_at=None if row.publish_at is None or status is PostStatus.PUBLISHED else from_ms(row.publish_at),
-    )

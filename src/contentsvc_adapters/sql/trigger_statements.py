@@ -5,13 +5,14 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schedules import fire, read_due
 from contentsvc_adapters.sql.schema import triggers
 from contentsvc_core.errors import Unstorable
@@ -32,6 +33,10 @@ class _Refused(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
         self.refusal = refusal
+
+
+def trigger_rows(database: Database) -> RowLoader:
+    return RowLoader(database, select(triggers), triggers.c.id)
 
 
 async def add(database: Database, trigger: Trigger, *, checks_brand: bool, at_most: int | None) -> Trigger | Refusal:
@@ -81,6 +86,20 @@ async def change(
 
     await change_configuration(database, organization_id, run)
     return answer[0]
+
+
+async def remove(database: Database, organization_id: str, trigger_id: str) -> bool:
+    removing = delete(triggers).where(is_trigger(organization_id, trigger_id))
+    removed = False
+
+    def run(connection: Connection) -> bool:
+        nonlocal removed
+        gone = connection.execute(removing).rowcount > 0
+        removed = removed or gone
+        return gone
+
+    await change_configuration(database, organization_id, run)
+    return removed
 
 
 async def read_due_triggers(

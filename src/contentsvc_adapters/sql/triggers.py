@@ -1,16 +1,13 @@
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, delete, select
-
-from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row_loader import RowLoader
-from contentsvc_adapters.sql.schema import triggers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contentsvc_adapters.sql.row_loader import RowLoader
     from contentsvc_core.refusals import Refusal
     from contentsvc_core.workflows.schedules import DueSchedule, Firing
     from contentsvc_core.workflows.triggers import Trigger, TriggerChange
@@ -19,7 +16,12 @@ if TYPE_CHECKING:
 class SqlTriggers:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._triggers = RowLoader(database, select(triggers), triggers.c.id)
+
+    @cached_property
+    def _triggers(self) -> "RowLoader":
+        from contentsvc_adapters.sql.trigger_statements import trigger_rows  # noqa: PLC0415  # see that module
+
+        return trigger_rows(self._database)
 
     async def add_trigger(
         self, trigger: "Trigger", *, checks_brand: bool = False, at_most: int | None = None
@@ -38,17 +40,9 @@ class SqlTriggers:
         )
 
     async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
-        removing = delete(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
-        removed = False
+        from contentsvc_adapters.sql.trigger_statements import remove  # noqa: PLC0415  # see that module
 
-        def run(connection: Connection) -> bool:
-            nonlocal removed
-            gone = connection.execute(removing).rowcount > 0
-            removed = removed or gone
-            return gone
-
-        await change_configuration(self._database, organization_id, run)
-        return removed
+        return await remove(self._database, organization_id, trigger_id)
 
     async def trigger(self, organization_id: str, trigger_id: str) -> "Trigger | None":
         from contentsvc_adapters.sql.trigger_statements import read_trigger  # noqa: PLC0415  # see that module

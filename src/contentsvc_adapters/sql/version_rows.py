@@ -3,9 +3,10 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
+from contentsvc_adapters.sql.post_rows import read_labels, written_labels
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import post_versions
-from contentsvc_core.content.posts import Label, Post, PostText
+from contentsvc_core.content.posts import Post, PostText
 from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.timestamps import from_ms, to_ms
 
@@ -43,16 +44,6 @@ def add_versions(connection: Connection, post_id: str, versions: Sequence[PostVe
             "author": version.author,
         }
         connection.execute(insert(post_versions).values(values))
-
-
-def written_labels(labels: tuple[Label, ...]) -> str | None:
-    return " ".join(label.value for label in labels) or None
-
-
-def read_labels(text: str | None) -> tuple[Label, ...]:
-    """Return the labels of their stored form; labels of later versions of the service are left out."""
-    by_value = {label.value: label for label in Label}
-    return tuple(by_value[each] for each in (text or "").split() if each in by_value)
 
 
 def _version_of(row: AnyRow) -> PostVersion:

@@ -12,7 +12,6 @@ ANSWER_LIMIT: Final = 16 * 1024 * 1024
 TEXT_LIMIT: Final = 200_000
 _EVENT_LIMIT: Final = 1024 * 1024
 _FIELDS_SKIPPED: Final = (b":", b"event:", b"id:", b"retry:")
-#: A fault's name that is safe to show.
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}")
 
 
@@ -140,12 +139,12 @@ class AnswerReader:
         for choice in chunk.choices or ():
             if choice.index:
                 continue
-            said = choice.delta or choice.message or _Said()
-            if said.refusal:
+            part = choice.delta or choice.message or _Said()
+            if part.refusal:
                 return self._broken("is a refusal by the model")
-            if said.content:
-                self._texts.append(said.content)
-                self._length += len(said.content)
+            if part.content:
+                self._texts.append(part.content)
+                self._length += len(part.content)
             self._finish = choice.finish_reason or self._finish
         return self._length > TEXT_LIMIT and self._broken(f"is longer than {TEXT_LIMIT:,} characters")
 
@@ -166,14 +165,11 @@ def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
         fault = msgspec.json.decode(body, type=_Fault)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return next((said for said in (fault.error, fault.message, fault.detail) if said is not None), None)
+    return next((text for text in (fault.error, fault.message, fault.detail) if text is not None), None)
 
 
 def named_fault(error: Any) -> str:  # noqa: ANN401  # as above
-    """Return a fault's own name as ``" (name)"``, if it is a plain word; else ``""``.
-
-    Its message is never repeated: servers put keys and prompts into it.
-    """
+    """Return a fault's name if it is a plain word, else "". Servers put keys and prompts into its message."""
     fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
     words = (fields.get(name) for name in ("code", "type"))
     return next((f" ({word})" for word in words if isinstance(word, str) and _WORD.fullmatch(word)), "")

@@ -1,5 +1,3 @@
-"""The rule-based writer, which needs no external service (port :class:`~contentsvc_core.ports.ContentWriter`)."""
-
 from functools import partial
 from typing import Final, final
 

@@ -1,5 +1,3 @@
-"""The writer that uses a language model, at any server with OpenAI's chat completions."""
-
 import asyncio
 import hashlib
 from typing import Final, final
@@ -26,8 +24,6 @@ _DIGEST: Final = 16
 
 @final
 class OpenAICompatibleWriter:
-    """Writes with a language model (port :class:`~contentsvc_core.ports.ContentWriter`)."""
-
     costly: bool = True
 
     def __init__(self, endpoint: ModelEndpoint, patience: Patience | None = None) -> None:
@@ -39,10 +35,7 @@ class OpenAICompatibleWriter:
         await self._chat.aclose()
 
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
-        """Write a draft with the model; if the rules find nothing to report, no prompt is sent.
-
-        Each answer is a step: a resumed run pays for no answer twice, unless the prompt has changed meanwhile.
-        """
+        """Write a draft. Each answer is a step, paid once unless the prompt changes. Without news, none is sent."""
         # In a thread, as below: thousands of commits take long.
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
             return Silence(reason=reason)

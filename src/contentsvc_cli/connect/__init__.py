@@ -1,1 +1,0 @@
-"""Commands for connections: repositories, triggers and targets of webhooks."""

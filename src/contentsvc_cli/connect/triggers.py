@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _PATH: Final = "/v1/event-triggers"
 
-#: The options whose names differ from the fields of the command, and the fields without an option.
 _NAMES: Final = {
     "repository_ids": "--repository-id",
     "event_types": "--event",

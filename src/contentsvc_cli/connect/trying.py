@@ -26,19 +26,15 @@ if TYPE_CHECKING:
 
 _SUBJECT: Final = "feat: a sample commit of 'contentsvc trigger test'"
 _TAG: Final = "v0.0.0-sample"
-#: The default branch of a repository whose default branch is unknown.
 _BRANCH: Final = "main"
 #: Providers whose deliveries have the form of the samples.
 _NATIVE: Final = frozenset({"codehost", "github"})
-#: The fields of a sample that only one event type has.
 _OF_EVENT: Final = {"branch": "push", "paths": "push", "message": "push", "tag": "release", "pre_release": "release"}
 
 
 @final
 @frozen(kw_only=True)
 class _Sample:
-    """The event that is tried."""
-
     event: str
     #: ``None``: the default branch.
     branch: str | None

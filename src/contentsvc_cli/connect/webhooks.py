@@ -114,7 +114,6 @@ def _missed(missed: "Missed") -> dict[str, object]:
 
 
 async def owner_of(app: Application, integration_id: str) -> str:
-    """Return the organization of an integration; raise ``ClickException`` for an unknown id."""
     owner = await app.stores.directory.owner_of(integration_id)
     if owner is None:
         raise unknown(integration_id)

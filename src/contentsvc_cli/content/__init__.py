@@ -1,1 +1,0 @@
-"""Commands for content: posts, their schedules, style and publication."""

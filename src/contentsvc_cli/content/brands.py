@@ -13,7 +13,7 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand
 from contentsvc_core.organizations import removed_body
-from contentsvc_core.workflows.jobs import brand_job_body
+from contentsvc_core.workflows.jobs import BrandJobBody
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _PATH: Final = "/v1/brand-identities"
 
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
-#: The options whose names differ from the fields of the command, and their further settings.
 _NAMES: Final = {"website_url": "--website", "tone_profile": "--tone", "custom_instructions": "--instructions"}
 _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "website_url": {"metavar": "URL"},
@@ -78,7 +77,7 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
         job = accepted(await app.brand_generator.request(owner.id, name=name, website_url=website_url))
-        return brand_job_body(await followed(app, job, wait_s))
+        return to_builtins(BrandJobBody.of(await followed(app, job, wait_s)))
 
     def remote(api: "Api") -> dict[str, Any]:
         body = {"websiteUrl": website_url, **({} if name is None else {"name": name})}

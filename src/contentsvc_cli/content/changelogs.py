@@ -1,16 +1,19 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from msgspec import Struct, to_builtins
 
-from contentsvc_cli.servers import part, to_camel
+from contentsvc_cli.servers import part
+from contentsvc_cli.terminal.options import given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, near, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
+from contentsvc_core.commands import read_command
+from contentsvc_core.content.public.changelogs import ChangelogBody, LinkBody, PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
@@ -19,60 +22,35 @@ from contentsvc_core.text import one_line
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
+_Command = TypeVar("_Command", bound=Struct)
 _PATH: Final = "/v1/changelogs"
 #: The maximum length of a printed name or title, in characters: a line of an 80-column terminal.
 _LINE: Final = 64
-_TYPES: Final = [kind.value for kind in ContentType]
 _WHICH: Final = click.option(
     "--changelog", "which", metavar="SLUG", help="Slug or id of the changelog.  [default: the first one]"
 )
-_FIELDS: Final = (
-    click.option("--title", help="One line of 1 to 100 characters."),
-    click.option("--description", help="One line of at most 300 characters; '' for none."),
-    click.option("--product-url", metavar="URL", help="URL of the product's website; '' for none."),
-    click.option(
-        "--type",
-        "content_types",
-        type=click.Choice(_TYPES),
-        multiple=True,
-        help="Show posts of this content type. Repeat for several.",
-    ),
-    click.option(
-        "--repository",
-        "repositories",
-        metavar="OWNER/NAME",
-        multiple=True,
-        help="Show only posts about this repository. Repeat for several; '' for all.",
-    ),
-    click.option(
-        "--scope",
-        "scopes",
-        metavar="NAME",
-        multiple=True,
-        help="Show only posts with this commit scope or package. Repeat for several; '' for all.",
-    ),
-    click.option("--accent", metavar="COLOUR", help="Colour of links, such as #0b6b63; '' for the default."),
-    click.option(
-        "--link",
-        "header_links",
-        nargs=2,
-        metavar="LABEL URL",
-        multiple=True,
-        help="A link in the header. Repeat for several; '' '' for none.",
-    ),
-    click.option(
-        "--details/--no-details",
-        "show_details",
-        default=None,
-        help="Show hashes, contributors and internal changes.",
-    ),
+_NAMES: Final = {
+    "content_types": "--type",
+    "repositories": "--repository",
+    "scopes": "--scope",
+    "show_details": "--details",
+}
+_MORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "product_url": {"metavar": "URL"},
+    "repositories": {"metavar": "OWNER/NAME"},
+    "scopes": {"metavar": "NAME"},
+    "accent": {"metavar": "COLOUR"},
+}
+#: Fields without an option of their own: links have two texts each, and there are commands to publish and to hide.
+_WITHOUT: Final = ("header_links", "is_public")
+_LINKS: Final = click.option(
+    "--link",
+    "links",
+    nargs=2,
+    metavar="LABEL URL",
+    multiple=True,
+    help="A link in the header. Repeat for several; '' '' for none.",
 )
-
-
-def _fields(command: Any) -> Any:  # noqa: ANN401  # a decorator
-    for option in reversed(_FIELDS):
-        command = option(command)
-    return command
 
 
 @click.group()
@@ -111,39 +89,36 @@ def show_changelog(organization: str, which: str | None, *, as_json: bool) -> No
 
 @changelog.command("create")
 @ORGANIZATION
-@click.option("--slug", required=True, help="Slug in the URL, unique over all organizations.")
-@_fields
+@options(CreateChangelog, _NAMES, _MORE, without=_WITHOUT)
+@_LINKS
 @JSON
-def create_changelog(organization: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
+def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Create another public changelog. It is hidden until you publish it."""
-    if options["title"] is None:
-        message = "add --title"
-        raise click.UsageError(message)
+    command = _command(CreateChangelog, fields)
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _body(app, accepted(await app.changelog_editor.create(owner, _fields_of(options))))
+        return _body(app, accepted(await app.changelog_editor.create(owner, command)))
 
     def remote(api: "Api") -> dict[str, Any]:
-        return api.send("POST", _PATH, _request(_fields_of(options)))["changelog"]
+        return api.send("POST", _PATH, to_builtins(command))["changelog"]
 
     show(with_app(work, remote=remote), as_json=as_json)
-    hint(f"contentsvc changelog publish --changelog {options['slug']}", as_json=as_json)
+    hint(f"contentsvc changelog publish --changelog {fields['slug']}", as_json=as_json)
 
 
 @changelog.command("set")
 @ORGANIZATION
 @_WHICH
-@click.option("--slug", help="Slug in the URL, unique over all organizations.")
-@_fields
+@options(ChangeChangelog, _NAMES, _MORE, without=_WITHOUT)
+@_LINKS
 @JSON
-def set_changelog(organization: str, which: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
+def set_changelog(organization: str, which: str | None, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
-    fields = _fields_of(options)
-    if not fields:
+    if not given(fields):
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-    _change(organization, which, fields, as_json=as_json)
+    _change(organization, which, _command(ChangeChangelog, fields), as_json=as_json)
 
 
 @changelog.command("image")
@@ -194,7 +169,7 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
             raise click.UsageError(message)
         if not yes:
             click.confirm(question, abort=True, err=True)
-    _change(organization, which, {"is_public": True}, as_json=as_json)
+    _change(organization, which, ChangeChangelog(is_public=True), as_json=as_json)
     hint("contentsvc open changelog", as_json=as_json)
 
 
@@ -254,7 +229,7 @@ def _confirmation(
 @JSON
 def hide(organization: str, which: str | None, *, as_json: bool) -> None:
     """Hide a changelog. Its pages answer 404."""
-    _change(organization, which, {"is_public": False}, as_json=as_json)
+    _change(organization, which, ChangeChangelog(is_public=False), as_json=as_json)
 
 
 @changelog.command()
@@ -272,14 +247,14 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
     show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")), as_json=as_json)
 
 
-def _change(organization: str, which: str | None, fields: Mapping[str, Any], *, as_json: bool) -> None:
+def _change(organization: str, which: str | None, command: Struct, *, as_json: bool) -> None:
     async def work(app: Application) -> dict[str, Any]:
         owner, standing = await _named(app, organization, which)
-        return _body(app, accepted(await app.changelog_editor.change(owner, fields, standing)))
+        return _body(app, accepted(await app.changelog_editor.change(owner, command, standing)))
 
     def remote(api: "Api") -> dict[str, Any]:
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}"
-        return api.send("PATCH", path, _request(fields))["changelog"]
+        return api.send("PATCH", path, to_builtins(command))["changelog"]
 
     show(with_app(work, remote=remote), as_json=as_json)
 
@@ -290,25 +265,14 @@ def _on_server(api: "Api", which: str | None) -> dict[str, Any]:
     return api.get(_PATH)["changelogs"][0]
 
 
-def _request(fields: Mapping[str, Any]) -> dict[str, Any]:
-    body = {to_camel(name): value for name, value in fields.items()}
-    if "contentTypes" in body:
-        body["contentTypes"] = [kind.value for kind in body["contentTypes"]]
-    if "headerLinks" in body:
-        body["headerLinks"] = [{"label": label, "url": url} for label, url in body["headerLinks"]]
-    return body
-
-
-def _fields_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    fields: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
-    if "content_types" in fields:
-        fields["content_types"] = tuple(ContentType(kind) for kind in fields["content_types"])
-    for field in ("repositories", "scopes"):
-        if field in fields:
-            fields[field] = tuple(name for name in fields[field] if name)
-    if "header_links" in fields:
-        fields["header_links"] = tuple(link for link in fields["header_links"] if link != ("", ""))
-    return fields
+def _command(kind: type[_Command], fields: Mapping[str, Any]) -> _Command:
+    values = given(fields)
+    values |= {
+        name: tuple(each for each in values[name] if each) for name in ("repositories", "scopes") if name in values
+    }
+    links = values.pop("links", None)
+    ready = {} if links is None else {"header_links": tuple(LinkBody(*link) for link in links if link != ("", ""))}
+    return accepted(read_command(kind, values, **ready), names=_NAMES)
 
 
 async def _named(app: Application, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:
@@ -322,4 +286,6 @@ async def _named(app: Application, organization: str, which: str | None) -> tupl
 
 
 def _body(app: Application, changelog: PublicChangelog) -> dict[str, Any]:
-    return {**changelog_body(changelog), "url": ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home}
+    url = ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
+    body: dict[str, Any] = to_builtins(ChangelogBody.of(changelog, url=url))
+    return body

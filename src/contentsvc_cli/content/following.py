@@ -19,7 +19,6 @@ _LOOK_EVERY_S: Final = 0.2
 _ASK_EVERY_S: Final = 2.0
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
 
-#: ``--wait SECONDS`` of commands that start a job.
 WAIT: Final = click.option(
     "--wait", "wait_s", type=click.FloatRange(0), metavar="SECONDS", help="Wait for the job to end, at most this long."
 )
@@ -46,7 +45,6 @@ async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
 
 
 def followed_on_server(api: "Api", path: str, body: dict[str, Any], wait_s: float | None) -> dict[str, Any]:
-    """Start a job of ``/v1``, wait until the job has ended, and print its events to standard error."""
     job: dict[str, Any] = api.send("POST", path, body)["job"]
     if wait_s is None:
         return job
@@ -67,7 +65,6 @@ def followed_on_server(api: "Api", path: str, body: dict[str, Any], wait_s: floa
 
 
 def check_completed(job: Mapping[str, Any], wait_s: float | None) -> None:
-    """Raise ``ClickException`` for a job that is not completed."""
     status = job["status"]
     if wait_s is not None and status != "completed":
         reason = job["error"] if status in _ENDED else "it takes longer than that; is a server running?"

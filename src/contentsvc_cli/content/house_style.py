@@ -9,17 +9,8 @@ from contentsvc_cli.terminal.completing import trigger_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, json_text, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.house_style import (
-    STYLE_FIELDS,
-    HouseStyle,
-    merged,
-    options_body,
-    options_of,
-    read_style,
-    style_body,
-    style_fault,
-    value_in_words,
-)
+from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
+from contentsvc_core.content.style_fields import STYLE_FIELDS, options_body, options_of, read_style, value_in_words
 from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
@@ -30,7 +21,6 @@ if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-#: Option names in the singular, for repeated options.
 _SINGULAR: Final = {
     "headings": "heading",
     "hidePaths": "hide-path",
@@ -42,7 +32,6 @@ _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 _TRIGGER: Final = click.option(
     "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
 )
-#: The organization's house style, and the house style that the command changes.
 _Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
 _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
 

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 import click
 from msgspec import Struct, to_builtins
 
-from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
+from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import given, options
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
-from contentsvc_cli.watch.listings import show_list
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -27,9 +26,7 @@ _T = TypeVar("_T")
 _Body = TypeVar("_Body")
 
 
-#: Fields printed after a change.
 _SHORT: Final = ("id", "title", "contentType", "status", "updatedAt", "publishAt")
-#: The author of versions that commands save.
 _AUTHOR: Final = "command"
 _NAMES: Final = {"labels": "--label", "content_type": "--content-type"}
 _WITHOUT: Final = ("markdown", "status")
@@ -43,7 +40,6 @@ _MARKDOWN: Final[Mapping[str, Any]] = {
     "metavar": "FILE|-",
     "help": "File with the Markdown; '-' for standard input.",
 }
-#: The options that filter posts, by the parameters of ``/v1/posts``.
 _FILTERS: Final = {
     "query": "Only posts with all these words in title or text.",
     "status": "Only posts with these statuses: draft, published.",

@@ -33,11 +33,9 @@ _PATH: Final = "/v1/schedules"
 _Command = TypeVar("_Command", bound=Callable[..., None])
 #: Days of the week, starting with 0 as in crontab.
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
-#: The options for days, by the fields of the core. Their types allow valid days only.
 _DAY_OPTIONS: Final = {"day_of_week": "--day-of-week", "day_of_month": "--day-of-month"}
 _AT: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
 _Shown: TypeAlias = tuple[dict[str, Any], str]
-#: The options whose names differ from the fields of the command, and the fields without an option of their own.
 _NAMES: Final = {"repository_ids": "--repository-id", "output_type": "--output", "brand_identity_id": "--brand"}
 _WITHOUT: Final = ("enabled", "house_style", "cron")
 _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -232,7 +230,6 @@ def _on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
 
 
 def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request body of ``/v1`` for the fields of a command."""
     plain = dict(zip(ScheduleSettings.__struct_fields__, ScheduleSettings.__struct_encode_fields__, strict=True))
     body: dict[str, Any] = {
         plain[name]: getattr(value, "value", value) for name, value in changes.items() if name in plain

@@ -1,1 +1,0 @@
-"""Commands for development: recorded deliveries and histories of repositories."""

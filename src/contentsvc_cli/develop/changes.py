@@ -31,8 +31,6 @@ class LocalCommit:
 @final
 @frozen(kw_only=True)
 class Tag:
-    """A tag that points to a commit."""
-
     name: str
     commit_id: str
     #: The annotation without its signature; ``None`` for a lightweight tag.

@@ -51,7 +51,6 @@ _ELSEWHERE: Final = frozenset(
 #: The number of stored paths of a commit: one more than the service reads, so that the service sees that paths are
 #: missing.
 _PATHS_KEPT: Final = MAX_PATHS + 1
-#: Status letter of a changed path.
 _FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
 
 _COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
@@ -83,8 +82,6 @@ class Line:
 
 @final
 class Checkout:
-    """A local git repository, bare or with a work tree."""
-
     def __init__(self, path: Path) -> None:
         """Open the repository that contains ``path``; raise :class:`GitFailed` without one."""
         if not path.is_dir():
@@ -129,7 +126,6 @@ class Checkout:
         return Line(branch=storable(head.removeprefix("refs/heads/")), tip=tip)
 
     def resolve(self, revision: str) -> str | None:
-        """Return the commit id of a revision; ``None`` if it does not name a commit."""
         if not revision or "\0" in revision:
             return None
         return self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -151,10 +147,9 @@ class Checkout:
         return self._answer(*command) or None
 
     def pushes(self, tip: str, *, without: Iterable[str] = ()) -> list[list[str]]:
-        """Return the ids of the commits that each first-parent commit introduced, oldest first.
+        """Return the ids of the commits that each first-parent commit introduced, oldest first and itself last.
 
-        The last item of each list is the commit on the line itself; the commits that it merged come before it. Commits
-        of ``without`` and their ancestors are excluded.
+        Commits of ``without`` and their ancestors are excluded.
         """
         newest_first: list[list[str]] = []
         on_line = tip
@@ -176,7 +171,6 @@ class Checkout:
         return [push[::-1] for push in reversed(newest_first)]
 
     def commits(self, ids: Iterable[str]) -> Iterator[LocalCommit]:
-        """Read the commits ``ids``, in their order, as a stream."""
         waiting = iter(ids)
         while batch := list(islice(waiting, _COMMITS_AT_ONCE)):
             fields = self._fields(

@@ -1,9 +1,3 @@
-"""The command ``history``: a local repository's history as recorded deliveries.
-
-Each commit of the branch's first-parent line becomes one push, with the commits that it merged. Each tag becomes a
-published release.
-"""
-
 import re
 import sys
 from collections import defaultdict
@@ -44,8 +38,8 @@ def hosted_repository(
 ) -> HostedRepository:
     """Return a local repository as a code host would describe it.
 
-    The name is ``full_name``, else that in the URL ``origin``, else that of the folder; credentials in the URL are not
-    used. ``branch`` becomes the default branch. The id is :func:`stable_id` of the name unless it is given.
+    The name is ``full_name``, else that in the URL ``origin``, else that of the folder; the id is :func:`stable_id` of
+    it.
     """
     hosted = _hosted_at(origin or "")
     if hosted is not None and full_name in (None, hosted[0]):
@@ -64,13 +58,7 @@ def deliveries(
     tags: Sequence[Tag],
     commits: Callable[[Iterator[str]], Iterator[LocalCommit]],
 ) -> Iterator[RecordedDelivery]:
-    """Yield a history as deliveries, oldest first.
-
-    Args:
-            pushes: Commit ids of each push, oldest first.
-            tags: Releases, each after the push that contains its commit; others are omitted.
-            commits: Reads commits by id, in order.
-    """
+    """Yield a history as deliveries, oldest first. ``tags`` whose commits are in no push are omitted."""
     tagged: defaultdict[str, list[Tag]] = defaultdict(list)
     for tag in tags:
         tagged[tag.commit_id].append(tag)

@@ -90,7 +90,6 @@ def _own_webhook(port: int) -> str:
 async def _forward(
     source: str | None, recording: str | None, to: str, secret: str | None, count: int | None, *, as_json: bool
 ) -> int:
-    """Forward deliveries, and return the number of deliveries that were not accepted."""
     done = refused = 0
     provider = provider_of(to)
     async with client_for(to, 1) as client, contextlib.aclosing(_deliveries(source, recording)) as deliveries:

@@ -18,11 +18,8 @@ _NOREPLY: Final = re.compile(r"(?:\d+\+)?(?P<user>[A-Za-z0-9][A-Za-z0-9-]*(?:\[b
 @final
 @frozen(kw_only=True)
 class HostedRepository:
-    """A repository at a code host."""
-
     #: 1 to 2**63 - 1.
     id: int
-    #: ``owner/name``.
     full_name: str
     default_branch: str
     #: The web page, without a trailing slash.
@@ -48,7 +45,6 @@ def stable_id(name: str) -> int:
 
 
 def username(person: Person) -> str | None:
-    """Return the account at the code host, if the address contains it."""
     match = _NOREPLY.fullmatch(person.email)
     return match["user"] if match else None
 

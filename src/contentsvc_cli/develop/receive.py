@@ -87,7 +87,6 @@ async def _integration(app: Application, integration_id: str) -> Integration:
 async def receive_recorded(
     receiver: Receiver, integration: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
 ) -> dict[str, object]:
-    """Receive one delivery as if the code host had sent it; return the answer."""
     delivery = Delivery(
         address=Address(
             provider=provider.slug,

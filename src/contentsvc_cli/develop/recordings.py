@@ -1,8 +1,4 @@
-"""Recorded deliveries: one JSON object per line, ``{"event", "delivery", "body"}``, and their headers.
-
-``body`` is any JSON value and is sent unchanged; ``bodyBase64`` holds any other body. So every body can be recorded,
-and is sent byte for byte.
-"""
+"""Recorded deliveries: one JSON object per line, ``{"event", "delivery", "body"}``, or ``bodyBase64``."""
 
 import sys
 from collections.abc import Iterator
@@ -42,11 +38,8 @@ def _is_header_value(_: object, attribute: "Attribute[str]", value: str) -> None
 @final
 @frozen(kw_only=True)
 class RecordedDelivery:
-    #: Event type, e.g. ``push``.
     event: str = field(validator=_is_header_value)
-    #: Delivery id, usually a UUID.
     delivery: str = field(validator=_is_header_value)
-    #: Raw body.
     body: bytes = field(repr=False)
 
 
@@ -66,11 +59,7 @@ _ANY_JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
-    """Yield the deliveries of the recording at ``path``; ``-`` is standard input.
-
-    Raises:
-            BadRecording: The file cannot be opened, or a line is invalid; earlier lines have been yielded.
-    """
+    """Yield the deliveries of a recording; ``-`` is standard input. ``BadRecording`` comes after the earlier lines."""
     if str(path) == STANDARD_INPUT:
         yield from read_lines(sys.stdin.buffer, "standard input")
         return
@@ -113,7 +102,6 @@ def line_of(delivery: RecordedDelivery) -> bytes:
 
 
 def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> list[tuple[str, str]]:
-    """Return the headers of ``delivery`` from ``provider``, signed with ``secret`` (specification 4.1, 5.2)."""
     return [
         *provider.headers(delivery.event, delivery.delivery, delivery.body, secret).items(),
         ("Content-Type", "application/json"),

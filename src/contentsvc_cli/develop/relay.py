@@ -44,10 +44,7 @@ class RelayedDelivery:
 
 
 def read_event(data: bytes) -> RelayedDelivery | None:
-    """Return the delivery of an event; ``None``: the event is no delivery.
-
-    The body keeps the relay's bytes: white space, the order of keys and the form of numbers decide about a signature.
-    """
+    """Return the delivery of an event; ``None``: no delivery. The body keeps its bytes, because they are signed."""
     try:
         fields = _FIELDS.decode(data)
     except (ValueError, RecursionError):
@@ -122,11 +119,7 @@ async def lines_of(parts: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
 
 
 async def relayed(url: str, report: Callable[[str], None]) -> AsyncGenerator[RelayedDelivery]:
-    """Yield deliveries from a relay, without an end.
-
-    A broken connection is opened again, after a pause that doubles. Deliveries during the pause are lost: a relay
-    stores none.
-    """
+    """Yield deliveries from a relay, without an end. Deliveries are lost while a broken connection is opened again."""
     pause = _FIRST_PAUSE_S
     timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
     async with httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client:

@@ -1,5 +1,3 @@
-"""Sends recorded deliveries to a webhook, as a code host would."""
-
 import asyncio
 import random
 import time
@@ -16,7 +14,6 @@ from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
 
-#: Timeout of one try, in seconds.
 TIMEOUT_S: Final = 30.0
 RETRIES: Final = 5
 
@@ -38,7 +35,6 @@ _Sleep = Callable[[float], Awaitable[object]]
 @final
 @frozen(kw_only=True)
 class DeliveryAnswer:
-    #: Index of the delivery, from 0.
     position: int
     event: str
     delivery: str
@@ -49,7 +45,6 @@ class DeliveryAnswer:
     kind: str
     #: Message or error of the answer, or the reason why no answer came; one line.
     text: str
-    #: Duration of the last try, in milliseconds.
     ms: float
     retries: int
 
@@ -89,10 +84,8 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     """Sign and send ``deliveries``; return the answers in order.
 
     No more than ``concurrency`` deliveries are held at once; 1 keeps the order. A connection error or a retryable
-    status is retried ``retries`` times; a delivery that was processed is answered as a duplicate.
-
-    ``on_answer`` receives each answer at once, so that none is lost on interruption. Exceptions of ``deliveries`` are
-    raised after the answers to earlier deliveries.
+    status is retried ``retries`` times. ``on_answer`` receives each answer at once, so that none is lost on
+    interruption.
     """
     source = enumerate(deliveries)
     answers: list[DeliveryAnswer] = []
@@ -148,7 +141,6 @@ async def send_request(
     retries: int,
     sleep: _Sleep = asyncio.sleep,
 ) -> DeliveryAnswer:
-    """Send a request until it is answered, and return the answer; ``taken`` is the delivery and its position."""
     position, delivery = taken
     tried = 0
     while True:

@@ -1,1 +1,0 @@
-"""Commands for the first steps: setup, demo and preview."""

@@ -30,10 +30,13 @@ from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import LinkBody
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.style_fields import AUDIENCE, Audience
 from contentsvc_core.organizations import Organization, webhook_url
 from contentsvc_core.ports import ReadModel
 from contentsvc_core.usecases.operate import Connection, IssuedKey
@@ -159,15 +162,11 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
 @final
 @define
 class _DemoOutcome:
-    #: The number of deliveries by answer.
     answers: dict[str, int] = field(factory=dict[str, int])
-    #: The number of workflow runs by result.
     runs: dict[str, int] = field(factory=dict[str, int])
     #: The issued API key. It is only valid for this demo.
     key: str = field(default="", repr=False)
-    #: The post of the newest release.
     post: dict[str, object] | None = None
-    #: URLs of the pages, by name.
     links: dict[str, str] = field(factory=dict[str, str])
 
 
@@ -256,7 +255,7 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
             ),
         )
     )
-    await app.changelog_editor.change(organization, {"is_public": True})
+    await app.changelog_editor.change(organization, ChangeChangelog(is_public=True))
     if history.repository == REPOSITORY:
         await _brand_changelog(app, organization)
     return organization, key, connection
@@ -269,14 +268,13 @@ async def _brand_changelog(app: Application, organization: Organization) -> None
         await app.changelog_editor.set_image(await app.changelog_editor.standing(organization), kind, picture)
 
 
-#: The identity of the sample's public changelog.
-_IDENTITY: Final[Mapping[str, object]] = {
-    "title": "Acme Lighthouses",
-    "description": "What is new in lamps, horns and charts for harbours.",
-    "product_url": "https://lighthouse.example",
-    "accent": "#12456b",
-    "header_links": (("Docs", "https://lighthouse.example/docs"),),
-}
+_IDENTITY: Final = ChangeChangelog(
+    title="Acme Lighthouses",
+    description="What is new in lamps, horns and charts for harbours.",
+    product_url="https://lighthouse.example",
+    accent="#12456b",
+    header_links=(LinkBody("Docs", "https://lighthouse.example/docs"),),
+)
 _RELEASES: Final = ("release",)
 _ENDED: Final = frozenset({"completed", "skipped"})
 #: The maximum number of runs that the demo waits for: its history starts some hundred.

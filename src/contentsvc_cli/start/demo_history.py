@@ -1,5 +1,3 @@
-"""Deliveries of the demo: the sample, or the history of a local repository."""
-
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, final
@@ -37,7 +35,6 @@ class DemoHistory:
 
 
 def history_of(path: Path) -> DemoHistory:
-    """Return the history of a local git repository."""
     repository = Checkout(path)
     line = repository.line()
     hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
@@ -66,7 +63,6 @@ def sample(now: datetime) -> DemoHistory:
 
 
 def release_without_notes(history: DemoHistory) -> RecordedDelivery:
-    """Return a release without notes. Its post is written from the earlier pushes."""
     page = f"https://codehost.example/{history.repository}"
     body = {
         "action": "published",

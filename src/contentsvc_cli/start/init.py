@@ -36,15 +36,12 @@ _HOSTS: Final = {
     for host in provider.hosts
 }
 _FIRST_HOST: Final = next(iter(_HOSTS))
-#: The default port of `serve`.
 _PORT: Final = 8000
 
 
 @final
 @frozen(kw_only=True)
 class _Checkout:
-    """The local checkout, a source of default answers."""
-
     repository: Checkout
     #: ``owner/name`` by its remote; ``None``: unknown.
     full_name: str | None

@@ -1,5 +1,3 @@
-"""A temporary server process on a free loopback port."""
-
 import asyncio
 import contextlib
 import os

@@ -1,5 +1,3 @@
-"""The time zone of this machine, as a suggestion."""
-
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -9,10 +7,7 @@ from contentsvc_core.zones import DEFAULT_ZONE, read_zone
 
 
 def machine_zone(etc: Path = Path("/etc")) -> str:
-    """Return the IANA name of this machine's time zone; UTC if the machine does not name one.
-
-    ``TZ``, ``/etc/timezone`` and the target of ``/etc/localtime`` may name it, in this order.
-    """
+    """Return the name of this machine's time zone, by ``TZ``, ``/etc/timezone`` or ``/etc/localtime``; else UTC."""
     named = [os.environ.get("TZ", "").removeprefix(":")]
     with suppress(OSError, UnicodeDecodeError):
         named.append((etc / "timezone").read_text(encoding="utf-8").strip())

@@ -14,22 +14,14 @@ from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_core.content.house_style import (
-    AUDIENCE,
-    Audience,
-    HouseStyle,
-    merged,
-    options_of,
-    read_style,
-    style_fault,
-)
+from contentsvc_core.content.house_style import HouseStyle, merged, style_fault
+from contentsvc_core.content.style_fields import AUDIENCE, Audience, options_of, read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
 
 if TYPE_CHECKING:
     from contentsvc_cli.develop.native_bodies import HostedRepository
 
-#: Maximum line length of text, in characters, for readability.
 _WIDEST: Final = 100
 
 

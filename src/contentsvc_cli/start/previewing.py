@@ -19,7 +19,6 @@ from contentsvc_core.webhooks.providers.tags import is_prerelease
 
 #: A version tag with its prefix: a monorepo has a series of tags for each package.
 _VERSION: Final = re.compile(r"(?P<series>.*?)[vV]?\d+\.\d+(?:[.+_-].*)?", re.DOTALL)
-#: Length of an abbreviated commit id.
 _SHORT: Final = 10
 _DAY_S: Final = 86_400
 
@@ -27,24 +26,17 @@ _DAY_S: Final = 86_400
 @final
 @frozen(kw_only=True)
 class PreviewRange:
-    """A part of a history that becomes one post."""
-
-    #: Range in git notation.
     range: str
     tip: str
-    #: Ids of commits whose ancestors are excluded.
     without: tuple[str, ...] = field(converter=tuple)
     #: Release at its end; ``None`` for unreleased changes.
     tag: Tag | None = None
-    #: Tag of the previous release, if any.
     previous: str | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Preview:
-    """The post that the service would write about a part."""
-
     stretch: PreviewRange
     commits: int
     #: Time of the release, or else of the newest commit; ISO 8601.
@@ -79,10 +71,7 @@ def stretches(repository: Checkout, range_: str | None, *, releases: int, days: 
 
 
 def release_tags(tags: Iterable[Tag]) -> list[Tag]:
-    """Return the release tags, oldest first, at most one for each commit.
-
-    Release tags name versions in the series of the newest one. Pre-releases count only if there are no other releases.
-    """
+    """Return the release tags of the newest series, oldest first. Pre-releases count only without other releases."""
     read = [(tag, match["series"]) for tag in tags if (match := _VERSION.fullmatch(tag.name))]
     final_ones = [pair for pair in read if not is_prerelease(pair[0].name)] or read
     if not final_ones:
@@ -94,7 +83,6 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 def previews(
     repository: Checkout, hosted: HostedRepository, ranges: Iterable[PreviewRange], options: ChangelogOptions
 ) -> Iterator[Preview]:
-    """Return the posts about some parts; parts without commits are omitted."""
     ends = repository.shallow_ends()
     for stretch in ranges:
         pushes = repository.pushes(stretch.tip, without=stretch.without)
@@ -162,11 +150,7 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
 
 
 def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[PreviewRange]:
-    """Return the parts of a history between release tags, newest first.
-
-    ``tags`` are release tags, oldest first. ``start`` has the name and id of the last excluded commit; ``None`` starts
-    with the first commit.
-    """
+    """Return the parts of a history between release tags, newest first; ``start`` is the last excluded commit."""
     known = [] if start is None else [start[1]]
     first_name = None if start is None else start[0]
     if not tags or tags[-1].commit_id != tip:

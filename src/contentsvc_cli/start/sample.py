@@ -1,5 +1,3 @@
-"""The sample history of the fictional repository ``acme/lighthouse``, for the demo."""
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
@@ -12,7 +10,6 @@ from contentsvc_cli.develop.changes import LocalCommit, Person
 from contentsvc_cli.develop.native_bodies import HostedRepository, login, push_body, release_body, sender
 from contentsvc_cli.develop.recordings import RecordedDelivery
 
-#: Name, id and default branch of the sample's repository.
 REPOSITORY: Final = "acme/lighthouse"
 REPOSITORY_ID: Final = 4242
 BRANCH: Final = "main"
@@ -45,7 +42,6 @@ def _id(message: str) -> str:
 
 
 COMMITS: Final = 36
-#: Pushes (tuples of commits) and releases (tag, notes), in order.
 _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...]] = (
     ((_MARA, "Initial commit"), (_MARA, "docs: say what a lighthouse is for")),
     (
@@ -63,7 +59,6 @@ _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...
         (_MARA, "chore(release): 1.0.0"),
     ),
     ("v1.0.0", ""),
-    # A merge includes the commits of its branch.
     (
         (_TOBI, "feat(beam): choose the beam's colour\n\n`lighthouse beam --colour green`"),
         (_TOBI, "docs(beam): list the colours and what sailors read into them"),
@@ -154,10 +149,7 @@ def sample_history(
     began: datetime = _BEGAN,
     pace: timedelta = _BETWEEN_COMMITS,
 ) -> Iterator[RecordedDelivery]:
-    """Return the sample since ``began`` as deliveries, oldest first; deterministic for the same arguments.
-
-    ``pace`` is the time between two commits.
-    """
+    """Return the sample since ``began`` as deliveries, oldest first; deterministic for the same arguments."""
     hosted = _hosted(repository, repository_id)
     at = began
     before: str | None = None
@@ -178,12 +170,7 @@ def sample_history(
 def other_kinds(
     repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID, *, when: datetime = _BEGAN + timedelta(days=30)
 ) -> list[RecordedDelivery]:
-    """Return one delivery for each outcome other than processed, and a pre-release.
-
-    In this order: a ping; pushes that are filtered (another branch, a tag, the deletion of a branch); releases that are
-    filtered (created as a draft, edited, a draft that calls itself published); a pre-release, which is processed; kinds
-    that are not supported (an issue, a star).
-    """
+    """Return one delivery for each outcome other than processed, and a pre-release, which is processed."""
     hosted = _hosted(repository, repository_id)
     at = _iso(when)
     commit = _commit(_TOBI, "feat(fog): try a deeper horn", when)

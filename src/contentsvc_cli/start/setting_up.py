@@ -1,8 +1,6 @@
-"""The steps of ``init``: organization, key, repository, trigger and public changelog, each created once."""
-
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final, Literal, final
+from typing import Any, Final, Literal, final
 from urllib.parse import urlsplit
 
 import click
@@ -17,6 +15,7 @@ from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
 from contentsvc_core.access.keys import ApiKey, Scope, is_active, key_prefix
 from contentsvc_core.application import Application
+from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
@@ -56,9 +55,7 @@ _AT_HOST: Final = {RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, RefusalKind.
 @frozen(kw_only=True)
 class SetupAnswers:
     organization: str
-    #: The IANA name of a new organization's time zone.
     time_zone: str
-    #: ``owner/name``.
     repository: str
     provider: str
     #: ``None``: looked up at the code host.
@@ -76,8 +73,6 @@ class SetupAnswers:
 @final
 @frozen(kw_only=True)
 class Done:
-    """The created objects, and the existing ones."""
-
     organization: Organization
     key: ApiKey
     #: The new API key; ``None`` if one existed.
@@ -91,21 +86,15 @@ class Done:
     is_public: bool
     #: The number of published posts that would become public, which the command has not asked about.
     unexposed: int
-    #: Number of received deliveries of the checkout.
     received: int
     sign_in_url: str
-    #: Objects that existed before.
     existing: tuple[str, ...] = field(converter=tuple)
 
 
 async def set_up(
     app: Application, settings: Settings, answers: SetupAnswers, *, known_key: str | None, port: int
 ) -> Done:
-    """Create missing objects; existing ones stay unchanged.
-
-    Raises:
-            ClickException: A step was refused. Earlier steps stay, and the next run continues.
-    """
+    """Create missing objects; existing ones stay unchanged. After a refused step, the next run continues."""
     existing: list[str] = []
     organization = await _organization(app, answers, existing)
     connected = await _connected(app, organization, answers)
@@ -193,7 +182,6 @@ async def _trigger(
 async def _receive(
     app: Application, settings: Settings, connected: Integration, secret: str, checkout: Checkout, start: Start
 ) -> int:
-    """Receive the newest part of a checkout's history, as if the code host had delivered it."""
     provider = provider_named(connected.provider)
     assert provider is not None  # an integration's is known
     repository = connected.repositories[0]
@@ -250,11 +238,11 @@ async def _publish(
     exposure, _ = await app.changelog_editor.preview(organization)
     if exposure.posts and not answers.may_expose:
         return False, exposure.posts, url
-    fields: dict[str, object] = {"is_public": True}
+    fields: dict[str, Any] = {"is_public": True}
     if standing.title == organization.name:
         # Readers know the product, not the account at its code host.
         fields["title"] = f"{answers.repository.rpartition('/')[2][:_TITLE]} changelog"
-    changed = await app.changelog_editor.change(organization, fields)
+    changed = await app.changelog_editor.change(organization, ChangeChangelog(**fields))
     if isinstance(changed, Refusal):
         # Another organization has the slug: the changelog needs a different one first.
         return False, 0, url

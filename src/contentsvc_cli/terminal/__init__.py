@@ -1,1 +1,0 @@
-"""Output on a terminal: tables, progress, Markdown, shell completion."""

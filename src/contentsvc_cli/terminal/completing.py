@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from contentsvc_core.organizations import Organization
     from contentsvc_core.ports import Directory
 
-#: An id or slug, and its name.
 _Named: TypeAlias = tuple[str, str]
-#: The longest help of a completion, in characters: a column of a terminal.
 _HELP_LENGTH: Final = 60
-#: Timeout of a completion, in seconds.
 _TIMEOUT_S: Final = 1.0
 
 

@@ -1,11 +1,8 @@
-"""Text tables that adapt to the width of the terminal."""
-
 from collections.abc import Generator, Mapping, Sequence
 from typing import Final, final
 
 from rich.text import Text
 
-#: Cells between two columns.
 _GAP: Final = 2
 #: Columns with longer single words, in cells, contain ids or addresses, which are not cut so that they can be copied.
 _LONG_WORD: Final = 24

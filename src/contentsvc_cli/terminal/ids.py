@@ -1,5 +1,3 @@
-"""Ids on the command line: a unique beginning is enough, as in git."""
-
 import asyncio
 import re
 from collections.abc import Sequence
@@ -13,7 +11,6 @@ from contentsvc_cli.terminal.completing import integration_ids, trigger_ids
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-#: The kind of resource that a parameter names, and the prefix of its ids.
 _KINDS: Final = {
     **dict.fromkeys(("brand", "brand_id", "brand_identity_id"), ("brand", "brand_")),
     **dict.fromkeys(("integration_id", "integrations", "integration"), ("integration", "int_")),
@@ -30,7 +27,6 @@ WHOLE: Final = re.compile(r"(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-
 #: Hexadecimal digits that a beginning needs, as in git.
 _FEWEST: Final = 4
 _BEGUN: Final = re.compile(rf"(?:[a-z]+_)?[0-9a-f]{{{_FEWEST},8}}(?:-[0-9a-f-]*)?", re.ASCII)
-#: Candidates that a refusal names.
 _MOST: Final = 5
 #: The list of each kind in ``/v1``, and the name of its items; ``None``: they are in groups.
 _LISTS: Final = {
@@ -43,7 +39,6 @@ _LISTS: Final = {
     "schedule": ("/v1/schedules", "schedules"),
     "trigger": ("/v1/event-triggers", "eventTriggers"),
 }
-#: Timeout of a search for an id, in seconds.
 _TIMEOUT_S: Final = 10.0
 #: The shortest id in a table, without the prefix of its kind, in characters: the milliseconds of a UUIDv7.
 _SHORTEST: Final = 13
@@ -51,8 +46,6 @@ _SHORTEST: Final = 13
 
 @final
 class ShortId(click.ParamType[str]):
-    """An id of a resource, or a unique beginning of an id."""
-
     name = "id"
 
     def __init__(self, kind: str, prefix: str) -> None:
@@ -78,7 +71,6 @@ class ShortId(click.ParamType[str]):
 
 
 def take_short_ids(command: click.Command) -> click.Command:
-    """Return a command whose parameters for ids take the beginnings of ids."""
     if isinstance(command, click.Group):
         for subcommand in command.commands.values():
             take_short_ids(subcommand)

@@ -1,5 +1,3 @@
-"""Options of commands, from the fields of the core's commands."""
-
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from typing import Any, TypeVar
@@ -20,7 +18,7 @@ def options(
     *,
     without: Collection[str] = (),
 ) -> Callable[[_Function], _Function]:
-    """Return a decorator that adds an option for each field, with its type and its help.
+    """Return a decorator that adds an option for each field.
 
     ``names`` has the options whose names differ from their fields, ``more`` further settings of options, by field.
     """
@@ -32,23 +30,25 @@ def options(
                 meta = described.get(info.name)
                 settings: dict[str, Any] = {
                     "help": None if meta is None else meta.description,
-                    "required": info.required,
+                    # click takes an explicit default for a value, so that a required option could be left out.
+                    **({"required": True} if info.required else {"default": None}),
                     **_settings(inspect.type_info(info.type)),
                     **more.get(info.name, {}),
                 }
                 option = names.get(info.name) or f"--{info.name.replace('_', '-')}"
+                if settings.get("multiple"):
+                    settings["help"] = f"{settings['help']} Repeat for several."
                 if isinstance(info.default, Enum):
                     settings["help"] = f"{settings['help']}  [default: {info.default.value}]"
                 if info.default in {UNSET, True} and settings.pop("is_flag", False):
                     option = f"{option}/--no-{option[2:]}"
-                function = click.option(option, info.name, default=None, **settings)(function)
+                function = click.option(option, info.name, **settings)(function)
         return function
 
     return decorate
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that the user has set."""
     return {name: value for name, value in options.items() if value is not None and value != ()}
 
 

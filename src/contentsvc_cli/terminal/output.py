@@ -1,5 +1,3 @@
-"""Output: JSON for programs, tables for people."""
-
 import json
 import re
 import sys
@@ -23,9 +21,7 @@ _Row = TypeVar("_Row")
 _CELL: Final = 200
 #: Rows of a table without ``--limit``: a list in a terminal of usual height, twice.
 _ROWS: Final = 50
-#: Highest code point that fits two hexadecimal digits.
 _LAST_BYTE: Final = 0xFF
-#: Width of a table if the output is not a terminal, in cells.
 _PIPE_WIDTH: Final = 2000
 _STATES: Final = frozenset({"status", "statusCode", "state", "answer", "result", "enabled"})
 _LOOKS: Final = {
@@ -40,7 +36,6 @@ _HTTP_STATUS: Final = re.compile(r"[1-5][0-9]{2}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
 ORGANIZATION_VARIABLE: Final = "CONTENTSVC_ORGANIZATION"
-#: ``--organization SLUG`` of most commands; empty: the only organization.
 ORGANIZATION: Final = click.option(
     "-o",
     "--organization",
@@ -65,7 +60,6 @@ def _keep_wide(ctx: click.Context, _: click.Parameter, value: object) -> None:
 
 
 def list_output(command: _Command) -> _Command:
-    """Add ``--json`` and ``--wide`` to a command that prints a list."""
     wide = click.option(
         "--wide",
         is_flag=True,
@@ -82,7 +76,6 @@ def fetched(limit: int | None, *, as_json: bool) -> int | None:
 
 
 def first_rows(rows: Sequence[_Row], limit: int | None, *, as_json: bool) -> Sequence[_Row]:
-    """Return the rows that a list shows, and report on standard error that there are more."""
     if as_json and limit is None:
         return rows
     shown = limit or _ROWS

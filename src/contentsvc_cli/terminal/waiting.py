@@ -1,5 +1,3 @@
-"""Progress on a terminal, shown after one second."""
-
 import contextlib
 import sys
 import threading
@@ -9,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-#: Delay before progress is shown, in seconds.
 _PATIENCE_S: Final = 1.0
 
 
@@ -67,10 +64,7 @@ class Waiting:
 
 @contextlib.contextmanager
 def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]:
-    """Show a text and the elapsed time on standard error, if that is a terminal, after ``patience_s`` seconds.
-
-    Nothing may be printed on standard output meanwhile.
-    """
+    """Show a text and the elapsed time on standard error, if that is a terminal. Print nothing meanwhile."""
     shown = Waiting(text)
     timer = threading.Timer(patience_s, shown.begin)
     timer.daemon = True

@@ -1,1 +1,0 @@
-"""Commands that show what happens: the log, runs and context records."""

@@ -1,14 +1,14 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
-from contentsvc_cli.searching import HITS, SINCE, show_hits, warn
+from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, list_output, say, show
-from contentsvc_cli.watch.listings import show_list
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.workflows.context import context_body, is_custom_id
+from contentsvc_core.workflows.context import RecordBody, is_custom_id
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
@@ -32,7 +32,8 @@ def list_context(organization: str, since: str, limit: int | None, *, as_json: b
     at_most = fetched(limit, as_json=as_json)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=at_most)]
+        records = await app.stores.contexts.records(owner, limit=at_most)
+        return to_builtins([RecordBody.of(record) for record in records])
 
     show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json, limit=limit, since=since)
 
@@ -104,7 +105,7 @@ def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
         if record is None:
             message = f"there is no context record '{custom_id}'"
             raise click.ClickException(message)
-        return context_body(record)
+        return to_builtins(RecordBody.of(record))
 
     body = with_app(work, remote=lambda api: api.get(f"/v1/context/{part(custom_id)}")["context"])
     if as_json:

@@ -7,7 +7,6 @@ from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.ports import ReadModel
 from contentsvc_core.read_model import LogSearch
 
-#: Polling interval, in seconds.
 EVERY_S: Final = 0.5
 #: Entries may become visible out of order: they were written concurrently, or by nodes with different clocks. So each
 #: poll starts a little before the last cursor, and sometimes well before it.
@@ -19,8 +18,6 @@ _PAGE: Final = 500
 
 @final
 class LogFollower:
-    """Returns each matching log entry once, and again when its status has changed."""
-
     def __init__(self, read_model: ReadModel, organization_id: str, search: LogSearch, *, page: int = _PAGE) -> None:
         self._read_model = read_model
         self._organization_id = organization_id
@@ -42,7 +39,6 @@ class LogFollower:
         return first[::-1]
 
     async def new(self) -> Sequence[ListedEntry]:
-        """Return all entries since the last call, oldest first."""
         newest = await self._find_newest()
         self._looks += 1
         far = self._looks % _LONG_EVERY == 0
@@ -65,7 +61,6 @@ class LogFollower:
         return Cursor.of(newest[0]) if newest else None
 
     async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
-        """Return matching entries from some time before ``place``, oldest first."""
         after = None if place is None else Cursor(created_at=place.created_at - before, id="")
         entries: list[ListedEntry] = []
         page: Sequence[ListedEntry] = ()

@@ -1,9 +1,10 @@
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import to_builtins
 
-from contentsvc_cli.searching import SINCE, newer_than
+from contentsvc_cli.searching import SINCE, show_list
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import (
@@ -11,18 +12,16 @@ from contentsvc_cli.terminal.output import (
     LIMIT,
     ORGANIZATION,
     fetched,
-    first_rows,
     hint,
     list_output,
     show,
-    show_rows,
 )
 from contentsvc_cli.watch.entries import replay, show_log
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import with_app
 from contentsvc_core.application import Application
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
 from contentsvc_core.read_model import LogSearch
-from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
+from contentsvc_core.workflows.runs import CANCELLED, RunBody, RunStatus
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
@@ -156,11 +155,10 @@ def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: i
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         if as_json and not statuses:
-            return [run_body(run) for run in await app.stores.ledger.runs(owner, limit=at_most)]
+            return to_builtins([RunBody.of(run) for run in await app.stores.ledger.runs(owner, limit=at_most)])
         chosen = [RunStatus(status) for status in statuses]
-        return [
-            run_body(run) for run in await app.stores.read_model.runs(owner, statuses=chosen, limit=at_most or _ALL)
-        ]
+        listed = await app.stores.read_model.runs(owner, statuses=chosen, limit=at_most or _ALL)
+        return to_builtins([RunBody.of(run) for run in listed])
 
     columns = ("createdAt", "id", "status", "eventType", "deliveryId", "attempts", "postId", "error")
     show_list(
@@ -186,7 +184,7 @@ def show_run(run_id: str, *, as_json: bool) -> None:
         run = None if owner is None else await app.stores.read_model.run(owner, run_id)
         if run is None:
             raise _no_run(run_id)
-        return run_body(run)
+        return to_builtins(RunBody.of(run))
 
     show(with_app(work, remote=lambda api: api.get(f"/v1/runs/{part(run_id)}")["run"]), as_json=as_json)
 
@@ -233,23 +231,3 @@ def _change_run(run_id: str, operation: str, work: Callable[[Application, str], 
 
 def _no_run(run_id: str) -> click.ClickException:
     return click.ClickException(f"there is no run '{run_id}'")
-
-
-def show_list(
-    organization: str,
-    rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
-    columns: Sequence[str],
-    *,
-    as_json: bool,
-    optional: Sequence[str] = (),
-    limit: int | None = None,
-    since: str = "",
-    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
-) -> None:
-    """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
-
-    async def work(app: Application) -> list[dict[str, Any]]:
-        return await rows(app, (await organization_named(app, organization)).id)
-
-    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
-    show_rows(shown, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)

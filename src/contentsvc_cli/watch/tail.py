@@ -26,7 +26,6 @@ _TEXT: Final = 200
 #: Entries of each request to a server, and the polling interval in seconds: half of a usual rate limit.
 _NEWEST: Final = 100
 _ASK_EVERY_S: Final = 2.0
-#: Length of the longest status.
 _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
 
 

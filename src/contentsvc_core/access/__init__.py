@@ -1,1 +1,0 @@
-"""Authorization: API keys, sessions and rate limits."""

@@ -1,5 +1,3 @@
-"""The limited operations, and the buckets that requests share (specification 8.1)."""
-
 import re
 from typing import Final, Self, final
 
@@ -39,8 +37,7 @@ RATES: Final = (
     Rate(method="POST", template="/v1/brand-identities/generate", limit=5),
     *(Rate(method="POST", template=connecting_path(provider.slug), limit=20) for provider in PROVIDERS),
 )
-#: The keys of one organization together are admitted this many times the limit of one key. Ten keys at full pace are
-#: more than one organization needs, and a hundred keys lift no limit a hundredfold.
+#: The keys of one organization together are admitted this many times the limit of one key.
 ORGANIZATION_TIMES: Final = 10
 #: One search a second: an agent that reads its hits searches less often.
 SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_shared=True)
@@ -93,19 +90,15 @@ def rate_of(method: str, template: str) -> Rate | None:
 @final
 @frozen(kw_only=True)
 class Bucket:
-    """A counter of requests: one caller's requests for one operation."""
-
     rate: Rate
     client: str
 
     @classmethod
     def of_key(cls, rate: Rate, prefix: str) -> Self:
-        """Return the bucket of a valid key (specification 5.1)."""
         return cls(rate=rate, client=f"key {prefix}")
 
     @classmethod
     def of_organization(cls, rate: Rate, organization_id: str) -> Self:
-        """Return the bucket that all keys and sessions of an organization share."""
         if not rate.is_shared:
             rate = evolve(rate, limit=rate.limit * ORGANIZATION_TIMES)
         return cls(rate=rate, client=f"organization {organization_id}")
@@ -117,5 +110,4 @@ class Bucket:
 
     @property
     def name(self) -> str:
-        """Return the name that the bucket is stored under: one for each bucket, the same in every version."""
         return f"{self.rate.method} {self.rate.template} {self.client}"

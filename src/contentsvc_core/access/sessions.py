@@ -1,7 +1,4 @@
-"""Sessions: a browser presents an API key once, and a token identifies it afterwards.
-
-Only the token's digest is stored: read access to the database does not allow signing in.
-"""
+"""Sessions: a browser presents an API key once, and then a token, of which only the digest is stored."""
 
 import hmac
 import re
@@ -26,8 +23,6 @@ _LINK: Final = b"contentsvc/sign-in-link/1:"
 @final
 @frozen(kw_only=True)
 class Session:
-    """The stored data of a session; its token is not stored."""
-
     #: SHA-256 of the token, in hexadecimal. A plain hash is enough: the token is random, not a password.
     digest: str = field(repr=False)
     #: The prefix of the key that was presented: the session has the key's scopes, as long as the key is valid.

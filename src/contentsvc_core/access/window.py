@@ -37,13 +37,9 @@ class Window:
 
 @final
 class Verdict(NamedTuple):
-    """Whether a request is admitted, and the limit's state for the response headers.
-
-    A named tuple, unlike other values: a verdict is created for every request, and a tuple takes a third of the time.
-    """
+    """Whether a request is admitted, and the limit's state. A named tuple: one is created for every request."""
 
     admitted: bool
-    #: The largest number of requests in a window.
     limit: int
     #: The number of requests that would still be admitted now, after this one.
     remaining: int
@@ -94,10 +90,7 @@ def used(window: Window, now: datetime) -> int:
 
 
 def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None:
-    """Refuse a request because of an earlier refusal; ``None``: the window must be read.
-
-    Until ``reset_at_ms`` a full bucket can only stay full, unless the clock was set back.
-    """
+    """Refuse a request because of an earlier refusal, until ``reset_at_ms``; ``None``: the window must be read."""
     now_ms = to_ms(now)
     if not reset_at_ms - WINDOW_MS <= now_ms < reset_at_ms:
         return None
@@ -120,10 +113,7 @@ def _refused(rate: Rate, now_ms: int, reset_at_ms: int) -> Verdict:
 
 
 def rate_headers(verdict: Verdict) -> dict[str, str]:
-    """Return the rate limit headers of a response, in both families (specification 8.1).
-
-    The reset, rounded up, is in seconds from now in ``RateLimit-Reset``, and in Unix seconds in ``X-RateLimit-Reset``.
-    """
+    """Return the rate limit headers of a response, in both families; resets are rounded up (specification 8.1)."""
     limit, remaining = str(verdict.limit), str(verdict.remaining)
     return {
         "RateLimit-Limit": limit,

@@ -3,7 +3,7 @@
 import re
 from typing import Final, final
 
-from attrs import frozen
+from contentsvc_core.values import Value
 
 #: `@scope/pkg@1.2.3`, `pkg@1.2.3`, `pkg-v1.2.3`, `pkg/v1.2.3`. A name that begins like a version does not match.
 _TAG: Final = re.compile(
@@ -18,8 +18,7 @@ _NO_PACKAGE: Final = frozenset(
 
 
 @final
-@frozen
-class PackageTag:
+class PackageTag(Value, frozen=True):
     package: str
     version: str
 

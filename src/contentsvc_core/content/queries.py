@@ -6,13 +6,12 @@ from enum import Enum
 from typing import final
 from zoneinfo import ZoneInfo
 
-from attrs import field, frozen
-
 from contentsvc_core.content.posts import ContentType, Label, PostStatus
 from contentsvc_core.lists.parameters import bad_query, choices, listed, read_time
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
+from contentsvc_core.values import Value
 from contentsvc_core.zones import DEFAULT_ZONE
 
 
@@ -22,19 +21,18 @@ class PostOrder(Enum):
 
 
 @final
-@frozen(kw_only=True)
-class PostQuery:
+class PostQuery(Value, frozen=True, kw_only=True):
     #: Newest first, unless ascending.
     ascending: bool = False
     order_by: PostOrder = PostOrder.CREATED_AT
-    statuses: tuple[PostStatus, ...] = field(converter=tuple, factory=tuple)
-    content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
-    brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
-    labels: tuple[Label, ...] = field(converter=tuple, factory=tuple)
+    statuses: tuple[PostStatus, ...] = ()
+    content_types: tuple[ContentType, ...] = ()
+    brand_identity_ids: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
     #: Only posts about one of these repositories, ``owner/name`` in any case; empty: all.
-    repositories: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    repositories: tuple[str, ...] = ()
     #: Only posts whose title or text has all these words; empty: all.
-    terms: tuple[Term, ...] = field(converter=tuple, factory=tuple)
+    terms: tuple[Term, ...] = ()
     #: Only posts from ``since`` on and before ``until``, by the time that the list is sorted by; ``None``: no limit.
     since: datetime | None = None
     until: datetime | None = None

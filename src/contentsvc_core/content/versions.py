@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final, Literal, Self, TypeAlias, final
 
-from attrs import frozen
 from msgspec import Struct
 
 from contentsvc_core.content.posts import Post, PostText
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.values import Value
 
 #: The most versions of a post, and the most bytes of their texts together: fifty saves are a day of editing, and the
 #: longest text has 400 KB. The newest version is kept whatever its size.
@@ -21,8 +21,7 @@ Mark: TypeAlias = Literal["same", "added", "removed"]
 
 
 @final
-@frozen(kw_only=True)
-class PostVersion:
+class PostVersion(Value, frozen=True, kw_only=True):
     #: Counts from 1, in the order of saving.
     number: int
     text: PostText

@@ -3,10 +3,10 @@
 from typing import Final, Self, assert_never, final
 
 import msgspec
-from attrs import frozen
 
 from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.text import one_line
+from contentsvc_core.values import Value
 
 #: In characters: a list shows 90 of each line, and a stored summary stays below 2 KiB.
 _PLACE_LENGTH: Final = 100
@@ -20,8 +20,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
 
 
 @final
-@frozen(kw_only=True)
-class EventSummary:
+class EventSummary(Value, frozen=True, kw_only=True):
     """The line of an event in a list."""
 
     type: str

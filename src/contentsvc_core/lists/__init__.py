@@ -1,1 +1,0 @@
-"""Lists: pages, cursors, and the reading of query parameters."""

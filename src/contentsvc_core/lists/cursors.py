@@ -1,13 +1,10 @@
-"""Cursors of lists that are sorted by creation time and then by id, and their text form."""
-
 import re
 from datetime import datetime
 from typing import Final, Protocol, Self, final
 
-from attrs import frozen
-
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.values import Value
 
 #: Fourteen digits end before the year 9999.
 _WRITTEN: Final = re.compile(r"(?P<ms>[0-9]{1,14})_(?P<id>.+)", re.ASCII)
@@ -22,8 +19,7 @@ class _Listed(Protocol):
 
 
 @final
-@frozen(kw_only=True)
-class Cursor:
+class Cursor(Value, frozen=True, kw_only=True):
     """A position in a list that is sorted by creation time and then by id."""
 
     created_at: datetime

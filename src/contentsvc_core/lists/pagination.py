@@ -3,9 +3,8 @@
 import re
 from typing import Any, Final, final
 
-from attrs import frozen
-
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.values import Value
 
 DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
@@ -27,11 +26,7 @@ def _integer(text: str | None, *, at_most: int) -> int | None:
 
 
 @final
-@frozen(kw_only=True)
-class PageRequest:
-    """The requested page of a list."""
-
-    #: Items per page, 1 to 100.
+class PageRequest(Value, frozen=True, kw_only=True):
     limit: int = DEFAULT_LIMIT
     page: int = 1
 
@@ -55,10 +50,7 @@ class PageRequest:
 
 
 @final
-@frozen(kw_only=True)
-class Pagination:
-    """The position of a page in its list (specification 2.2)."""
-
+class Pagination(Value, frozen=True, kw_only=True):
     limit: int
     current_page: int
     total_pages: int

@@ -1,5 +1,3 @@
-"""Query parameters that are comma lists and times, and the refusal of an invalid one."""
-
 import re
 from datetime import datetime
 from enum import Enum

@@ -3,11 +3,10 @@
 from collections.abc import Collection
 from typing import Final, final
 
-from attrs import field, frozen
-
 from contentsvc_core.lists.parameters import bad_query
 from contentsvc_core.lists.words import asked_words
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.values import Value
 
 #: The longest query, in characters.
 QUERY_LIMIT: Final = 500
@@ -17,11 +16,10 @@ _MARKS: Final = "*-\"'"
 
 
 @final
-@frozen(kw_only=True)
-class Term:
+class Term(Value, frozen=True, kw_only=True):
     """One part of a query, between spaces. A part with inner punctuation, such as ``rate_limit``, has several words."""
 
-    words: tuple[str, ...] = field(converter=tuple)
+    words: tuple[str, ...]
     #: Whether the last word is a prefix.
     is_prefix: bool = False
     is_excluded: bool = False
@@ -33,10 +31,7 @@ class Term:
 
 
 def read_terms(text: str) -> tuple[Term, ...] | Refusal:
-    """Read a query: words between spaces; ``word*`` is a prefix, ``-word`` excludes documents.
-
-    An empty query matches everything. A query of punctuation alone is an error, and so is a query that is too long.
-    """
+    """Read a query: ``word*`` is a prefix, ``-word`` excludes. A query of punctuation alone is an error."""
     if len(text) > QUERY_LIMIT:
         return bad_query("query", f"it has more than {QUERY_LIMIT} characters")
     terms = tuple(dict.fromkeys(term for part in text.split() if (term := _term(part)) is not None))

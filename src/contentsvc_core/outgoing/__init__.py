@@ -1,1 +1,0 @@
-"""Outgoing webhooks: events, endpoints, messages, signatures and retries."""

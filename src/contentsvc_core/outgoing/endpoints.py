@@ -82,7 +82,7 @@ class CreateEndpoint(Command, frozen=True, kw_only=True):
 
     url: Annotated[str, Meta(max_length=TEXT_LIMIT, description="URL, or mailto: and e-mail addresses.")]
     description: Annotated[str, Meta(max_length=DESCRIPTION_LIMIT, description="Description.")] = ""
-    event_types: Annotated[Sequence[EventType], Meta(description="Event type to send. Repeat for several.")] = ()
+    event_types: Annotated[Sequence[EventType], Meta(description="Event types to send.")] = ()
     format: Annotated[
         EndpointFormat | None, Meta(description="Format of the messages. By default, the target's host decides.")
     ] = None

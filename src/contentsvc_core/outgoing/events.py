@@ -19,7 +19,6 @@ _PREFIX: Final = 4
 class EventType(Enum):
     """Event types that a webhook endpoint can subscribe to."""
 
-    #: A run has written a post.
     POST_CREATED = "post.created"
     #: Readers can see a post from now on: it was created as published, or was a draft before.
     POST_PUBLISHED = "post.published"
@@ -36,8 +35,6 @@ class EventType(Enum):
 @final
 @frozen(kw_only=True)
 class Occurrence:
-    """An event of an organization, and its payload."""
-
     organization_id: str
     type: EventType
     #: Identifies the event among all events of its type: two occurrences with one key are one event.

@@ -10,8 +10,7 @@ from contentsvc_core.journal import Direction, LogLine, LogStatus
 
 #: Older deliveries say nothing about the present state. A repository may have few deliveries a week.
 WINDOW: Final = timedelta(days=7)
-#: An alert is sent after this many failures in a row. Pages show a failure earlier: a message interrupts people, and a
-#: few forged deliveries of strangers must not.
+#: An alert is sent after this many failures in a row: a few forged deliveries must not send one.
 IN_A_ROW: Final = 5
 #: An integration with several webhooks also fails if half of this many deliveries failed, in any order.
 CONSIDERED: Final = 20
@@ -35,10 +34,7 @@ class Failure:
 
 
 def failure_of(entries: Sequence[LogLine], *, now: datetime, after: datetime | None) -> Failure | None:
-    """Return the failure of an integration; ``None``: it does not fail. ``entries`` are its newest ones, newest first.
-
-    ``after`` is the end of its last failure period, whose deliveries do not count again.
-    """
+    """Return the failure of an integration by its newest entries, newest first, that are later than ``after``."""
     deliveries = _deliveries(entries, now, after)
     failed = [each for each in deliveries if each.status is LogStatus.FAILED]
     newest_in_a_row = next(

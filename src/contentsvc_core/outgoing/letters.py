@@ -132,7 +132,6 @@ def posts_letter(
 
 
 def notice_letter(message: Message, notice: Notice, addresses: Sequence[str], base_url: str) -> Letter:
-    """Return the mail with a notice; all addresses of its endpoint get the same mail."""
     first, *more = addresses
     endpoint = f"{base_url}/dashboard/endpoints/{quote(message.endpoint_id, safe='')}"
     why = "You get this mail because your address was entered under Webhooks out. Change or remove it there:"

@@ -31,8 +31,6 @@ _NO_REPOSITORY: Final = 0
 
 
 class MessageStatus(Enum):
-    """The state of a message."""
-
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"
@@ -41,8 +39,6 @@ class MessageStatus(Enum):
 @final
 @frozen(kw_only=True)
 class Message:
-    """One event for one endpoint."""
-
     #: The ``webhook-id``: the same for every attempt, and for replays.
     id: str
     organization_id: str

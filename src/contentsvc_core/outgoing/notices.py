@@ -1,7 +1,4 @@
-"""Events as notices for people: a title, a sentence and links. Each format renders the same notice.
-
-Strangers may have written titles of posts: a notice is defused before any format escapes it.
-"""
+"""Events as notices for people, defused because strangers write titles. Each format renders the same notice."""
 
 import re
 from collections.abc import Mapping
@@ -82,8 +79,8 @@ def _post_published(message: Message, pages: str) -> _Said:
 
 
 def _draft_waiting(message: Message, pages: str) -> _Said:
-    said = _of_post("Draft waiting", "waits for an editor", message.data)
-    return (*said, _post_links("Edit and publish", message, pages), False)
+    lines = _of_post("Draft waiting", "waits for an editor", message.data)
+    return (*lines, _post_links("Edit and publish", message, pages), False)
 
 
 def _of_post(begin: str, state: str, data: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,7 +10,6 @@ from attrs import frozen
 
 from contentsvc_core.outgoing.formats import EndpointFormat
 
-#: The pauses after the first, the second, … failed attempt.
 DELAYS: Final = (
     timedelta(seconds=5),
     timedelta(minutes=5),

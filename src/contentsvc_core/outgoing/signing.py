@@ -1,7 +1,4 @@
-"""Signatures of sent webhooks: the Standard Webhooks specification, symmetric scheme ``v1``.
-
-The signed content is ``id.timestamp.body``; the key is the Base64 part of the secret after ``whsec_``.
-"""
+"""Signatures of sent webhooks: the Standard Webhooks specification, symmetric scheme ``v1``."""
 
 import base64
 import binascii

@@ -1,5 +1,3 @@
-"""The address of an SMTP server, as an operator configures it."""
-
 from typing import Final, Self, final
 from urllib.parse import unquote, urlsplit
 
@@ -23,11 +21,7 @@ class SmtpServer:
 
     @classmethod
     def read(cls, url: str) -> Self:
-        """Read ``smtp://`` (STARTTLS is required, unless ``?starttls=off``) or ``smtps://``.
-
-        Raises:
-                ValueError: The message says the expected form, and does not repeat the text.
-        """
+        """Read ``smtp://`` (STARTTLS is needed, unless ``?starttls=off``) or ``smtps://``, or raise ``ValueError``."""
         try:
             parts = urlsplit(url)
             port = parts.port

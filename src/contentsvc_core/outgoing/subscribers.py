@@ -1,5 +1,3 @@
-"""Subscribers of changelogs, and their waiting mails (decision 0053)."""
-
 import re
 from datetime import datetime, timedelta
 from enum import Enum
@@ -32,8 +30,6 @@ _TOKEN: Final = re.compile(rf"[A-Za-z0-9]{{{TOKEN_LENGTH}}}", re.ASCII)
 
 
 class SubscriberStatus(Enum):
-    """Whether the owner of an address has confirmed the subscription."""
-
     PENDING = "pending"
     CONFIRMED = "confirmed"
 
@@ -41,8 +37,6 @@ class SubscriberStatus(Enum):
 @final
 @frozen(kw_only=True)
 class Subscriber:
-    """An address that gets the posts of a changelog once its owner has confirmed."""
-
     id: str
     organization_id: str
     changelog_id: str
@@ -66,8 +60,6 @@ class MailKind(Enum):
 @final
 @frozen(kw_only=True)
 class Announced:
-    """A published post that will be mailed to subscribers."""
-
     post_id: str
     at: datetime
 

@@ -1,5 +1,3 @@
-"""The ports for brand identities, and for reading the sites that they are made from."""
-
 from collections.abc import Sequence
 from enum import Enum
 from typing import Protocol, final
@@ -25,40 +23,29 @@ class BrandIdentities(Protocol):
         ...
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
-        """Store the identity that a run has made, as :meth:`add` does, and complete the run, in one transaction.
-
-        ``NAME_TAKEN``, or ``None`` (the run was cancelled, or another process has taken it): nothing was written.
-        """
+        """As :meth:`add`, and complete the run, in one transaction; ``None``: the run is lost, nothing was written."""
         ...
 
-    async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        """Return an identity; ``None``: it is unknown."""
-        ...
+    async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None: ...
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
         """List an organization's identities, oldest first."""
         ...
 
-    async def default(self, organization_id: str) -> BrandIdentity | None:
-        """Return the default identity; ``None``: the organization has no identity."""
-        ...
+    async def default(self, organization_id: str) -> BrandIdentity | None: ...
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
         """Check whether an identity has a name, compared without case. :meth:`add` checks again."""
         ...
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
-        """Apply a change to the current identity, in one transaction, and return the new identity.
-
-        A new default replaces the former one. ``UNKNOWN``, ``NAME_TAKEN``, ``LEAVES_NO_DEFAULT``: nothing was written.
-        """
+        """Apply a change in one transaction; a new default replaces the former one. A refusal writes nothing."""
         ...
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
         """Delete an identity and, in one transaction, disable the schedules and triggers that name it.
 
-        The result lists the ones that were enabled. They keep the identity's id: else two triggers might become equal.
-        The organization's version is raised. ``UNKNOWN``, ``DELETES_DEFAULT``: nothing was written.
+        The result lists the enabled ones; they keep the identity's id. The organization's version is raised.
         """
         ...
 
@@ -75,8 +62,6 @@ class SiteFault(Enum):
 @final
 @frozen(kw_only=True)
 class SitePage:
-    """A page as it was read."""
-
     #: The final URL, after redirects.
     url: str
     #: The decoded beginning of the page, unchecked.

@@ -1,5 +1,3 @@
-"""The port for public changelogs."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
@@ -17,12 +15,10 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 
 class Changelogs(Protocol):
-    """The public changelogs of organizations, and the posts that they show.
+    """The public changelogs of organizations, and the posts that they show, public now or not.
 
-    A changelog names its organization: a question by a changelog is answered with that organization's posts, and those
-    alone that :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether the changelog is
-    public now is not asked here. What a call reads does not grow with the number of posts, but for :meth:`exposure`
-    and, in a changelog that shows only some repositories or scopes, for :meth:`months`.
+    What a call reads does not grow with the number of posts, but for :meth:`exposure` and, in a changelog that shows
+    only some repositories or scopes, for :meth:`months`.
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
@@ -34,10 +30,7 @@ class Changelogs(Protocol):
         ...
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Return the changelog that has a slug, or had it while it was public; public or not now.
-
-        The caller compares the slug: a changelog with another slug has moved there.
-        """
+        """Return the changelog that has a slug, or had it while it was public; the caller compares the slug."""
         ...
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
@@ -46,10 +39,7 @@ class Changelogs(Protocol):
         A slug that is or was public is held by its organization for good. ``SLUG_TAKEN``: another organization holds
         the slug, has it now, or is itself called so. ``SLUG_USED``: another changelog of the organization has the slug,
         or had it while it was public. Of any number of requests for a slug at once, one gets it. An organization holds
-        ``at_most`` slugs, and has at most ``MAX_CHANGELOGS`` changelogs. The pictures of a changelog stay.
-
-        Raises:
-            Unstorable: There is no such organization.
+        ``at_most`` slugs, and has at most ``MAX_CHANGELOGS`` changelogs. ``Unstorable``: there is no such organization.
         """
         ...
 
@@ -61,9 +51,7 @@ class Changelogs(Protocol):
         """Store a picture of a stored changelog, in place of the picture of its kind; ``None``: delete the picture."""
         ...
 
-    async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
-        """Return a picture of a changelog."""
-        ...
+    async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None: ...
 
     async def posts(
         self,
@@ -77,15 +65,8 @@ class Changelogs(Protocol):
     ) -> Sequence[Post]:
         """List the newest posts of a changelog, at most ``limit``, by the times of their events, then by id.
 
-        Posts that the post of a release contains are left out
-        (:meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.lists`).
-
-        Args:
-            label: Only posts with this label. By label, repository or scope, only the newest 5,000 of each type from
-                ``before`` on are searched.
-            month: Only posts whose events happened in this month.
-            released: Only posts that announce a release.
-            before: Only posts behind this place: the next part of a list that ended there.
+        Posts that the post of a release contains are left out. By label, repository or scope, only the newest 5,000 of
+        each type from ``before`` on are searched. ``before``: only posts behind this place.
         """
         ...
 
@@ -114,15 +95,9 @@ class Changelogs(Protocol):
         ...
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count the posts that a changelog shows, in total and for each repository that they name.
-
-        The cost grows with the number of posts. Call it only to confirm that a changelog becomes public.
-        """
+        """Count the posts that a changelog shows, in total and by repository; the cost grows with their number."""
         ...
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
-        """Return the time of the last change of a changelog or of the posts that it shows or has shown.
-
-        The time covers posts of all content types, so it may be later than the last visible change.
-        """
+        """Return the last change of a changelog, or of posts of any type that it shows or has shown."""
         ...

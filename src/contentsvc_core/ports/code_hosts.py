@@ -1,5 +1,3 @@
-"""The ports for the API of a code host, and for the stored data of hooks there."""
-
 from datetime import datetime
 from typing import Protocol, Self
 
@@ -28,26 +26,17 @@ class CodeHost(Protocol):
     lists_deliveries: bool
 
     def within(self, limit_s: float) -> Self:
-        """Return a client for the same code host whose calls must all end within ``limit_s`` seconds from now.
-
-        At the deadline, a running call is cut off and later calls are not made: ``UNREACHABLE``. The new limit replaces
-        an earlier one.
-        """
+        """Return a client whose calls must all end within ``limit_s`` seconds; later ones are ``UNREACHABLE``."""
         ...
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
         """Read a repository by its current or former ``owner/name``; without a token, a public one."""
         ...
 
-    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        """Create a hook and return the code host's id of it."""
-        ...
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal: ...
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        """Return the id of the hook whose address ends with ``path``; ``None``: there is no such hook.
-
-        The host part of the address may have changed since the hook was created.
-        """
+        """Return the id of the hook whose address ends with ``path``, whatever its host; ``None``: no hook has it."""
         ...
 
     async def change_secret(
@@ -79,10 +68,7 @@ class CodeHost(Protocol):
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
-        """Read pull requests of a repository, in a bounded number of calls; the first refusal ends the reading.
-
-        ``full_name`` may be a former name. Pull requests of a repository with another id are not returned.
-        """
+        """Read pull requests of the repository with this id, renamed or not. The first refusal ends the reading."""
         ...
 
 

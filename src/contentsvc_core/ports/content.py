@@ -1,5 +1,3 @@
-"""The ports for context records, posts and the writer that turns a brief into a draft."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
@@ -16,21 +14,14 @@ from contentsvc_core.workflows.context import ContextRecord
 
 
 class ContextLibrary(Protocol):
-    """The context records (specification 2.5)."""
-
-    async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
-        """Return one record; ``None``: it is unknown."""
-        ...
+    async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None: ...
 
     async def repository(self, organization_id: str, custom_id: str) -> str | None:
         """Return the repository of a record, without its event; ``None``: there is no such record."""
         ...
 
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
-        """List at most ``limit`` records of the same repository that arrived before ``record``, newest first.
-
-        Their stored events have at most about ``max_bytes`` together; the first record is returned whatever its size.
-        """
+        """List earlier records of the repository, newest first, of about ``max_bytes`` together, but at least one."""
         ...
 
     async def within(
@@ -43,10 +34,7 @@ class ContextLibrary(Protocol):
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        """List the records of a repository that arrived in a window, newest first, and count the records left out.
-
-        The list has at most ``limit`` records and about ``max_bytes``, as with :meth:`before`.
-        """
+        """List the records of a repository in a window as :meth:`before` does, and count the records left out."""
         ...
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
@@ -55,42 +43,31 @@ class ContextLibrary(Protocol):
 
 
 class PostLibrary(Protocol):
-    """The posts (specification 2.1)."""
-
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | Refusal:
         """Return one page, sorted by the time that the query names and then by id.
 
-        Count and page are read at one moment. A page in the order of creation costs the same at any offset. In the
-        other order, the store skips the keys of all posts before the page.
+        Count and page are read at one moment. A page in the order of creation costs the same at any offset.
         """
         ...
 
-    async def post(self, organization_id: str, post_id: str) -> Post | None:
-        """Return a post; ``None``: it is unknown."""
-        ...
+    async def post(self, organization_id: str, post_id: str) -> Post | None: ...
 
     async def add(self, post: Post, *, author: str | None = None) -> None:
-        """Store a new post that no run has written, with its first version by ``author``.
+        """Store a new post that no run has written, with its first version by ``author`` and its messages.
 
-        In the same transaction, messages for webhook endpoints are written. A repeated call changes nothing.
-
-        Raises:
-            Unstorable: The organization does not exist, or a value cannot be stored.
+        A repeated call changes nothing. ``Unstorable``: a value cannot be stored, or the organization is unknown.
         """
         ...
 
     async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
         """Store a changed post, if the stored post's last change was at ``seen`` and is earlier than this one.
 
-        Title, content, Markdown, summary, labels, status, the schedule, the times of the events and of the first
-        publication, and the time of the change are written. Of concurrent changes of one version, one is written. A
-        change of the text adds a version by ``author``. If the change publishes a draft, messages for the
-        organization's webhook endpoints are written in the same transaction.
-
-        ``False``: the post is deleted, or was changed since ``seen``; nothing was written. Do not repeat a call that
-        succeeded: its own change makes ``seen`` outdated.
+        Of concurrent changes of one version, one is written. A change of the text adds a version by ``author``. If the
+        change publishes a draft, messages for the organization's webhook endpoints are written in the same transaction.
+        ``False``: the post is deleted, or was changed since ``seen``. Do not repeat a call that succeeded: its own
+        change makes ``seen`` outdated.
         """
         ...
 
@@ -128,9 +105,6 @@ class PostLibrary(Protocol):
 
 
 class ContentWriter(Protocol):
-    """Writes drafts from briefs."""
-
-    #: The writer's name in a post's metadata.
     name: str
     #: Whether a draft costs money or differs each time. Where a costly writer fails too often, a fallback writes.
     costly: bool
@@ -138,8 +112,7 @@ class ContentWriter(Protocol):
     async def write(self, brief: Brief, steps: Steps, /) -> Draft | Silence:
         """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again.
 
-        A run is resumed after a kill or an exception, and calls the writer again. A writer that pays for answers asks
-        for them in ``steps``, so that a resumed run does not pay for a finished answer again.
+        A writer that pays for answers asks for them in ``steps``, so that a resumed run does not pay again.
         """
         ...
 

@@ -1,5 +1,3 @@
-"""The ports that settle deliveries and keep the log of their outcomes."""
-
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -55,25 +53,17 @@ class DeliveryQueue(Protocol):
         ...
 
     def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
-        """Settle later, and call ``told`` with the answer of ``settle``, or with what ``settle`` raises.
-
-        Raises:
-            StoreUnavailable: Too much waits already: ``told`` is not called.
-        """
+        """Settle later, and call ``told`` with the result or exception; ``StoreUnavailable``: too much waits."""
         ...
 
 
 class LogWriter(Protocol):
-    """Writes single log entries."""
-
     async def append(self, entry: LogEntry) -> None:
         """Write an entry in a transaction of its own."""
         ...
 
 
 class Journal(LogWriter, Protocol):
-    """The webhook log (specification 2.3)."""
-
     async def finish(self, entry: LogEntry) -> None:
         """Write status, status code, error and reason of a pending entry; a swept entry is not written again."""
         ...

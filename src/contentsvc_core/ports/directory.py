@@ -1,5 +1,3 @@
-"""The ports for organizations, their integrations and triggers, their API keys, and for sealing secrets."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
@@ -20,23 +18,16 @@ class Directory(Protocol):
         """Add an organization; False: the slug is taken, nothing was written."""
         ...
 
-    async def organization(self, slug: str) -> Organization | None:
-        """Find an organization by its slug."""
-        ...
+    async def organization(self, slug: str) -> Organization | None: ...
 
-    async def organization_of(self, organization_id: str) -> Organization | None:
-        """Find an organization by its id."""
-        ...
+    async def organization_of(self, organization_id: str) -> Organization | None: ...
 
     async def organizations(self) -> Sequence[Organization]:
         """List all organizations, by slug."""
         ...
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
-        """Set the house style of an organization; ``None``: the defaults. ``False``: the organization is unknown.
-
-        The version stays the same: deliveries do not depend on the house style.
-        """
+        """Set the house style; ``None``: the defaults. The version stays the same. ``False``: it is unknown."""
         ...
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
@@ -60,9 +51,7 @@ class Directory(Protocol):
         """List an organization's integrations, oldest first."""
         ...
 
-    async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        """Find an integration."""
-        ...
+    async def integration(self, organization_id: str, integration_id: str) -> Integration | None: ...
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         """Return the webhook secrets of an integration that verify at ``now``, newest first; empty: it is unknown."""
@@ -105,9 +94,7 @@ class Directory(Protocol):
         """Delete a trigger; ``False``: it is unknown. Its runs stay; pending runs end as skipped."""
         ...
 
-    async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
-        """Find a trigger."""
-        ...
+    async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None: ...
 
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:
         """List an organization's triggers, oldest first."""
@@ -116,10 +103,7 @@ class Directory(Protocol):
     async def due_triggers(
         self, now: datetime, *, limit: int, after: DueSchedule | None = None
     ) -> Sequence[DueSchedule]:
-        """Return at most ``limit`` triggers, of all organizations, whose windows have ended, the longest waiting first.
-
-        ``after``: only triggers behind this one in the same order.
-        """
+        """List triggers of all organizations behind ``after`` whose windows have ended, the longest waiting first."""
         ...
 
     async def fire_trigger(self, firing: Firing) -> bool:
@@ -132,16 +116,11 @@ class Directory(Protocol):
         ...
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word
-        """Return the id of the organization that owns a resource: for operators, who name ids alone.
-
-        The id is that of an integration, trigger, schedule, brand identity, run, post, endpoint or processed delivery.
-        """
+        """Return the organization of a resource or of a processed delivery: operators name ids alone."""
         ...
 
 
 class ApiKeys(Protocol):
-    """The API keys (specification 5.1)."""
-
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         """Store a key; a repeated call changes nothing. With a return value other than ``None``, nothing was written.
 
@@ -160,28 +139,17 @@ class ApiKeys(Protocol):
         ...
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
-        """Revoke a key and every key that was issued with it, directly or not; ``False``: it is unknown.
-
-        A key that was revoked before keeps its first time of revocation.
-        """
+        """Revoke a key, and every key issued with it, directly or not; ``False``: it is unknown."""
         ...
 
-    async def touch(self, prefix: str, at: datetime) -> None:
-        """Store the time at which a key was used."""
-        ...
+    async def touch(self, prefix: str, at: datetime) -> None: ...
 
 
 class SecretSealer(Protocol):
-    """Encrypts secrets for storage."""
-
     def seal(self, secret: str) -> str:
         """Encrypt a secret. Two calls with one secret return different texts."""
         ...
 
     def open(self, sealed: str) -> str:
-        """Decrypt a sealed secret.
-
-        Raises:
-            SecretUnreadable: The text was not sealed with a key that is configured now.
-        """
+        """Decrypt a sealed secret; ``SecretUnreadable``: it was not sealed with a key that is configured now."""
         ...

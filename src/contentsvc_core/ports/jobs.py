@@ -1,5 +1,3 @@
-"""The port for jobs: generation that clients have requested and follow."""
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -1,5 +1,3 @@
-"""The port for the sliding windows of rate limits."""
-
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Protocol, TypeAlias

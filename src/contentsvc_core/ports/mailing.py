@@ -1,5 +1,3 @@
-"""Subscribers, and the mails that wait to be sent to them."""
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -30,10 +28,7 @@ class Subscribers(Protocol):
         ...
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
-        """Confirm the pending subscriber with a digest, and replace its token.
-
-        ``None``: the digest is unknown, or ``CONFIRM_WITHIN`` has passed.
-        """
+        """Confirm a pending subscriber, and replace its token; ``None``: unknown, or ``CONFIRM_WITHIN`` has passed."""
         ...
 
     async def remove(self, digest: str) -> bool:
@@ -66,22 +61,14 @@ class Mailbox(Protocol):
     """
 
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
-        """List the posts that no batch has, of organizations whose oldest one was announced at ``before`` or earlier.
-
-        At most ``limit`` organizations, and at most ``posts`` of each, the oldest first.
-        """
+        """List the posts that no batch has, oldest first, of organizations whose oldest one has waited long enough."""
         ...
 
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
-        """Create a batch of waiting posts, with a mail for each confirmed subscriber of the changelogs.
-
-        Return the number of mails. With 0, another process may have batched one of the posts: nothing was written then.
-        """
+        """Create a batch of waiting posts with its mails; return their number, 0 if another process has a post."""
         ...
 
-    async def posts(self, batch_id: str) -> Sequence[Announced]:
-        """List the posts of a batch."""
-        ...
+    async def posts(self, batch_id: str) -> Sequence[Announced]: ...
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
         """Lease due mails until ``until`` and count the attempt; confirmations first. Each goes to one caller."""
@@ -101,8 +88,6 @@ class Mailbox(Protocol):
 
 
 class MailSender(Protocol):
-    """Sends letters to an SMTP server."""
-
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
         """Send letters over one connection and return the outcome of each; faults of the server are values."""
         ...

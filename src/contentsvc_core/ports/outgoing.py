@@ -1,5 +1,3 @@
-"""The ports for webhook endpoints, the outbox of messages, and the sender."""
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -13,23 +11,16 @@ from contentsvc_core.refusals import Refusal
 
 
 class WebhookEndpoints(Protocol):
-    """The webhook endpoints of organizations. Secrets are sealed; the store has no clear text of them.
+    """The webhook endpoints of organizations; secrets are sealed.
 
-    Messages are written in the transaction that makes the event true: by the methods that complete or fail a run, or
-    publish a post.
+    Messages are written in the transaction that completes or fails a run, or publishes a post.
     """
 
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
-        """Store an endpoint and return it; a repeated call changes nothing and returns the stored endpoint.
-
-        ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`; nothing was
-        written. The limit holds for concurrent additions, too.
-        """
+        """Store an endpoint and return it; a repeated call returns the stored one. Concurrent calls keep the limit."""
         ...
 
-    async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        """Find an endpoint."""
-        ...
+    async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None: ...
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
         """List an organization's endpoints, oldest first."""
@@ -48,10 +39,7 @@ class WebhookEndpoints(Protocol):
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        """Store a new secret; the previous one also signs until ``overlap_until``; ``None``: the endpoint is unknown.
-
-        A secret older than the previous one expires now. A repeated call with the newest secret changes nothing.
-        """
+        """Store a new secret; the previous one also signs until ``overlap_until``, and an older one expires now."""
         ...
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
@@ -113,15 +101,10 @@ class Outbox(Protocol):
         """Set a message due at ``due_at``, and do not count the attempt."""
         ...
 
-    async def message(self, organization_id: str, message_id: str) -> Message | None:
-        """Find a message."""
-        ...
+    async def message(self, organization_id: str, message_id: str) -> Message | None: ...
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
-        """Set a message pending with all attempts left, whatever its status; ``False``: it is gone.
-
-        A message that had ended gets a new log entry; a pending message keeps its entry.
-        """
+        """Set a message pending with all attempts left, with a new log entry if it had ended; ``False``: it is gone."""
         ...
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:

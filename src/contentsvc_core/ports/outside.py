@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Protocol, TypeVar, final
 
-from attrs import frozen
+from contentsvc_core.values import Value
 
 _Result = TypeVar("_Result")
 
@@ -57,8 +57,7 @@ class Share(Protocol):
 
 
 @final
-@frozen(kw_only=True)
-class Shares:
+class Shares(Value, frozen=True, kw_only=True):
     """The shares of a process, by kind of work."""
 
     #: Searches, excerpts, previews and whole payloads: up to seconds of processor time each.

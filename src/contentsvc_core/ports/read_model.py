@@ -1,5 +1,3 @@
-"""The port for the read-only queries of lists and overviews."""
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -12,10 +10,7 @@ from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
 
 class ReadModel(Protocol):
-    """Queries about the log, runs and posts. Nothing is written, and deliveries never wait for a query.
-
-    Lists do not read events, which may have 25 MiB: they show :class:`~contentsvc_core.events.summaries.EventSummary`.
-    """
+    """Queries about the log, runs and posts. Lists do not read events, which may have 25 MiB."""
 
     async def log(
         self,
@@ -26,26 +21,17 @@ class ReadModel(Protocol):
         before: Cursor | None = None,
         after: Cursor | None = None,
     ) -> Sequence[ListedEntry]:
-        """Return the newest entries that match ``search``, newest first, at most ``limit``.
-
-        ``before`` and ``after``: only entries older or newer than this place.
-        """
+        """Return the newest entries that match, newest first, older than ``before`` and newer than ``after``."""
         ...
 
-    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
-        """Return one entry in its list form; ``None``: it is unknown."""
-        ...
+    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None: ...
 
     async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
         """Return the newest entry of each integration in the log, removed ones included, by the integration's id."""
         ...
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
-        """Count entries by stretch (from ``since`` on), integration and status, oldest stretch first; without zeros.
-
-        Raises:
-            ValueError: ``span`` is not in :data:`~contentsvc_core.read_model.COUNTED_SPANS`.
-        """
+        """Count entries by stretch (:data:`~contentsvc_core.read_model.COUNTED_SPANS`), integration and status."""
         ...
 
     async def runs(
@@ -59,19 +45,14 @@ class ReadModel(Protocol):
         """Return at most ``limit`` runs of these statuses (empty: of all) older than ``before``, newest first."""
         ...
 
-    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        """Return one run in its list form; ``None``: it is unknown."""
-        ...
+    async def run(self, organization_id: str, run_id: str) -> ListedRun | None: ...
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
         """Return the event of a run; ``None``: no delivery started it, or it has more than about ``max_bytes``."""
         ...
 
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
-        """Return the runs that the delivery of a log entry has started, oldest first.
-
-        A replay has a log entry of its own. A swept entry has no runs.
-        """
+        """Return the runs that the delivery of a log entry has started, oldest first."""
         ...
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:

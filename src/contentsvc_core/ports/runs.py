@@ -1,5 +1,3 @@
-"""The ports for workflow runs, executors and the stored results of steps."""
-
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -82,19 +80,14 @@ class RunLedger(Protocol):
     async def of_releases(
         self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
     ) -> Sequence[ListedRun]:
-        """List the runs of the same trigger that releases of the same repository started, oldest first.
-
-        The list has the first ``limit`` runs that arrived from ``since`` on and before ``until``, without replays.
-        """
+        """List runs of the same trigger for releases of the same repository in a stretch of time, without replays."""
         ...
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         """End a run without a post; ``reason`` is stored unless it is ``None``."""
         ...
 
-    async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
-        """Set a run pending again, due at ``due_at``."""
-        ...
+    async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None: ...
 
     async def give_back(self, run: WorkflowRun | Taken) -> None:
         """Set a run pending again with its former due time, and do not count the take."""
@@ -105,10 +98,7 @@ class RunLedger(Protocol):
         ...
 
     async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
-        """Set a run that has ended without a post pending, due at ``due_at``, with all attempts left.
-
-        ``False``: the run is unknown, has not ended, or has its post.
-        """
+        """Set a run that has ended without a post pending, with all attempts left; ``False``: there is no such run."""
         ...
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
@@ -130,9 +120,7 @@ class Executors(Protocol):
         """
         ...
 
-    async def running(self, executor: str) -> Sequence[Taken]:
-        """List the running runs of an executor."""
-        ...
+    async def running(self, executor: str) -> Sequence[Taken]: ...
 
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
         """Remove dead executors, and set every running run without a registered executor pending, due at once.
@@ -151,9 +139,7 @@ class Executors(Protocol):
 class RunStateStore(Protocol):
     """The results of runs' finished steps, kept until the runs end. Nothing is stored for a former owner of the run."""
 
-    async def results(self, run: RunState) -> Mapping[str, str]:
-        """Return the results of a run's finished steps, by the steps' names."""
-        ...
+    async def results(self, run: RunState) -> Mapping[str, str]: ...
 
     async def save(self, run: WorkflowRun, step: str, result: str) -> None:
         """Store the result of a step. A later result of the same step is ignored."""
@@ -168,10 +154,8 @@ class Steps(Protocol):
 
         A result has some 100 KB, at most 400 KB. A run that is resumed after a kill or an error, on any node, gets the
         results of its finished steps by their names. An interrupted step is run again, and so is a step that raises.
-        Names are unique in a workflow. A resumed run may have other steps than before.
-
-        Raises:
-            RunGone: The run was cancelled, or another process owns it now: the workflow ends here.
+        Names are unique in a workflow. A resumed run may have other steps than before. ``RunGone``: the workflow ends
+        here.
         """
         ...
 
@@ -180,11 +164,7 @@ class Workflow(Protocol):
     """The work that is done for a run. It does not depend on an engine."""
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
-        """Perform a taken run, and end it in the ledger.
-
-        The call may be repeated at any time, on any node: code outside of steps runs again. Any exception may be
-        raised.
-        """
+        """Perform a taken run, and end it in the ledger. A repeated call, on any node, only spares the steps."""
         ...
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:

@@ -1,5 +1,3 @@
-"""The port for schedules."""
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -29,9 +27,7 @@ class Schedules(Protocol):
         """
         ...
 
-    async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
-        """Find a schedule."""
-        ...
+    async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None: ...
 
     async def schedules(self, organization_id: str) -> Sequence[Schedule]:
         """List an organization's schedules, oldest first."""
@@ -58,10 +54,7 @@ class Schedules(Protocol):
         ...
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """Return at most ``limit`` schedules, of all organizations, that are due, the longest waiting first.
-
-        ``after``: only schedules behind this one in the same order, even if it was changed since.
-        """
+        """List due schedules of all organizations behind ``after``, the longest waiting first."""
         ...
 
     async def fire(self, firing: Firing) -> bool:

@@ -1,5 +1,3 @@
-"""The port for full-text search over context records and posts."""
-
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
@@ -17,12 +15,9 @@ class Search(Protocol):
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
-        """Return matching context records, newest first.
+        """Return matching context records older than ``before``, newest first.
 
-        Args:
-            max_bytes: The approximate limit of the stored events together. The first record is returned whatever its
-                size; records beyond the limit are left for the next part.
-            before: Only records that are older than this place.
+        Their stored events have about ``max_bytes`` together; the first record is returned whatever its size.
         """
         ...
 
@@ -33,8 +28,5 @@ class Search(Protocol):
         ...
 
     async def catch_up(self, *, limit: int) -> int:
-        """Index at most ``limit`` documents that were written since the last call; return their number, 0 at the end.
-
-        A worker calls this from time to time, so that searches are cheap. Search results do not depend on it.
-        """
+        """Index at most ``limit`` new documents; return their number. Results of searches do not depend on it."""
         ...

@@ -1,5 +1,3 @@
-"""The port for sessions."""
-
 from datetime import datetime
 from typing import Protocol
 

@@ -1,5 +1,3 @@
-"""All stores of a service, under the names that every family of stores uses."""
-
 from typing import Protocol
 
 from contentsvc_core.ports.brands import BrandIdentities
@@ -20,8 +18,6 @@ from contentsvc_core.ports.sessions import Sessions
 
 
 class Stores(Protocol):
-    """The stores over one database, or over one state."""
-
     @property
     def deliveries(self) -> DeliveryStore: ...
     @property

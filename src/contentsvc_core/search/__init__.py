@@ -1,5 +1,3 @@
-"""Full-text search over context records and posts, with the same matches in every store."""
-
 from typing import Final
 
 #: The maximum number of hits of a search: each one is decoded completely.

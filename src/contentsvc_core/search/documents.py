@@ -20,7 +20,6 @@ def record_words(record: ContextRecord) -> tuple[str, ...]:
 
 
 def post_words(post: Post) -> tuple[str, ...]:
-    """Return the searched words of a post: its title's and its Markdown's."""
     return words_of((post.title, post.markdown))
 
 

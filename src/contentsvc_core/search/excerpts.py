@@ -1,5 +1,3 @@
-"""Excerpts: the few lines of a record or post that contain the searched words."""
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -12,13 +10,12 @@ from contentsvc_core.lists.terms import Term
 from contentsvc_core.lists.words import words_of
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.context import ContextRecord, MetadataBody
 
 #: The maximum number of excerpts of a record, and the maximum length of each, in characters.
 _PARTS: Final = 5
 _LENGTH: Final = 280
-#: The parts that are compared with the words of a search. A comparison takes up to 50 µs, and an answer holds up to 100
-#: records: together at most a second of processor time.
+#: The parts that are compared with the words of a search, 50 µs each: a hundred records take a second.
 _COMPARED: Final = 200
 _LINES: Final = 2_000
 #: The maximum length of a commit's hash, a release's tag and an address, in characters. Code hosts have shorter ones.
@@ -29,15 +26,6 @@ _WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
 _BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
-
-
-@final
-class MetadataBody(TypedDict):
-    """The source of a context record (specification 2.5)."""
-
-    source: str
-    eventType: str
-    repository: str
 
 
 @final
@@ -112,8 +100,8 @@ def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
                 author = commit.author.username or commit.author.name
                 # Both are cut first: a message may have megabytes.
                 message = commit.message[: 8 * _LENGTH]
-                said = one_line(f"{message} ({author[:_LENGTH]})" if author else message, _LENGTH)
-                yield Excerpt(text=said, ref=one_line(commit.id, _REF_LIMIT), url=_web_page(commit.url))
+                text = one_line(f"{message} ({author[:_LENGTH]})" if author else message, _LENGTH)
+                yield Excerpt(text=text, ref=one_line(commit.id, _REF_LIMIT), url=_web_page(commit.url))
         case Release():
             for line in (event.name or event.tag_name, *_lines(event.body or "")):
                 text = one_line(line, _LENGTH)

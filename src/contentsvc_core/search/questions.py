@@ -1,5 +1,3 @@
-"""The parameters of searches over context records and posts, and the results."""
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Generic, TypeVar, final
@@ -55,10 +53,7 @@ class Hits(Generic[_Item]):
 
 
 def read_context_search(parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE) -> ContextSearch | Refusal:
-    """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``, whose days are those of ``zone``.
-
-    Empty parameters are ignored.
-    """
+    """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``; empty parameters are ignored."""
     terms = read_terms(parameters.get("query", ""))
     if isinstance(terms, Refusal):
         return terms

@@ -1,5 +1,3 @@
-"""Authentication of API clients (specification 5.1)."""
-
 from datetime import timedelta
 from typing import Final, final
 
@@ -12,8 +10,6 @@ _TOUCH_AFTER: Final = timedelta(minutes=1)
 
 @final
 class Authenticator:
-    """Authenticates clients by the API key that they present."""
-
     def __init__(self, keys: ApiKeys, clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
@@ -28,10 +24,7 @@ class Authenticator:
         return key
 
     async def note_use(self, key: ApiKey) -> None:
-        """Store the time at which a key was used, at most once a minute.
-
-        Separate from :meth:`authenticate`, which only reads: requests that read never wait for a write.
-        """
+        """Store the time at which a key was used, at most once a minute."""
         now = self._clock.now()
         if key.last_used_at is None or abs(now - key.last_used_at) >= _TOUCH_AFTER:
             await self._keys.touch(key.prefix, now)

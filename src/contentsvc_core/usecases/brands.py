@@ -21,8 +21,6 @@ async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id:
 
 @final
 class BrandEditor:
-    """Creates and changes identities."""
-
     def __init__(
         self, brands: BrandIdentities, clock: Clock, ids: IdSource, *, opened: Collection[SiteHost] = ()
     ) -> None:
@@ -32,7 +30,6 @@ class BrandEditor:
         self._opened = opened
 
     async def create(self, organization_id: str, command: CreateBrand) -> BrandIdentity | Refusal:
-        """Create an identity. The first one of an organization is the default."""
         now = self._clock.now()
         read = read_brand_change(values_of(command), at=now, opened=self._opened)
         if isinstance(read, Refusal):
@@ -48,7 +45,6 @@ class BrandEditor:
         return await self._brands.change(organization_id, added.id, BrandChange(values={"is_default": True}, at=now))
 
     async def change(self, organization_id: str, brand_id: str, command: Struct) -> BrandIdentity | Refusal:
-        """Change fields of an identity (:data:`~contentsvc_core.content.brand_changes.ChangeBrand`)."""
         change = read_brand_change(values_of(command), at=self._clock.now(), opened=self._opened)
         if isinstance(change, Refusal):
             return change

@@ -1,5 +1,3 @@
-"""Gathers the input of briefs: events, context records and the brand identity."""
-
 from collections.abc import Callable, Sequence
 from typing import Final, assert_never, final
 
@@ -66,10 +64,7 @@ class Briefs:
         *,
         companions: Sequence[ReleaseRun] = (),
     ) -> BriefSources:
-        """Return the brief of one event: a push alone, or a release with the pushes since the previous release.
-
-        ``companions`` are the runs of other packages' releases that share the post.
-        """
+        """Return the brief of one event: a push alone, or a release with the pushes since the previous release."""
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
         match cause.event:
@@ -96,7 +91,6 @@ class Briefs:
         )
 
     async def build_for_release(self, record: ContextRecord, release: Release) -> Brief:
-        """Return the brief of a changelog about a release that is stored in ``record``."""
         since = ReleaseHistory(release)
         await self._look_back(record, since)
         return since.brief(record.repository)
@@ -106,7 +100,7 @@ class Briefs:
         organization_id: str,
         cause: Generation,
         brand: BrandIdentity | None,
-        wanted: Callable[[Event], bool] = _of_default_branch,
+        selects: Callable[[Event], bool] = _of_default_branch,
     ) -> BriefSources | None:
         """Return the brief of the wanted events that arrived in a window; ``None``: no wanted event arrived."""
         chapters: list[Chapter] = []
@@ -115,7 +109,7 @@ class Briefs:
         left_out = 0
         for source in cause.sources:
             arrived, more = await self._arrived(organization_id, cause, source)
-            records = [record for record in arrived if wanted(record.event)]
+            records = [record for record in arrived if selects(record.event)]
             left_out += more
             if records:
                 delivery_ids += [record.delivery_id for record in records]

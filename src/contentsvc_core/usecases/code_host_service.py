@@ -1,5 +1,3 @@
-"""Calls to code hosts; each call with an effect there leaves an entry in the webhook log."""
-
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, TypeVar, final
@@ -38,8 +36,6 @@ class ByHand:
 
 @final
 class CodeHostService:
-    """Calls code hosts, and logs the calls."""
-
     def __init__(
         self,
         hosts: Callable[[str], Awaitable[CodeHost | None]],
@@ -51,10 +47,7 @@ class CodeHostService:
         base_url: str,
         patience_s: float = 30.0,
     ) -> None:
-        """``hosts`` returns the code host of a provider's slug, if its API is configured.
-
-        ``patience_s`` limits all calls while a user waits, in seconds.
-        """
+        """``patience_s`` limits all calls while a user waits; ``hosts`` finds a code host by slug."""
         self._hosts = hosts
         self._hooks = hooks
         self._journal = journal
@@ -71,7 +64,6 @@ class CodeHostService:
         return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
 
     async def reach(self, integration: Integration, *, patient: bool = False) -> Reach | ByHand | HostRefusal:
-        """Return the data for calls about an integration's hooks, with the time limit of :meth:`host`."""
         try:
             access = await self._hooks.access(integration.organization_id, integration.id)
         except SecretUnreadable as exc:
@@ -110,7 +102,6 @@ class CodeHostService:
     async def change_secret(
         self, reach: Reach, integration: Integration, repository: Repository, secret: str
     ) -> HostAnswer[None] | HostRefusal:
-        """Set the secret that a repository's hook signs with."""
 
         async def change() -> HostAnswer[None] | HostRefusal:
             hook_id = await self.hook_id(reach, integration, repository)
@@ -133,7 +124,6 @@ class CodeHostService:
     async def redeliver(
         self, reach: Reach, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
     ) -> HostAnswer[None] | HostRefusal:
-        """Request another attempt of a delivery."""
 
         async def redeliver() -> HostAnswer[None] | HostRefusal:
             return await reach.host.redeliver(repository.full_name, hook_id, attempt.id, token=reach.token)

@@ -1,5 +1,3 @@
-"""Finds the releases of one commit that a run reports in one post."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, final

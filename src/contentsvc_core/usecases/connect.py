@@ -37,8 +37,6 @@ class Connected:
 
 
 class HookEnd(Enum):
-    """The state of the hook at the code host after a disconnection."""
-
     REMOVED = "removed"
     BY_HAND = "by hand"
     LEFT = "left"
@@ -55,8 +53,6 @@ class Disconnected:
 
 @final
 class Connector:
-    """Connects and disconnects repositories."""
-
     def __init__(self, directory: Directory, hooks: Hooks, calls: CodeHostService, clock: Clock, ids: IdSource) -> None:
         self._directory = directory
         self._hooks = hooks
@@ -76,14 +72,9 @@ class Connector:
     ) -> Connected | Refusal:
         """Connect a repository, and with a token create its hook at the code host.
 
-        Without a repository id or with a token, the repository is read from the code host; else no call is made. If the
-        hook cannot be created, integration and hook are removed again. A crash in the middle leaves an integration with
-        a pending log entry; its removal finds the hook by the address.
-
-        Args:
-            repository_id: The code host's id; ``None``: it is read from the code host.
-            branch: The branch for content on demand; ``None``: the default branch, if the code host is called.
-            token: Allows creating, changing and deleting the hook. It is stored sealed.
+        Without a repository id or with a token, the repository is read from the code host. If the hook cannot be
+        created, integration and hook are removed again. A crash in the middle leaves an integration with a pending log
+        entry; its removal finds the hook by the address. The token is stored sealed.
         """
         host = await self._calls.host(provider)
         fault = _fault(full_name, provider, repository_id, branch, token)

@@ -1,5 +1,3 @@
-"""Diagnoses: the cause of a log entry with similar entries, and the health of an integration."""
-
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -71,7 +69,6 @@ class Diagnoses:
         return await self._read_model.log(integration.organization_id, search, limit=_READ)
 
     async def known(self, integration: Integration | None) -> Known | None:
-        """Return the present state of an integration; ``None``: it was removed."""
         if integration is None:
             return None
         access = None

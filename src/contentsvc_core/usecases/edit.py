@@ -1,5 +1,3 @@
-"""Creates, changes and deletes posts (decisions, ``/v1``)."""
-
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from functools import partial
@@ -57,7 +55,6 @@ class BulkAction(Enum):
 @final
 @frozen(kw_only=True)
 class BulkResult:
-    #: The ids of the posts that now are as wanted.
     done: tuple[str, ...] = field(converter=tuple)
     failed: tuple[tuple[str, Refusal], ...] = field(converter=tuple)
 
@@ -75,15 +72,14 @@ class PostEditor:
         self._ids = ids
         self._share = share
 
-    async def create(self, organization_id: str, wanted: CreatePost, *, author: str | None = None) -> Post | Refusal:
-        """Create a post that no run has written; may raise :class:`~contentsvc_core.errors.Overloaded`."""
-        if (fault := post_fault(values_of(wanted))) is not None:
+    async def create(self, organization_id: str, command: CreatePost, *, author: str | None = None) -> Post | Refusal:
+        if (fault := post_fault(values_of(command))) is not None:
             return fault
-        content = await self._rendered(organization_id, wanted.markdown)
+        content = await self._rendered(organization_id, command.markdown)
         if content is None:
             return CONTENT_TOO_LONG
         post = new_post(
-            wanted,
+            command,
             post_id=self._ids.new_id("post_"),
             organization_id=organization_id,
             content=content,
@@ -104,11 +100,8 @@ class PostEditor:
     ) -> Post | Refusal:
         """Change a post by a ``ChangePost`` if ``if_`` accepts its current version; return the changed post.
 
-        The content is rendered from the new Markdown; too long HTML is refused. A changed text becomes a new version.
-
-        Raises:
-            StoreUnavailable: The post changes constantly, or the store is unavailable.
-            Overloaded: The organization has too much work waiting; nothing was changed.
+        A changed text becomes a new version. ``StoreUnavailable`` may mean that the post changes constantly. After
+        ``Overloaded``, nothing was changed.
         """
         values = values_of(change)
         if (fault := post_fault(values)) is not None:
@@ -135,7 +128,6 @@ class PostEditor:
     async def remove(
         self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
     ) -> Refusal | None:
-        """Delete a post if ``if_`` accepts its current version; ``None``: the post is deleted."""
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)
             if seen is None:
@@ -149,10 +141,7 @@ class PostEditor:
     async def bulk(
         self, organization_id: str, action: BulkAction, post_ids: Sequence[str], *, author: str | None = None
     ) -> BulkResult:
-        """Publish, unpublish or delete several posts, one after the other; a refused post does not stop the others.
-
-        A post that already is as wanted counts as done. If the store is unavailable, send the request again.
-        """
+        """Publish, unpublish or delete posts, one after the other. A post that already is as wanted counts as done."""
         done: list[str] = []
         failed: list[tuple[str, Refusal]] = []
         for post_id in dict.fromkeys(post_ids):
@@ -183,7 +172,6 @@ class PostEditor:
         if_: Callable[[Post], bool] = _whatever,
         author: str | None = None,
     ) -> Post | Refusal:
-        """Restore the text of a version, as a new version; return the changed post."""
         versions = await self.versions(organization_id, post_id)
         if isinstance(versions, Refusal):
             return versions
@@ -227,7 +215,6 @@ class Publisher:
         self._on_fault = on_fault
 
     async def turn(self) -> int:
-        """Publish every draft that is due, each once; return the number published here."""
         published = 0
         for organization_id, post_id in await self._library.due(self._clock.now(), limit=self.AT_ONCE):
             try:

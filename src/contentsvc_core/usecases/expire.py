@@ -1,5 +1,3 @@
-"""Expiry: deletes data whose retention has ended (specification 8.2)."""
-
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
@@ -48,10 +46,7 @@ class Sweeper:
         pause: Callable[[], Awaitable[None]] = _no_pause,
         on_fault: Callable[[Exception], None] | None = None,
     ) -> None:
-        """After each batch, the sweeper awaits ``pause``, so that other writers come first.
-
-        ``on_fault`` is called with the fault of one part; without it, a fault ends the sweep.
-        """
+        """After each batch, ``pause`` lets other writers come first. Without ``on_fault``, a fault ends the sweep."""
         self._stores = stores
         self._clock = clock
         self._pause = pause

@@ -1,13 +1,13 @@
-"""Requests for content about a stretch of time (decisions, ``POST /v1/posts/generate``)."""
-
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Annotated, final
 
-from attrs import field, frozen
-from attrs.converters import optional
+import msgspec
+from msgspec import Meta
 
+from contentsvc_core.commands import Command
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Jobs
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -23,26 +23,34 @@ def _nothing_to_notify() -> None:
     pass
 
 
-@final
-@frozen(kw_only=True)
-class GenerationRequest:
-    """The parameters of a request for content."""
+class GenerationSettings(Command, frozen=True, kw_only=True):
+    """The fields of a request for content that have the same form in all drivers."""
 
-    content_type: ContentType
-    lookback: Lookback = DEFAULT_LOOKBACK
-    brand_identity_id: str | None = None
-    #: Repositories by their ids at the code host; ``None``: no choice by id.
-    repository_ids: tuple[int, ...] | None = field(converter=optional(tuple), default=None)
-    #: Repositories by provider and name ``owner/name``; ``None``: no choice by name. Without both: all repositories.
-    repository_names: tuple[tuple[str, str], ...] | None = field(converter=optional(tuple), default=None)
+    content_type: Annotated[ContentType, Meta(description="Content type of the post.")]
+    lookback: Annotated[Lookback, Meta(description="Time window of the post, up to now.")] = msgspec.field(
+        default=DEFAULT_LOOKBACK, name="lookbackWindow"
+    )
+    brand_identity_id: Annotated[
+        str | None, Meta(description="Id of the brand identity. Without one, the default brand identity.")
+    ] = None
+
+
+@final
+class GeneratePost(GenerationSettings, frozen=True, kw_only=True):
+    """Write a post about a time window. Without a choice of repositories, about all of them."""
+
+    repository_ids: Annotated[
+        Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]] | None,
+        Meta(description="Only these connected repositories."),
+    ] = None
+    #: Repositories by provider and name ``owner/name``; ``None``: no choice by name.
+    repository_names: Sequence[tuple[str, str]] | None = None
     include_commits: bool = True
     include_releases: bool = True
 
 
 @final
 class JobStarter:
-    """Starts jobs: stores the job with its run, and notifies the engine."""
-
     def __init__(
         self, jobs: Jobs, clock: Clock, ids: IdSource, *, notify: Callable[[], None] = _nothing_to_notify
     ) -> None:
@@ -84,46 +92,43 @@ class JobStarter:
 
 @final
 class Generator:
-    """Accepts requests for content."""
-
     def __init__(self, starter: JobStarter, directory: Directory, brands: BrandIdentities, clock: Clock) -> None:
         self._starter = starter
         self._directory = directory
         self._brands = brands
         self._clock = clock
 
-    async def request(self, organization_id: str, wanted: GenerationRequest) -> Job | Refusal:
-        """Start the job that writes the requested content; a refusal names the unknown part."""
-        if not (wanted.include_commits or wanted.include_releases):
+    async def request(self, organization_id: str, command: GeneratePost) -> Job | Refusal:
+        if not (command.include_commits or command.include_releases):
             fault = "Nothing to write from: dataPoints exclude commits and releases alike"
             return Refusal(RefusalKind.UNSUITABLE, fault, "include_commits")
-        sources = _chosen(await self._directory.integrations(organization_id), wanted)
+        sources = _chosen(await self._directory.integrations(organization_id), command)
         if isinstance(sources, Refusal):
             return sources
-        unknown = await unknown_brand(self._brands, organization_id, wanted.brand_identity_id)
+        unknown = await unknown_brand(self._brands, organization_id, command.brand_identity_id)
         if unknown is not None:
             return unknown
         zone = await zone_of(self._directory, organization_id)
-        window = window_at(wanted.lookback, self._clock.now(), zone)
+        window = window_at(command.lookback, self._clock.now(), zone)
 
         def asked(job_id: str) -> Generation:
             return Generation(
                 job_id=job_id,
-                content_type=wanted.content_type,
-                lookback=wanted.lookback,
+                content_type=command.content_type,
+                lookback=command.lookback,
                 window=window,
                 sources=sources,
-                brand_identity_id=wanted.brand_identity_id,
-                include_commits=wanted.include_commits,
-                include_releases=wanted.include_releases,
+                brand_identity_id=command.brand_identity_id,
+                include_commits=command.include_commits,
+                include_releases=command.include_releases,
             )
 
         return await self._starter.start(
-            organization_id, asked, queued=f"A {wanted.content_type.value} was requested: {wanted.lookback.value}"
+            organization_id, asked, queued=f"A {command.content_type.value} was requested: {command.lookback.value}"
         )
 
 
-def _chosen(integrations: Sequence[Integration], request: GenerationRequest) -> list[Source] | Refusal:
+def _chosen(integrations: Sequence[Integration], request: GeneratePost) -> list[Source] | Refusal:
     connected = sources_of(integrations)
     if not connected:
         return Refusal(RefusalKind.UNSUITABLE, "No repository is connected")

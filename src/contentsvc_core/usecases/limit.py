@@ -1,5 +1,3 @@
-"""Rate limits of operations (specification 8.1)."""
-
 from collections.abc import Collection, Mapping
 from typing import Final, final
 
@@ -14,10 +12,7 @@ _REMEMBERED: Final = 10_000
 
 @final
 class RateLimiter:
-    """Counts requests, and refuses requests over the limit.
-
-    A refusal writes nothing, and is cached until the window frees: no other request can open the bucket before.
-    """
+    """Counts requests. A refusal writes nothing, and is cached until the window frees: nothing opens it before."""
 
     def __init__(self, store: RateLimitStore, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
         self._store = store
@@ -27,11 +22,7 @@ class RateLimiter:
         self._closed: dict[Bucket, int] = {}
 
     async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
-        """Count a request of a valid key, in its own bucket first and then in its organization's.
-
-        A key over its limit uses nothing of its organization's bucket. A request that only the organization's bucket
-        refuses stays counted for the key.
-        """
+        """Count a request of a key, then of its organization. A key over its limit does not use the latter."""
         organization = Bucket.of_organization(rate, key.organization_id)
         if rate.is_shared:
             return await self.hit(organization)

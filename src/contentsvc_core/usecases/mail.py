@@ -28,8 +28,6 @@ _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened wit
 
 @final
 class Mailer:
-    """Sends mails; safe to call from any number of processes."""
-
     def __init__(
         self,
         mailbox: Mailbox,
@@ -53,10 +51,7 @@ class Mailer:
         self._every = every
 
     async def turn(self) -> int:
-        """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
-
-        A mail that was sent and not recorded is sent again after its lease.
-        """
+        """Batch the posts that have waited long enough, send the mails of one connection, and return their number."""
         await self._batch()
         now = self._clock.now()
         taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)

@@ -1,5 +1,3 @@
-"""Setup by operators: organizations, API keys, integrations."""
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, final
@@ -33,8 +31,6 @@ class IssuedKey:
 @final
 @frozen(kw_only=True)
 class Connection:
-    """A new integration; ``secret`` is the webhook secret."""
-
     integration: Integration
     secret: str
 
@@ -59,8 +55,6 @@ def new_secret(ids: IdSource) -> str:
 
 @final
 class Operator:
-    """Creates organizations, keys and integrations."""
-
     def __init__(self, directory: Directory, keys: ApiKeys, clock: Clock, ids: IdSource) -> None:
         self._directory = directory
         self._keys = keys
@@ -70,7 +64,6 @@ class Operator:
     async def create_organization(
         self, name: str, *, slug: str | None = None, retention_days: int = 30, time_zone: str = DEFAULT_ZONE.key
     ) -> Organization | Refusal:
-        """Create an organization; without a slug, the slug is made from the name. ``time_zone`` is an IANA name."""
         name = one_line(name, _NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
@@ -116,10 +109,7 @@ class Operator:
         expires_at: datetime | None = None,
         issuer: ApiKey | None = None,
     ) -> IssuedKey | Refusal:
-        """Issue an API key. Without ``expires_at``, the key does not expire.
-
-        The new key has no scope that ``issuer`` lacks, and does not outlive it; ``None``: an operator issues it.
-        """
+        """Issue an API key that has no scope that ``issuer`` lacks, and does not outlive it."""
         now = self._clock.now()
         if issuer is not None:
             if not set(scopes) <= set(issuer.scopes):

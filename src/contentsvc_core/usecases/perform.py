@@ -1,5 +1,3 @@
-"""Performing a workflow run: from its cause to its post."""
-
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -9,8 +7,9 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity, unheard
 from contentsvc_core.content.editing import halved
-from contentsvc_core.content.house_style import HouseStyle, merged, options_of
+from contentsvc_core.content.house_style import HouseStyle, merged
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.style_fields import options_of
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.events.normalized import Push
@@ -105,10 +104,7 @@ class Performer:
         ids: IdSource,
         ended: Callable[[RunStatus], None] = _nobody_told,
     ) -> None:
-        """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
-
-        Without ``sites``, runs that read a website fail; without ``pull_requests``, texts come from commits alone.
-        """
+        """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times."""
         self._ledger = ledger
         self._jobs = jobs
         self._briefs = briefs
@@ -125,10 +121,6 @@ class Performer:
         self._ended = ended
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
-        """Perform one run: write its post, or skip it (port :class:`~contentsvc_core.ports.Workflow`).
-
-        If the writer or a store fails, the run is still running; try it again.
-        """
         await self._note(run, JobEventType.RUNNING, "The run has started")
         match run.cause:
             case Delivered():
@@ -153,7 +145,6 @@ class Performer:
         await self._complete(run, order, written)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Schedule the next attempt of a run after ``exc``, or end the run after its last attempt."""
         error = one_line(f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__, _ERROR_LENGTH)
         delay = retry_delay(run.attempts)
         if delay is None:

@@ -1,5 +1,3 @@
-"""Creates and changes schedules (decisions, ``/v1``, "Schedules")."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
@@ -29,8 +27,6 @@ _TURNS: Final = 5
 
 @final
 class Planner:
-    """Creates and changes schedules."""
-
     def __init__(
         self, schedules: Schedules, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource
     ) -> None:
@@ -40,9 +36,8 @@ class Planner:
         self._clock = clock
         self._ids = ids
 
-    async def create(self, organization_id: str, wanted: CreateSchedule) -> Schedule | Refusal:
-        """Create a schedule; its first slot is the first one from now on."""
-        values = values_of(wanted)
+    async def create(self, organization_id: str, command: CreateSchedule) -> Schedule | Refusal:
+        values = values_of(command)
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
         id_ = self._ids.new_id("sch_")
@@ -55,7 +50,7 @@ class Planner:
                 organization_id=organization_id,
                 created_at=now,
                 updated_at=now,
-                due_at=due_from(wanted.cron, now, zone, last_slot=None) if wanted.enabled else None,
+                due_at=due_from(command.cron, now, zone, last_slot=None) if command.enabled else None,
                 **_cleaned(values),
             )
             answer = await self._schedules.add(schedule, zone=zone, checks_brand=True)
@@ -64,10 +59,7 @@ class Planner:
         return answer
 
     async def change(self, organization_id: str, schedule_id: str, change: Struct) -> Schedule | Refusal:
-        """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged.
-
-        A schedule that is enabled, or gets other times, fires for the first slot from now on.
-        """
+        """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
         standing = await self._schedules.schedule(organization_id, schedule_id) if is_own_id(schedule_id) else None
         if standing is None:
             return UNKNOWN_SCHEDULE

@@ -1,5 +1,3 @@
-"""Previews of a house style: the changelog of the newest release, or of the newest pushes, written with it."""
-
 from functools import partial
 from typing import Final, final
 
@@ -44,7 +42,6 @@ class StylePreviews:
         repository: str = "",
         brand_identity_id: str | None = None,
     ) -> StylePreview | None:
-        """Write a preview of the newest release, or of the newest pushes; ``None``: no event has arrived."""
         brief = await self._release(organization_id, repository) or await self._pushes(organization_id, repository)
         if brief is None:
             return None

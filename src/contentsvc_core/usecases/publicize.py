@@ -1,12 +1,12 @@
-"""Setup of the public changelogs of an organization, with a preview of their posts (decisions 0023, 0050)."""
-
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from collections.abc import Sequence
+from typing import Final, final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
-from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.changes import CreateChangelog, changed_changelog
 from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
@@ -15,14 +15,10 @@ from contentsvc_core.refusals import Refusal, invalid
 
 #: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
-#: Only the first changelog has default names: those of the organization.
-_UNNAMED: Final = invalid("slug", "and title must be named for a new changelog")
 
 
 @final
 class ChangelogEditor:
-    """Changes public changelogs."""
-
     def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource) -> None:
         self._changelogs = changelogs
         self._clock = clock
@@ -34,7 +30,6 @@ class ChangelogEditor:
         return PublicChangelog.first(organization, self._clock.now()) if changelog is None else changelog
 
     async def all_of(self, organization: Organization) -> Sequence[PublicChangelog]:
-        """List an organization's changelogs, the first one first, set up or not."""
         changelogs = await self._changelogs.all_of(organization.id)
         first = next((each for each in changelogs if each.is_first), None) or await self.standing(organization)
         return [first, *(each for each in changelogs if not each.is_first)]
@@ -44,10 +39,7 @@ class ChangelogEditor:
             return await self.standing(organization)
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
 
-    async def create(self, organization: Organization, given: Mapping[str, Any]) -> PublicChangelog | Refusal:
-        """Create a further changelog; ``slug`` and ``title`` are required."""
-        if not {"slug", "title"} <= given.keys():
-            return _UNNAMED
+    async def create(self, organization: Organization, command: CreateChangelog) -> PublicChangelog | Refusal:
         now = self._clock.now()
         new = PublicChangelog(
             id=self._ids.new_id("chl_"),
@@ -57,24 +49,20 @@ class ChangelogEditor:
             created_at=now,
             updated_at=now,
         )
-        return await self._change(new, given)
+        return await self._change(new, command)
 
     async def preview(
         self, organization: Organization, standing: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
-        """Return the posts that a changelog would make public: their counts, and the newest ones."""
         changelog = await self.standing(organization) if standing is None else standing
         exposure = await self._changelogs.exposure(changelog)
         return exposure, await self._changelogs.posts(changelog, limit=PREVIEW_LENGTH)
 
     async def change(
-        self, organization: Organization, given: Mapping[str, Any], standing: PublicChangelog | None = None
+        self, organization: Organization, command: Struct, standing: PublicChangelog | None = None
     ) -> PublicChangelog | Refusal:
-        """Change fields, named as in :class:`~contentsvc_core.content.public.changelogs.PublicChangelog`.
-
-        Without ``standing``, the first changelog is changed.
-        """
-        return await self._change(await self.standing(organization) if standing is None else standing, given)
+        """Change a changelog by a ``ChangeChangelog``; without ``standing``, the first one."""
+        return await self._change(await self.standing(organization) if standing is None else standing, command)
 
     async def set_image(
         self, standing: PublicChangelog, kind: ImageKind, content: bytes | None
@@ -93,18 +81,16 @@ class ChangelogEditor:
     async def page(
         self, standing: PublicChangelog, length: int, zone: ZoneInfo
     ) -> tuple[Sequence[Post], Sequence[Month]]:
-        """Return the newest posts that a changelog shows, public or not, and the months of all in a time zone."""
         return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing, zone)
 
     async def remove(self, standing: PublicChangelog) -> Refusal | None:
-        """Delete a changelog that is not the first one of its organization."""
         if standing.is_first:
             return invalid("id", "is that of the first changelog: hide it, it cannot be deleted")
         await self._changelogs.remove(standing)
         return None
 
-    async def _change(self, standing: PublicChangelog, given: Mapping[str, Any]) -> PublicChangelog | Refusal:
-        changed = changed_changelog(standing, given, at=self._clock.now())
+    async def _change(self, standing: PublicChangelog, command: Struct) -> PublicChangelog | Refusal:
+        changed = changed_changelog(standing, command, at=self._clock.now())
         if isinstance(changed, Refusal):
             return changed
         return await self._changelogs.save(changed) or changed

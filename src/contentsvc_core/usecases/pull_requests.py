@@ -23,13 +23,11 @@ _STEP: Final = "pull_requests"
 _COMMITS_STEP: Final = "commits"
 #: The most commits of a run that are read for cut pushes. The step's result has some 300 bytes a commit.
 MAX_COMMITS_READ: Final = 1000
-#: The most pull requests of a run, newest first: more than nearly all releases have. The step's result is kept until
-#: the run ends, and has some 100 KB, at most 400 KB.
+#: The most pull requests of a run, newest first: the step's result has at most 400 KB.
 MAX_PULL_REQUESTS: Final = 120
 #: The time limit for one provider's code host, in seconds. The run occupies a place of the engine meanwhile.
 _PATIENCE_S: Final = 20.0
-#: The pause after a refusal of an integration's code host. A slow host must not delay every run, and a token without
-#: the right must not cost more than one log entry an hour.
+#: The pause after a refusal: a slow host must not delay every run, nor a refused token fill the log.
 _PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(hours=1)
 
@@ -68,10 +66,7 @@ class PullRequestReader:
         self._paused: dict[str, tuple[datetime, str]] = {}
 
     async def read(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> tuple[BriefSources, str | None]:
-        """Return the gathered input with its pull requests, and the reason if some of them are missing.
-
-        The answers are the result of a step: a retried run does not call the code host again.
-        """
+        """Return the gathered input with its pull requests, read in a step, and why some of them are missing."""
         gathered = await self._with_all_commits(run, gathered, steps)
         brief = gathered.brief
         mentions = [

@@ -1,5 +1,3 @@
-"""Creates brand identities from websites (decisions, ``/v1`` 'Brand identities')."""
-
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
@@ -47,18 +45,13 @@ class SiteNotRead(ContentServiceError):
 
 @final
 class BrandGenerator:
-    """Accepts requests for identities."""
-
     def __init__(self, starter: JobStarter, brands: BrandIdentities, *, opened: Collection[SiteHost] = ()) -> None:
         self._starter = starter
         self._brands = brands
         self._opened = opened
 
     async def request(self, organization_id: str, *, name: str | None, website_url: str) -> Job | Refusal:
-        """Start the job that creates an identity from a site; known faults are refused at once.
-
-        If the name is taken while the site is read, the job fails.
-        """
+        """Start the job that creates an identity from a site; known faults are refused at once."""
         address = with_scheme(website_url)
         site = read_site_address(address, self._opened)
         if isinstance(site, Refusal):
@@ -98,11 +91,7 @@ class BrandReader:
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
         """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it.
 
-        Reading the page is a step: a resumed run does not ask the site again. The identity is added in the transaction
-        that ends the run, so a cancelled run adds none, and a repeated run adds one.
-
-        Raises:
-                SiteNotRead: The site could not be read, but a later attempt may succeed.
+        The identity is added in the transaction that ends the run. ``SiteNotRead``: a later attempt may succeed.
         """
         await self._note(run, JobEventType.SCRAPING, f"Reading {cause.website_url}")
 

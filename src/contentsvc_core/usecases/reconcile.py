@@ -1,5 +1,3 @@
-"""Missed deliveries: requests again the deliveries that the code host failed to send."""
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import Enum
@@ -26,8 +24,6 @@ _BY_HAND: Final = Refusal(
 
 
 class MissedEnd(Enum):
-    """The result for a delivery that failed at the code host."""
-
     ASKED = "redelivery asked"
     #: It would have been requested (dry run).
     FOUND = "would be asked"
@@ -61,8 +57,6 @@ def _nobody_told(_done: int, _of: int) -> None:
 
 @final
 class Reconciler:
-    """Requests again the deliveries that code hosts failed to send."""
-
     def __init__(self, directory: Directory, journal: Journal, calls: CodeHostService, clock: Clock) -> None:
         self._directory = directory
         self._journal = journal
@@ -78,11 +72,10 @@ class Reconciler:
         dry_run: bool = False,
         told: Callable[[int, int], None] = _nobody_told,
     ) -> Reconciled | Refusal:
-        """Find failed deliveries and request them again, except for deliveries that were answered with success.
+        """Find failed deliveries and request them again, except for deliveries that arrived meanwhile.
 
-        An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
-        delivery's claim is held. ``look_back`` is the age of the oldest delivery to check. With ``dry_run``, nothing is
-        requested. ``told`` receives the number of requested deliveries, and their total.
+        A second request within 24 hours is harmless, since the delivery's claim is held. ``look_back`` is the age of
+        the oldest delivery to check. ``told`` receives the number of requested deliveries, and their total.
         """
         integration = None
         if is_own_id(integration_id):

@@ -1,5 +1,3 @@
-"""The contents of releases: the pushes since the previous release, by package."""
-
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Final, final
@@ -39,13 +37,10 @@ class _Revert:
 
 @final
 class RevertHistory:
-    """Finds the releases that contained reverted changes; events are added newest first."""
-
     def __init__(self, series: Collection[str | None] = (None,)) -> None:
         """``series`` are the packages whose releases count; ``None`` is tags without one."""
         self._series = series
         self._open: list[_Revert] = []
-        #: The tags by the hashes of the reverts.
         self.found: dict[str, str] = {}
 
     @property
@@ -82,8 +77,7 @@ class RevertHistory:
 class ReleaseHistory:
     """The records that arrived before the releases of one commit: added newest first, then read.
 
-    A release contains the pushes since the previous release of the same package. Changes of no package belong to the
-    first release after them.
+    Changes of no package belong to the first release after them.
     """
 
     def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:
@@ -138,7 +132,6 @@ class ReleaseHistory:
             self._previous[series] = tag
 
     def brief(self, repository: str) -> Brief:
-        """Return the brief: the releases, and the pushes that they contain."""
         events = [push for _, push, _ in self._told if push is not None]
         chapter = Chapter(
             repository=repository, events=events, packages=self._packages().names, undone=self.reverts.found

@@ -1,5 +1,3 @@
-"""Replays: processes the stored event of a delivery again (decisions, ``POST /v1/webhook-logs/{id}/replay``)."""
-
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Final, final
@@ -47,8 +45,6 @@ _UUID_BYTES: Final = 16
 @final
 @frozen(kw_only=True)
 class Replayed:
-    """A stored replay, with the number of its runs."""
-
     #: A new UUID for a delivery; a message that is sent again keeps its id.
     delivery_id: str
     runs: int
@@ -88,9 +84,8 @@ class Replayer:
     async def replay(self, organization_id: str, log_id: str, *, request: str | None = None) -> Replayed | Refusal:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
-        The event passed the filters when it arrived, and is not filtered again. Its runs may report the same changes
-        again. For the entry of a message, the message is sent again, with its id, to the endpoint's current address.
-        With ``request``, the id of a request, a delivery is replayed once for that request.
+        The event is not filtered again. A message is sent again with its id. For one ``request``, a delivery is
+        replayed once.
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:

@@ -82,7 +82,6 @@ class NotReplayed:
 @final
 @frozen(kw_only=True)
 class ReplayedBatch:
-    #: The replayed entries: ids of the log entries.
     replayed: tuple[str, ...] = field(converter=tuple, default=())
     repeated: tuple[str, ...] = field(converter=tuple, default=())
     refused: tuple[NotReplayed, ...] = field(converter=tuple, default=())
@@ -103,8 +102,6 @@ class ReplayCount:
 
 @final
 class BulkReplayer:
-    """Replays log entries by a filter."""
-
     def __init__(self, replayer: Replayer, read_model: ReadModel, clock: Clock, *, share: Share = unshared) -> None:
         """``share`` bounds the reads of the log: a filter by text may read a whole log."""
         self._replayer = replayer

@@ -1,5 +1,3 @@
-"""Rotates webhook secrets, here and at the code host."""
-
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final, final
@@ -27,8 +25,6 @@ _RESTLESS: Final = HostRefusal(
 @final
 @frozen(kw_only=True)
 class Rotated:
-    """An integration with a new secret."""
-
     integration: Integration
     #: The newest secret: that of a concurrent rotation, if there was one.
     secret: str = field(repr=False)
@@ -39,8 +35,6 @@ class Rotated:
 
 @final
 class Rotator:
-    """Rotates the webhook secrets of integrations."""
-
     def __init__(self, directory: Directory, hooks: Hooks, calls: CodeHostService, clock: Clock, ids: IdSource) -> None:
         self._directory = directory
         self._hooks = hooks
@@ -51,8 +45,7 @@ class Rotator:
     async def rotate(self, organization_id: str, integration_id: str, *, overlap: timedelta) -> Rotated | Refusal:
         """Store a new secret of an integration; the old one verifies until the overlap ends.
 
-        With a token, the secret is also set at the code host. If the code host refuses, both secrets verify during the
-        overlap, and the user must enter the new one there. After a fault, a second rotation is harmless.
+        If the code host refuses it, the user must enter it there. After a fault, a second rotation is harmless.
         """
         integration = None
         if is_own_id(integration_id):

@@ -1,5 +1,3 @@
-"""The scheduler: fires due schedules, and triggers whose windows have ended."""
-
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Final, Protocol, final
@@ -34,10 +32,7 @@ class Scheduler:
         on_fault: Callable[[Exception], None],
         batch_size: int = BATCH_SIZE,
     ) -> None:
-        """``on_fault`` is called with the fault of a schedule that could not fire: it is tried again.
-
-        ``batch_size`` is the number of due schedules in one read.
-        """
+        """``on_fault`` is called with the fault of a schedule that could not fire: it is tried again."""
         self._schedules = schedules
         self._directory = directory
         self._clock = clock
@@ -46,7 +41,6 @@ class Scheduler:
         self._batch_size = batch_size
 
     async def turn(self) -> int:
-        """Fire every schedule and every window that is due, each once; return the number of runs started here."""
         return await self._all(self._schedules.due, self._fire) + await self._all(
             self._directory.due_triggers, self._fire_trigger
         )

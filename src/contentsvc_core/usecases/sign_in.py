@@ -1,5 +1,3 @@
-"""Sign-in of people with an API key, and their sessions."""
-
 from datetime import datetime
 from typing import final
 
@@ -30,7 +28,6 @@ class SignedIn:
 
     @property
     def csrf(self) -> str:
-        """Return the CSRF token that forms must carry."""
         return csrf_token(self.token)
 
 

@@ -1,5 +1,3 @@
-"""Subscribing to a changelog by e-mail, with a confirmation (double opt-in), and unsubscribing."""
-
 from typing import Final, final
 
 from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -17,8 +15,6 @@ NO_MORE_SUBSCRIBERS: Final = Refusal(
 
 @final
 class Subscriptions:
-    """Creates, confirms and ends subscriptions."""
-
     def __init__(self, subscribers: Subscribers, clock: Clock, ids: IdSource) -> None:
         self._subscribers = subscribers
         self._clock = clock
@@ -41,7 +37,6 @@ class Subscriptions:
         return None if await self._subscribers.request(subscriber, token) else NO_MORE_SUBSCRIBERS
 
     async def confirm(self, token: str) -> bool:
-        """Confirm a subscription; ``False``: the link was used, has ended, or is invalid."""
         digest = token_digest(token)
         if digest is None:
             return False

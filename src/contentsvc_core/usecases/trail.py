@@ -1,5 +1,3 @@
-"""Follows a delivery: log entries, context record, runs and posts."""
-
 from typing import Final, final
 
 from attrs import field, frozen
@@ -35,8 +33,6 @@ class RecordTrail:
 
 @final
 class DeliveryTrails:
-    """Follows deliveries."""
-
     def __init__(
         self,
         read_model: ReadModel,
@@ -50,10 +46,7 @@ class DeliveryTrails:
         self._posts = posts
 
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
-        """Return the log entries of a delivery, newest first, at most 50.
-
-        ``named`` is the id of a log entry, a delivery id, or the custom id of the delivery's context record.
-        """
+        """Return at most 50 log entries of a delivery, newest first, by an entry's id, a delivery id or a custom id."""
         if is_own_id(named):
             entry = await self._read_model.entry(organization_id, named)
             if entry is not None:
@@ -70,7 +63,6 @@ class DeliveryTrails:
         )
 
     async def record_trail(self, entry: ListedEntry) -> RecordTrail | None:
-        """Return the results of an entry's delivery; ``None``: it was not processed."""
         if entry.event is None or entry.reference_id is None:
             return None
         mine = entry.organization_id

@@ -1,5 +1,3 @@
-"""Creates and changes event triggers (specification 2.4; decisions, ``/v1``, "Event triggers")."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
@@ -46,16 +44,16 @@ class TriggerEditor:
         self._clock = clock
         self._ids = ids
 
-    async def create(self, organization_id: str, wanted: CreateTrigger) -> Trigger | Refusal:
+    async def create(self, organization_id: str, command: CreateTrigger) -> Trigger | Refusal:
         """Create a trigger; the provider is that of the repositories, unless it is given."""
-        values = values_of(wanted)
+        values = values_of(command)
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
         provider: str | None = values.pop("provider")
-        if wanted.all_repositories:
+        if command.all_repositories:
             whose = ANY_SOURCE if provider is None else source_type(provider)
         else:
-            whose = await self._source(organization_id, wanted.repository_ids, provider=provider)
+            whose = await self._source(organization_id, command.repository_ids, provider=provider)
         if isinstance(whose, Refusal):
             return whose
         now = self._clock.now()
@@ -70,10 +68,7 @@ class TriggerEditor:
         return await self._directory.add_trigger(collecting(trigger, now, zone), checks_brand=True)
 
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
-        """Change a trigger by a ``ChangeTrigger``; unset fields stay unchanged.
-
-        What a change names is checked. All is checked when the trigger is enabled: a removal may have disabled it.
-        """
+        """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
         changes = values_of(change)
         for _ in range(_TURNS):
             standing = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
@@ -146,7 +141,6 @@ class TriggerEditor:
     async def _source(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
     ) -> str | Refusal:
-        """Return the ``sourceType`` of the provider that all repositories are connected at."""
         # A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         if not repository_ids:
             return Refusal(RefusalKind.UNSUITABLE, "a trigger needs a repository", "repository_ids")
@@ -179,5 +173,4 @@ def _fields(values: Mapping[str, Any], options: TriggerOptions) -> dict[str, Any
 
 
 def provider_of(source: str) -> str | None:
-    """Return the provider whose triggers have this ``sourceType``; ``None``: no provider has it."""
     return next((known.slug for known in PROVIDERS if source_type(known.slug) == source), None)

@@ -1,5 +1,3 @@
-"""Reports integrations whose deliveries fail, and their recovery, to webhook endpoints."""
-
 from typing import Any, Final, final
 
 from contentsvc_core.organizations import Integration
@@ -27,7 +25,6 @@ class IntegrationWatch:
         self._seen: dict[str, str] = {}
 
     async def turn(self) -> int:
-        """Begin and end failure periods, and return how many."""
         changed = 0
         seen: dict[str, str] = {}
         for organization_id in await self._alerts.watched():

@@ -39,8 +39,6 @@ class NewSecret:
 
 @final
 class EndpointEditor:
-    """Creates, changes, rotates, tests and deletes webhook endpoints."""
-
     def __init__(
         self,
         endpoints: WebhookEndpoints,
@@ -59,7 +57,6 @@ class EndpointEditor:
         self._mails = mails
 
     async def create(self, organization_id: str, wanted: CreateEndpoint) -> NewSecret | Refusal:
-        """Create an endpoint with a new secret, which signs standard messages."""
         if (fault := _fault(wanted.description)) is not None:
             return fault
         target = self._target(wanted.url, wanted.format)
@@ -80,10 +77,7 @@ class EndpointEditor:
         return added if isinstance(added, Refusal) else NewSecret(endpoint=added, secret=secret)
 
     async def change(self, organization_id: str, endpoint_id: str, change: Struct) -> WebhookEndpoint | Refusal:
-        """Change an endpoint by a ``ChangeEndpoint``; messages that waited are sent when it is enabled again.
-
-        A new target without a format gets the format of its host. A format that was chosen by hand stays.
-        """
+        """Change an endpoint by a ``ChangeEndpoint``. A new target has the format of its host, unless chosen."""
         changes = values_of(change)
         if (fault := _fault(changes.get("description", ""))) is not None:
             return fault
@@ -138,7 +132,6 @@ class EndpointEditor:
         return message.id
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        """Delete an endpoint and its unsent messages; ``False``: it is unknown."""
         return is_own_id(endpoint_id) and await self._endpoints.remove(organization_id, endpoint_id)
 
     def _secret(self) -> str:

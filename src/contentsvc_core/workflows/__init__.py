@@ -1,1 +1,0 @@
-"""Workflows that accepted events start: context records, triggers, runs."""

@@ -1,5 +1,3 @@
-"""Batches of triggers: one run for all events of a day or a week."""
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final

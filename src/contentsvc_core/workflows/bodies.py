@@ -1,5 +1,3 @@
-"""The wire forms of triggers and schedules, for every answer that shows one."""
-
 from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeAlias, TypedDict, cast
 
@@ -115,7 +113,6 @@ class ScheduleBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, schedule: Schedule, **changes: Any) -> Self:  # noqa: ANN401  # fields with another form
-        """Return the wire form of a schedule; repository ids are strings in every answer."""
         fields: dict[str, Any] = {
             name: getattr(schedule, name) for name in cls.__struct_fields__ if hasattr(schedule, name)
         }

@@ -14,7 +14,7 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.organizations import Integration
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import read_iso
-from contentsvc_core.values import Value
+from contentsvc_core.values import Value, as_tuple
 from contentsvc_core.workflows.output_settings import PostSettings
 
 #: The earliest date that counts. Earlier ones come from clocks that were never set, which begin in 1970 or 1980.
@@ -23,16 +23,13 @@ _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 
 def source_type(provider: str) -> str:
-    """Return a provider's ``sourceType`` of triggers and ``source`` of context records."""
     return f"{provider}_webhook"
 
 
 class TriggerMatch(Value, frozen=True, kw_only=True):
     trigger_id: str
-    #: The provider's slug.
     provider: str
     repository_id: int
-    #: ``owner/name``.
     repository: str
     delivery_id: str
     #: The delivery is a replay that a user requested: its run may report the same release again.
@@ -45,24 +42,16 @@ class TriggerMatch(Value, frozen=True, kw_only=True):
 
 @final
 class Delivered(TriggerMatch, frozen=True, kw_only=True):
-    """A delivery matched a trigger; the run reads the whole event."""
-
     event: Event
 
     @property
     def once_key(self) -> str | None:
-        """Return the key of the one post about a release: code hosts announce some releases twice (decisions).
-
-        ``None``: any number of posts may report the event, such as a replay.
-        """
+        """Return the key of the one post about a release, which code hosts may announce twice; ``None``: no limit."""
         return None if self.replayed else once_key(self.trigger_id, self.repository_id, self.event)
 
     @property
     def shares_a_post(self) -> bool:
-        """Check whether one post may also report releases of other packages of the same commit.
-
-        A replay has a post of its own. A release without a time of publication might be reported twice.
-        """
+        """Check whether one post may also report other packages' releases of the commit. A replay has its own post."""
         event = self.event
         return self.once_key is not None and isinstance(event, Release) and package_tag(event.tag_name) is not None
 
@@ -77,20 +66,14 @@ def once_key(trigger_id: str, repository_id: int, event: Event) -> str | None:
 
 @final
 class ListedDelivery(TriggerMatch, frozen=True, kw_only=True):
-    """A delivery matched a trigger, in its list form."""
-
     event: EventSummary
 
 
 @final
 @frozen(kw_only=True)
 class Source:
-    """A connected repository that content is requested for."""
-
-    #: The provider's slug.
     provider: str
     repository_id: int
-    #: ``owner/name``, as it was connected.
     full_name: str
 
 
@@ -116,7 +99,7 @@ class Generation(PostSettings):
     content_type: ContentType
     lookback: Lookback
     window: LookbackWindow
-    sources: tuple[Source, ...] = field(converter=tuple)
+    sources: tuple[Source, ...] = field(converter=as_tuple)
     include_commits: bool = True
     include_releases: bool = True
 
@@ -133,8 +116,6 @@ class Generation(PostSettings):
 @final
 @frozen(kw_only=True)
 class SiteReading:
-    """A request to create a brand identity from a website."""
-
     kind: ClassVar[str] = "site_reading"
 
     job_id: str
@@ -194,6 +175,5 @@ def _dated(event: Event) -> datetime | None:
 
 
 def unknown_repository(named: int | str, where: str = "") -> Refusal:
-    """Return the refusal of a request that names a repository which is not connected."""
     fault = f"Unknown repository: {named} is not connected{where}"
     return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")

@@ -1,11 +1,10 @@
-"""Context records: what AI agents read about past events (specification 2.5)."""
-
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Final, Self, TypedDict, final
 
 import msgspec
+from msgspec import Struct
 
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.events.wire import event_data
@@ -23,7 +22,6 @@ class ContextRecord(Value, frozen=True, kw_only=True):
     #: A UUIDv7 in the order of arrival: it orders records of the same millisecond.
     id: str
     organization_id: str
-    #: The provider's slug.
     provider: str
     repository_id: int
     #: ``owner/name`` at the time of the event.
@@ -37,12 +35,11 @@ class ContextRecord(Value, frozen=True, kw_only=True):
         return custom_id(self.provider, self.repository_id, self.delivery_id)
 
     @property
-    def metadata(self) -> dict[str, str]:
+    def metadata(self) -> "MetadataBody":
         return {"source": source_type(self.provider), "eventType": self.event.type, "repository": self.repository}
 
     @property
     def content(self) -> str:
-        """Return the text: type, repository, action, and the event's data as JSON."""
         event = self.event
         data = {
             "eventType": event.type,
@@ -66,7 +63,6 @@ def push_id(cause: Cause) -> str | None:
 
 
 def is_custom_id(text: str) -> bool:
-    """Check whether ``text`` has the form of a custom id."""
     return _CUSTOM_ID.fullmatch(text) is not None
 
 
@@ -81,11 +77,29 @@ def how_many_fit(sizes: Iterable[int], room: int) -> int:
     return fitting
 
 
-def context_body(record: ContextRecord) -> dict[str, Any]:
-    """Return a record's wire form (specification 2.5)."""
-    return {
-        "customId": record.custom_id,
-        "content": record.content,
-        "metadata": record.metadata,
-        "createdAt": iso_ms(record.created_at),
-    }
+@final
+class MetadataBody(TypedDict):
+    """The source of a context record (specification 2.5)."""
+
+    source: str
+    eventType: str
+    repository: str
+
+
+@final
+class RecordBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A stored context record (specification 2.5)."""
+
+    custom_id: str
+    content: str
+    metadata: MetadataBody
+    created_at: str
+
+    @classmethod
+    def of(cls, record: ContextRecord) -> Self:
+        return cls(
+            custom_id=record.custom_id,
+            content=record.content,
+            metadata=record.metadata,
+            created_at=iso_ms(record.created_at),
+        )

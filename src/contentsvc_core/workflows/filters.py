@@ -1,5 +1,3 @@
-"""Filters of triggers: the events of its repositories that a trigger leaves out, and why."""
-
 import re
 from collections.abc import Collection, Mapping
 from enum import Enum
@@ -40,29 +38,26 @@ class TriggerOptions(Command, frozen=True, kw_only=True):
     branches: Annotated[
         Patterns,
         Meta(
-            description="Pattern of branches whose pushes start a run, such as 'release/*'. '!' excludes. Without "
-            "one, the default branch. Repeat for several."
+            description="Branches whose pushes start a run, as patterns such as 'release/*'. '!' excludes. Without "
+            "one, the default branch."
         ),
     ] = ()
     tags: Annotated[
         Patterns,
-        Meta(
-            description="Pattern of tags whose releases start a run, such as 'v*' or 'pkg@*'. '!' excludes. Repeat for "
-            "several."
-        ),
+        Meta(description="Tags whose releases start a run, as patterns such as 'v*' or 'pkg@*'. '!' excludes."),
     ] = ()
     paths: Annotated[
         Patterns,
         Meta(
-            description="Pattern of changed files, such as 'packages/a/**'. Only commits that change one count. '!' "
-            "excludes. Repeat for several."
+            description="Changed files, as patterns such as 'packages/a/**'. Only commits that change one count. '!' "
+            "excludes."
         ),
     ] = ()
     scopes: Annotated[
         Patterns,
         Meta(
-            description="Pattern of conventional scopes: 'api' is the scope of 'fix(api): …'. Only commits with one "
-            "count. '!' excludes. Repeat for several."
+            description="Conventional scopes, as patterns: 'api' is the scope of 'fix(api): …'. Only commits with one "
+            "count. '!' excludes."
         ),
     ] = ()
     pre_releases: Annotated[bool, Meta(description="Start a run for pre-releases, too.")] = True
@@ -76,7 +71,6 @@ PATTERN_FIELDS: Final = ("branches", "tags", "paths", "scopes")
 
 
 def options_fault(values: Mapping[str, Any]) -> Refusal | None:
-    """Return the refusal of faulty patterns; it names the field."""
     for name in PATTERN_FIELDS:
         fault = pattern_fault(values.get(name, ()))
         if fault is not None:
@@ -108,8 +102,6 @@ def options_from_json(text: str | None) -> TriggerOptions:
 @final
 @frozen
 class LeftOut:
-    """Why a trigger does not match an event."""
-
     #: ``branch``, ``tag``, ``path``, ``scope`` or ``pre-release``.
     filter: str
     reason: str
@@ -127,8 +119,7 @@ class EventFilter:
     def why_left_out(self, event: Event, effort: Effort | None = None) -> LeftOut | None:
         """Return why an event does not match; ``None``: the event matches.
 
-        A push matches if one of its commits does. A push whose commits or files the code host has left out matches: the
-        run looks closer. A push also matches if no more ``effort`` is left to look at all of its commits and files.
+        A push matches if one of its commits does, or if commits, files or effort are missing: the run looks closer.
         """
         match event:
             case Push():
@@ -165,8 +156,7 @@ class EventFilter:
     def narrowed(self, push: Push, listed: Collection[str]) -> Push | None:
         """Return a push with its commits that match; ``None``: no commit matches.
 
-        ``listed`` are the hashes of commits whose files were delivered. Of the others, the scopes alone count. Commits
-        that no effort is left for match.
+        The files of commits that are not in ``listed`` are unknown: their scopes alone count.
         """
         effort = Effort()
         has_paths = _has_paths(push)

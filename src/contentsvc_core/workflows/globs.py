@@ -1,7 +1,4 @@
-"""Patterns of names and paths: ``*``, ``**``, ``?`` and exclusions by a leading ``!``.
-
-Matching is linear in the length of the text: the states of an automaton are the bits of a number.
-"""
+"""Patterns of names and paths: ``*``, ``**``, ``?``, and exclusions by ``!``. Matching takes linear time."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +15,7 @@ MAX_PATTERN: Final = 200
 #: The longest text that is matched, in characters. A longer branch, tag or path is cut.
 _LONGEST: Final = 1_000
 _CACHED: Final = 4_096
-#: The effort for one push: comparisons, and characters that patterns read. It takes some 0.3 s. Two hundred triggers
-#: with one pattern each need a fifth of it for a push of 500 files.
+#: The effort for one push, in comparisons and characters read: some 0.3 s.
 MAX_EFFORT: Final = 500_000
 #: The wildcards of a pattern. The slash of ``**/`` may be missing in the text.
 _WILD: Final = re.compile(r"\*\*+/?|[*?]")
@@ -135,10 +131,7 @@ def _automaton(pattern: str) -> _Automaton:
 @final
 @frozen
 class Globs:
-    """The patterns of one filter, compiled: of all that match, the last one decides.
-
-    If the first pattern is an exclusion, everything matches that no later pattern excludes.
-    """
+    """The compiled patterns of a filter: the last match decides. If the first one excludes, other texts match."""
 
     texts: tuple[str, ...]
     _compiled: tuple[tuple[bool, Glob], ...] = field(init=False, eq=False, repr=False)
@@ -172,7 +165,6 @@ def globs_of(patterns: tuple[str, ...]) -> Globs | None:
 
 
 def pattern_fault(patterns: Sequence[str]) -> str | None:
-    """Return the fault of a list of patterns; ``None``: the list is valid."""
     if len(patterns) > MAX_PATTERNS:
         return f"{FIELD} must have at most {MAX_PATTERNS} patterns"
     for pattern in patterns:

@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, final
+from typing import Any, Final, Literal, Self, TypeAlias, final
 
 from attrs import field, frozen
+from msgspec import Struct
 
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.causes import Generation, SiteReading
 from contentsvc_core.workflows.runs import RunState, RunStatus, WorkflowRun
+
+JobStatus: TypeAlias = Literal["queued", "running", "completed", "failed", "skipped"]
 
 
 class JobEventType(Enum):
@@ -19,7 +24,6 @@ class JobEventType(Enum):
     FETCHING_REPOSITORIES = "fetching_repositories"
     GENERATING_CONTENT = "generating_content"
     POST_CREATED = "post_created"
-    #: The steps that create a brand identity.
     SCRAPING = "scraping"
     EXTRACTING = "extracting"
     SAVING = "saving"
@@ -31,8 +35,6 @@ class JobEventType(Enum):
 @final
 @frozen(kw_only=True)
 class JobEvent:
-    """One event of a job."""
-
     #: Stored once per id: a repeated event has the same id.
     id: str
     job_id: str
@@ -45,22 +47,19 @@ class JobEvent:
 @final
 @frozen(kw_only=True)
 class Job:
-    """A job with its current run and its events, in order."""
-
     id: str
     run: WorkflowRun
     events: tuple[JobEvent, ...] = field(converter=tuple, factory=tuple)
 
     @property
     def asked(self) -> Generation | SiteReading:
-        """Return the request."""
         request = self.run.cause
         assert isinstance(request, Generation | SiteReading)
         return request
 
 
 #: A run that waits for a retry counts as running: a job never returns to an earlier status.
-_STATUSES: Final[Mapping[RunStatus, str]] = {
+_STATUSES: Final[Mapping[RunStatus, JobStatus]] = {
     RunStatus.PENDING: "queued",
     RunStatus.RUNNING: "running",
     RunStatus.COMPLETED: "completed",
@@ -74,42 +73,94 @@ _ENDS: Final[Mapping[str, JobEventType]] = {
 _BRAND_STEPS: Final = (JobEventType.SCRAPING, JobEventType.EXTRACTING, JobEventType.SAVING)
 
 
-def job_status(job: Job) -> str:
-    """Return the status of a job: ``queued``, ``running``, ``completed``, ``failed`` or ``skipped``."""
+def job_status(job: Job) -> JobStatus:
     if job.run.status is RunStatus.PENDING and job.run.attempts:
         return "running"
     return _STATUSES[job.run.status]
 
 
-def generation_job_body(job: Job) -> dict[str, Any]:
-    request = job.asked
-    assert isinstance(request, Generation)
-    return {
-        **_common(job),
-        "contentType": request.content_type.value,
-        "lookbackWindow": request.lookback.value,
-        "repositoryIds": [str(source.repository_id) for source in request.sources],
-        "brandVoiceId": request.brand_identity_id,
-        "workflowRunId": job.run.id,
-        "postId": job.run.post_id,
-        "source": "api",
-    }
+class JobBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The fields that all jobs have."""
+
+    id: str
+    organization_id: str
+    status: JobStatus
+    error: str | None
+    created_at: str
+    updated_at: str
+    completed_at: str | None
+
+    @classmethod
+    def of(cls, job: Job, **changes: Any) -> Self:  # noqa: ANN401  # fields of a subclass
+        last, status = _last_heard_of(job), job_status(job)
+        ended = status in _ENDS
+        fields: dict[str, Any] = {
+            "id": job.id,
+            "organization_id": job.run.organization_id,
+            "status": status,
+            # The faults of earlier attempts are for the operator only.
+            "error": job.run.error if ended else None,
+            "created_at": iso_ms(job.run.created_at),
+            "updated_at": iso_ms(last),
+            # A run that was ended from outside has no event for its end: the last event gives the time.
+            "completed_at": iso_ms(last) if ended else None,
+        }
+        return cls(**fields | changes)
 
 
-def brand_job_body(job: Job) -> dict[str, Any]:
-    request = job.asked
-    assert isinstance(request, SiteReading)
-    reached = [_BRAND_STEPS.index(event.type) for event in job.events if event.type in _BRAND_STEPS]
-    step = _BRAND_STEPS[reached[-1]] if reached else _BRAND_STEPS[0]
-    return {
-        **_common(job),
-        "name": request.name,
-        "websiteUrl": request.website_url,
-        "step": step.value,
-        "currentStep": _BRAND_STEPS.index(step) + 1,
-        "totalSteps": len(_BRAND_STEPS),
-        "brandIdentityId": made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None,
-    }
+@final
+class GenerationJobBody(JobBody, frozen=True, kw_only=True):
+    """A job that writes a post."""
+
+    content_type: ContentType
+    lookback_window: Lookback
+    repository_ids: list[str]
+    brand_voice_id: str | None
+    workflow_run_id: str
+    post_id: str | None
+    source: str
+
+    @classmethod
+    def of(cls, job: Job, **changes: Any) -> Self:  # noqa: ANN401  # as above
+        request = job.asked
+        assert isinstance(request, Generation)
+        fields: dict[str, Any] = {
+            "content_type": request.content_type,
+            "lookback_window": request.lookback,
+            "repository_ids": [str(source.repository_id) for source in request.sources],
+            "brand_voice_id": request.brand_identity_id,
+            "workflow_run_id": job.run.id,
+            "post_id": job.run.post_id,
+            "source": "api",
+        }
+        return super().of(job, **fields | changes)
+
+
+class BrandJobBody(JobBody, frozen=True, kw_only=True):
+    """A job that makes a brand identity."""
+
+    name: str | None
+    website_url: str
+    step: Literal["scraping", "extracting", "saving"]
+    current_step: int
+    total_steps: int
+    brand_identity_id: str | None
+
+    @classmethod
+    def of(cls, job: Job, **changes: Any) -> Self:  # noqa: ANN401  # as above
+        request = job.asked
+        assert isinstance(request, SiteReading)
+        reached = [_BRAND_STEPS.index(event.type) for event in job.events if event.type in _BRAND_STEPS]
+        step = reached[-1] if reached else 0
+        fields: dict[str, Any] = {
+            "name": request.name,
+            "website_url": request.website_url,
+            "step": _BRAND_STEPS[step].value,
+            "current_step": step + 1,
+            "total_steps": len(_BRAND_STEPS),
+            "brand_identity_id": made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None,
+        }
+        return super().of(job, **fields | changes)
 
 
 def made_brand_id(run: RunState) -> str:
@@ -134,33 +185,32 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
     )
 
 
-def job_event_body(event: JobEvent) -> dict[str, Any]:
-    return {
-        "id": event.id,
-        "jobId": event.job_id,
-        "type": event.type.value,
-        "message": event.message,
-        "createdAt": iso_ms(event.created_at),
-        "metadata": None if event.metadata is None else dict(event.metadata),
-    }
+@final
+class JobEventBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One step in the history of a job."""
 
+    id: str
+    job_id: str
+    type: Literal[
+        "queued",
+        "workflow_triggered",
+        "running",
+        "fetching_repositories",
+        "generating_content",
+        "post_created",
+        "completed",
+        "failed",
+        "skipped",
+    ]
+    message: str
+    created_at: str
+    metadata: dict[str, Any] | None
 
-def _common(job: Job) -> dict[str, Any]:
-    run = job.run
-    last = _last_heard_of(job)
-    status = job_status(job)
-    ended = status in _ENDS
-    return {
-        "id": job.id,
-        "organizationId": run.organization_id,
-        "status": status,
-        # The faults of earlier attempts are for the operator only.
-        "error": run.error if ended else None,
-        "createdAt": iso_ms(run.created_at),
-        "updatedAt": iso_ms(last),
-        # A run that was ended from outside has no event for its end: the last event gives the time.
-        "completedAt": iso_ms(last) if ended else None,
-    }
+    @classmethod
+    def of(cls, event: JobEvent) -> Self:
+        fields: dict[str, Any] = {name: getattr(event, name) for name in cls.__struct_fields__}
+        fields |= {"type": event.type.value, "created_at": iso_ms(event.created_at)}
+        return cls(**fields)
 
 
 def _last_heard_of(job: Job) -> datetime:
@@ -175,10 +225,7 @@ def job_event(  # one parameter a column
     at: datetime,
     metadata: Mapping[str, Any] | None = None,
 ) -> JobEvent | None:
-    """Return an event of a run's job; ``None``: the run has no job.
-
-    The id contains the take: repeated events of one take are one event, and a new take begins anew.
-    """
+    """Return an event of a run's job, whose id contains the take; ``None``: the run has no job."""
     job_id = run.cause.job_id if isinstance(run.cause, Generation | SiteReading) else None
     if job_id is None:
         return None

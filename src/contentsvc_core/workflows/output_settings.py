@@ -1,5 +1,3 @@
-"""The settings for posts that triggers, schedules and requests for content share."""
-
 from typing import Annotated, Any, TypeAlias
 
 from attrs import fields, frozen
@@ -26,14 +24,11 @@ class OutputSettings(Command, frozen=True, kw_only=True):
 
 @frozen(kw_only=True)
 class PostSettings:
-    """The settings for posts that a run gets from its cause."""
-
     brand_identity_id: str | None = None
     auto_publish: bool = False
 
     @property
     def post_status(self) -> PostStatus:
-        """Return the status of new posts."""
         return PostStatus.PUBLISHED if self.auto_publish else PostStatus.DRAFT
 
 
@@ -45,5 +40,4 @@ class Output(PostSettings):
     house_style: HouseStyle | None = None
 
     def post_settings(self) -> dict[str, Any]:
-        """Return the fields of :class:`PostSettings`, for a request for content."""
         return {each.name: getattr(self, each.name) for each in fields(PostSettings)}

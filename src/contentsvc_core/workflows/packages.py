@@ -1,7 +1,4 @@
-"""The rule for releases of packages on one commit: one run reports all of them in one post.
-
-Each run waits :data:`PACKAGE_DELAY`, and leaves its release to the run of a release that has followed by then.
-"""
+"""Releases of packages on one commit: each run waits :data:`PACKAGE_DELAY`, and one of them reports all."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,8 +8,7 @@ from attrs import frozen
 
 from contentsvc_core.workflows.runs import RunStatus
 
-#: The waiting time for the next release. Release tools publish twenty packages within half a minute, and a minute is
-#: short for a reader.
+#: The waiting time for the next release: tools publish twenty packages within half a minute.
 PACKAGE_DELAY: Final = timedelta(seconds=60)
 #: The time between two releases of one commit. Less than the delay: a delivery may take ten seconds to be stored.
 PACKAGE_GAP: Final = timedelta(seconds=50)
@@ -27,8 +23,6 @@ _OUT: Final = frozenset({RunStatus.CANCELLED, RunStatus.FAILED})
 @final
 @frozen(kw_only=True)
 class ReleaseRun:
-    """A run of the same trigger for the release of a package: the fields that the rule needs."""
-
     id: str
     status: RunStatus
     tag: str
@@ -49,10 +43,7 @@ class Arrival:
 
 
 def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
-    """Return the run that reports the release of run ``run_id`` as well; ``None``: the run reports its release itself.
-
-    ``arrivals`` are the arrivals in the repository, oldest first, among them this run.
-    """
+    """Return the run that also reports the release of run ``run_id``; ``None``: the run reports it itself."""
     runs = companions(arrivals, run_id)
     place = _place(arrivals, run_id)
     if len(runs) >= MOST_PACKAGES or (runs and arrivals[place].at - _first(arrivals, runs) >= PACKAGE_SPAN):

@@ -29,8 +29,7 @@ class Removal(Protocol):
 def removal_of_integration(integration: Integration, still_connected: Collection[int]) -> Removal:
     """Return the rule for the removal of an integration; ``still_connected`` are the other repositories.
 
-    A trigger that names one of its repositories at its provider is disabled; a trigger for all repositories is not. A
-    schedule is disabled if it names a repository that no other integration connects.
+    A trigger for all repositories stays. A schedule is disabled if no other integration connects its repository.
     """
     gone = {repository.id for repository in integration.repositories}
     nowhere = gone.difference(still_connected)

@@ -1,5 +1,3 @@
-"""The stored form of requested causes (:class:`Generation`, :class:`SiteReading`): JSON."""
-
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -37,7 +35,6 @@ def _converter() -> "Converter":
 
 
 def payload_to_json(asked: Generation | SiteReading) -> str:
-    """Return the JSON of a requested cause; :func:`payload_from_json` reads it back, equal."""
     return msgspec.json.encode(_converter().unstructure(asked)).decode()
 
 

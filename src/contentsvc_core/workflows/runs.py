@@ -14,9 +14,10 @@ that has ended without a post may be restarted: it is ``pending`` with all attem
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Final, assert_never, final
+from typing import Any, Final, Literal, Self, assert_never, final
 
-from attrs import asdict, frozen
+from attrs import asdict
+from msgspec import Struct
 
 from contentsvc_core.events.wire import event_data
 from contentsvc_core.timestamps import iso_ms
@@ -33,8 +34,6 @@ from contentsvc_core.workflows.causes import (
 
 
 class RunStatus(Enum):
-    """The state of a run."""
-
     PENDING = "pending"
     RUNNING = "running"
     COMPLETED = "completed"
@@ -46,8 +45,6 @@ class RunStatus(Enum):
 
 
 class RunState(Value, frozen=True, kw_only=True):
-    """A workflow run without its cause: what whole runs and listed runs have in common."""
-
     #: A UUIDv7, not derived from the delivery: after 24 hours the same delivery may start another run.
     id: str
     organization_id: str
@@ -68,8 +65,6 @@ class RunState(Value, frozen=True, kw_only=True):
 
 @final
 class WorkflowRun(RunState, frozen=True, kw_only=True):
-    """One run that a trigger, a client or a schedule has started."""
-
     cause: Cause
 
 
@@ -84,31 +79,21 @@ def listed_run(run: WorkflowRun) -> ListedRun:
 
 
 @final
-@frozen(kw_only=True)
-class Due:
-    """A run that may be taken."""
-
+class Due(Value, frozen=True, kw_only=True):
     id: str
     organization_id: str
 
 
 @final
-@frozen(kw_only=True)
-class Taken:
-    """A running run of one executor: the data needed to give the run back."""
-
+class Taken(Value, frozen=True, kw_only=True):
     id: str
     organization_id: str
     takes: int
 
 
 @final
-@frozen(kw_only=True)
-class Recovered:
-    """The result of recovering the runs of dead processes."""
-
+class Recovered(Value, frozen=True, kw_only=True):
     pending: int = 0
-    #: The number of runs that failed because of too many kills.
     failed: int = 0
 
 
@@ -117,8 +102,6 @@ class RunGone(Exception):
 
 
 class Completion(Enum):
-    """The result of a run's last step."""
-
     COMPLETED = auto()
     #: Another run has reported the same release; this run is skipped, without a post.
     ALREADY_REPORTED = auto()
@@ -128,7 +111,6 @@ class Completion(Enum):
     OVERTAKEN = auto()
 
 
-#: The statuses of runs that an operator may restart. A completed run has its post.
 RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
 CANCELLED: Final = "cancelled by an operator"
 ALREADY_REPORTED: Final = "another run has reported this release"
@@ -149,57 +131,69 @@ _LONGEST_DELAY: Final = timedelta(minutes=5)
 
 
 def retry_delay(attempts: int) -> timedelta | None:
-    """Return the backoff after the ``attempts``-th failed attempt; ``None``: the run has failed for good.
-
-    Doubles from one second, at most five minutes. No jitter: runs queue behind their process's concurrency limit.
-    """
+    """Return the backoff after the ``attempts``-th failed attempt, without jitter; ``None``: the run has failed."""
     if attempts >= MAX_ATTEMPTS:
         return None
     return min(_FIRST_DELAY * 2 ** (attempts - 1), _LONGEST_DELAY)
 
 
-def run_body(run: WorkflowRun | ListedRun) -> dict[str, Any]:
-    """Return the form of a run for operators: its cause (specification 6.4) and its state.
+@final
+class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A workflow run: its cause and its state."""
 
-    Of a listed run, ``eventAction`` and ``eventData`` are null.
-    """
-    return {
-        "id": run.id,
-        **_cause_body(run.cause),
-        "status": run.status.value,
-        "attempts": run.attempts,
-        "kills": run.kills,
-        "error": run.error,
-        "postId": run.post_id,
-        "createdAt": iso_ms(run.created_at),
-    }
+    id: str
+    trigger_id: str | None
+    schedule_id: str | None
+    job_id: str | None
+    event_type: str | None
+    event_action: str | None
+    #: Always null: see the log entry of the delivery.
+    event_data: dict[str, Any] | None
+    repository_id: str | None
+    delivery_id: str | None
+    status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
+    attempts: int
+    #: How many times a server process died while it performed the run.
+    kills: int
+    error: str | None
+    post_id: str | None
+    created_at: str
+
+    @classmethod
+    def of(cls, run: WorkflowRun | ListedRun) -> Self:
+        """Return the form of a run. The action and the data of its event are null if the run was listed."""
+        return cls(
+            id=run.id,
+            **{**_NO_CAUSE, **_cause_fields(run.cause)},
+            status=run.status.value,
+            attempts=run.attempts,
+            kills=run.kills,
+            error=run.error,
+            post_id=run.post_id,
+            created_at=iso_ms(run.created_at),
+        )
 
 
-def _cause_body(cause: Cause | ListedCause) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "triggerId": None,
-        "scheduleId": None,
-        "jobId": None,
-        "eventType": None,
-        "eventAction": None,
-        "eventData": None,
-        "repositoryId": None,
-        "deliveryId": None,
-    }
+_NO_CAUSE: Final = dict.fromkeys(
+    ("trigger_id", "schedule_id", "job_id", "event_type", "event_action", "event_data", "repository_id", "delivery_id")
+)
+
+
+def _cause_fields(cause: Cause | ListedCause) -> dict[str, Any]:
     match cause:
         case Delivered() | ListedDelivery():
-            body |= {
-                "triggerId": cause.trigger_id,
-                "eventType": cause.event.type,
-                "repositoryId": str(cause.repository_id),
-                "deliveryId": cause.delivery_id,
+            fields: dict[str, Any] = {
+                "trigger_id": cause.trigger_id,
+                "event_type": cause.event.type,
+                "repository_id": str(cause.repository_id),
+                "delivery_id": cause.delivery_id,
             }
             if isinstance(cause, Delivered):
-                body |= {"eventAction": cause.event.action, "eventData": event_data(cause.event)}
+                fields |= {"event_action": cause.event.action, "event_data": event_data(cause.event)}
+            return fields
         case Generation():
-            body |= {"triggerId": cause.trigger_id, "scheduleId": cause.schedule_id, "jobId": cause.job_id}
+            return {"trigger_id": cause.trigger_id, "schedule_id": cause.schedule_id, "job_id": cause.job_id}
         case SiteReading():
-            body |= {"jobId": cause.job_id}
+            return {"job_id": cause.job_id}
         case _:
             assert_never(cause)
-    return body

@@ -49,7 +49,7 @@ class CreateSchedule(ScheduleSettings, frozen=True, kw_only=True):
 
     repository_ids: Annotated[
         Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
-        Meta(description="Connected repository that the schedule covers. Repeat for several."),
+        Meta(description="Connected repositories that the schedule covers."),
     ]
     cron: Cron
     brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None
@@ -74,8 +74,6 @@ def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None
 @final
 @frozen(kw_only=True)
 class Schedule(Output):
-    """Starts a run that writes content at fixed times."""
-
     id: str
     organization_id: str
     #: For people; 1 to 120 characters in one line.
@@ -97,10 +95,7 @@ class Schedule(Output):
             raise ValueError(message)
 
     def does_the_same_as(self, other: "Schedule") -> bool:
-        """Check whether two schedules of an organization would write the same content at the same times.
-
-        Name, ``enabled`` and the status of posts do not count: they do not change the content.
-        """
+        """Check whether two schedules write the same content at the same times; names and switches do not count."""
         return _content(self) == _content(other)
 
 
@@ -117,7 +112,6 @@ def _content(schedule: Schedule) -> tuple[object, ...]:
 
 
 def refuse_schedule(standing: Iterable[Schedule], schedule: Schedule, *, at_most: int | None = None) -> Refusal | None:
-    """Return the refusal of a new or changed schedule beside the other schedules of its organization."""
     others = [each for each in standing if each.id != schedule.id]
     if any(each.does_the_same_as(schedule) for each in others):
         return DUPLICATE_SCHEDULE
@@ -125,18 +119,12 @@ def refuse_schedule(standing: Iterable[Schedule], schedule: Schedule, *, at_most
 
 
 def due_from(cron: Cron, now: datetime, zone: ZoneInfo, *, last_slot: datetime | None) -> datetime:
-    """Return the first slot of a schedule that is created, changed or enabled at ``now``.
-
-    A slot that has fired does not fire again, even when the clock was stepped back since.
-    """
+    """Return the first slot from ``now`` on. A slot that has fired does not fire again after a clock step."""
     return next_slot(cron, now if last_slot is None else max(now, last_slot), zone)
 
 
 def changed(schedule: Schedule, now: datetime, zone: ZoneInfo, changes: Mapping[str, Any]) -> Schedule:
-    """Return a schedule with changes made at ``now``.
-
-    When the schedule is enabled or its times change, its next slot is computed anew; else the slot stays.
-    """
+    """Return a schedule with changes made at ``now``. Enabling and other times compute its next slot anew."""
     enabled = changes.get("enabled", schedule.enabled)
     cron = changes.get("cron", schedule.cron)
     due_at = schedule.due_at
@@ -155,7 +143,6 @@ def moved(schedule: Schedule, now: datetime, zone: ZoneInfo) -> Schedule:
 
 
 def disabled(schedule: Schedule) -> Schedule:
-    """Return a disabled schedule, because a resource that it needs was deleted."""
     return evolve(schedule, enabled=False, due_at=None)
 
 
@@ -170,8 +157,6 @@ class DueSchedule:
 @final
 @frozen(kw_only=True)
 class Firing:
-    """The effects of a firing schedule: its run and its next slot."""
-
     schedule_id: str
     #: The slot that was due; the store fires only if the schedule is still due at this time.
     due_at: datetime
@@ -187,8 +172,7 @@ def firing(
 ) -> Firing | None:
     """Return the firing of a schedule at ``now``; ``None``: the schedule is not due.
 
-    One firing covers all passed slots, with the window of the latest. Without a connected repository, the run is
-    created as skipped.
+    One firing covers all passed slots. Without a connected repository, the run is created as skipped.
     """
     if schedule.due_at is None or schedule.due_at > now:
         return None

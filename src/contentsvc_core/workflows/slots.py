@@ -1,5 +1,3 @@
-"""Slots: the times at which a schedule fires, in the organization's time zone (decisions, ``/v1``, "Schedules")."""
-
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
@@ -31,10 +29,7 @@ class Frequency(Enum):
 def cron_fault(
     *, frequency: Frequency, hour: int, minute: int, day_of_week: int | None, day_of_month: int | None
 ) -> Refusal | None:
-    """Return the fault in a schedule's times; ``None``: the times are valid.
-
-    A day that would have no effect is a fault, too: the client expects an effect.
-    """
+    """Return the fault in a schedule's times, a day without effect included; ``None``: the times are valid."""
     weekly, monthly = frequency is Frequency.WEEKLY, frequency is Frequency.MONTHLY
     needless = f"a {frequency.value} schedule takes no {FIELD}"
     faults = (
@@ -94,10 +89,7 @@ def latest_slot(cron: Cron, at: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _slots(cron: Cron, start: datetime, step: timedelta, zone: ZoneInfo) -> Iterator[datetime]:
-    """Yield the slots around the local day of ``start``, forwards or backwards; the longest gap is a month.
-
-    A slot that the clocks skip may fire on the next day, so that the day before the first one is included.
-    """
+    """Yield the slots around the local day of ``start``; the day before it may have a slot that clocks skipped."""
     first = local_time(zone, start).date() - step
     days = (first + number * step for number in count())
     at = time(cron.hour, cron.minute)
@@ -136,7 +128,6 @@ def cron_body(cron: Cron) -> dict[str, Any]:
 
 
 def cron_of(body: Mapping[str, Any]) -> Cron:
-    """Read the wire form that :func:`cron_body` returned."""
     return Cron(
         frequency=Frequency(body["frequency"]),
         hour=body["hour"],

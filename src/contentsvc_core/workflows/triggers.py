@@ -1,5 +1,3 @@
-"""Event triggers (specification 2.4) and which of them an event starts (specification 6.4, step 2)."""
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal, TypeAlias, cast, final
@@ -28,7 +26,6 @@ from contentsvc_core.workflows.globs import Effort
 from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
-#: The event types that a trigger may name (specification 2.4).
 EVENT_TYPES: Final = ("push", "release")
 
 
@@ -50,8 +47,6 @@ def _known_event_types(_trigger: object, _attribute: object, value: tuple[str, .
 @final
 @frozen(kw_only=True)
 class Trigger(Output):
-    """Starts a workflow run for each event that it matches."""
-
     id: str
     organization_id: str
     #: For people; may be empty.
@@ -74,7 +69,6 @@ class Trigger(Output):
     )
 
     def watches(self, source_type: str, repository_id: int) -> bool:
-        """Check whether the trigger is for the events of a repository."""
         if self.source_type not in {source_type, ANY_SOURCE}:
             return False
         return self.options.all_repositories or repository_id in self.repository_ids
@@ -86,14 +80,10 @@ class Trigger(Output):
         return None if self.filter is None else self.filter.why_left_out(event, effort)
 
     def reports(self, event: Event) -> bool:
-        """Check whether an event of the trigger's repositories matches."""
         return (not self.event_types or event.type in self.event_types) and self.why_left_out(event) is None
 
     def does_the_same_as(self, other: "Trigger") -> bool:
-        """Check whether two triggers do the same work; an organization has only one of them (decisions, ``/v1``).
-
-        Name, ``enabled`` and the status of posts do not count. A list of all event types equals an empty list.
-        """
+        """Check whether two triggers write the same; an organization has only one of them (decisions, ``/v1``)."""
         return _work(self) == _work(other)
 
 
@@ -131,8 +121,6 @@ def output_config_body(brand_identity_id: str | None, house_style: HouseStyle | 
 
 
 class TriggerSettings(TriggerOptions, frozen=True, kw_only=True):
-    """The fields of a trigger that have the same form in all drivers."""
-
     name: Annotated[str, Meta(max_length=NAME_LIMIT, description="Name of the trigger.")] = ""
     output_type: OutputType = ContentType.CHANGELOG
     auto_publish: AutoPublish = False
@@ -145,11 +133,11 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
 
     repository_ids: Annotated[
         Sequence[Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]],
-        Meta(description="Connected repository to watch. Repeat for several."),
+        Meta(description="Connected repositories to watch."),
     ] = ()
     event_types: Annotated[
         Sequence[Literal["push", "release"]],
-        Meta(description="Event type that starts a run. Repeat for several."),
+        Meta(description="Event types that start a run."),
     ] = ()
     brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None
     #: ``None``: the provider that the repositories are connected at.
@@ -163,14 +151,12 @@ TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]
 
 
 def refuse_trigger(standing: Collection[Trigger], trigger: Trigger, *, at_most: int) -> Refusal | None:
-    """Return the refusal of a new trigger beside the triggers of its organization."""
     if any(trigger.does_the_same_as(other) for other in standing):
         return DUPLICATE_TRIGGER
     return too_many("event triggers", at_most) if len(standing) >= at_most else None
 
 
 def change_trigger(standing: Collection[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | Refusal:
-    """Return the changed trigger of an organization, or the refusal of the change."""
     current = next((trigger for trigger in standing if trigger.id == trigger_id), None)
     if current is None:
         return UNKNOWN_TRIGGER
@@ -191,10 +177,7 @@ def matching(
     repository_id: int,
     event_type: str,
 ) -> tuple[Trigger, ...]:
-    """Return the triggers for a repository's events of a type, in their given order (specification 6.4, step 2).
-
-    Their filters are not applied: :meth:`Trigger.why_left_out`.
-    """
+    """Return the triggers for a repository's events of a type, before their filters (specification 6.4, step 2)."""
     matched = [
         trigger
         for trigger in triggers

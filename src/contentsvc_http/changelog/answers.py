@@ -9,7 +9,7 @@ import msgspec
 from attrs import frozen
 from litestar import Request, Response
 
-from contentsvc_core.content.public.changelogs import changelog_body
+from contentsvc_core.content.public.changelogs import ChangelogBody
 from contentsvc_core.timestamps import to_ms
 from contentsvc_http.changelog.kept import Reading
 from contentsvc_http.changelog.pages import TEMPLATES
@@ -39,8 +39,6 @@ KEPT_S: Final = 86_400
 @final
 @frozen(kw_only=True)
 class PublicPage:
-    """A page or a feed, before it is read."""
-
     part: str
     media_type: str
     headers: Mapping[str, str]
@@ -49,10 +47,7 @@ class PublicPage:
 
 
 async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
-    """Return a page, or 304 if the client has the current version.
-
-    The entity tag is a digest of the page's inputs, so 304 is decided before anything is read or rendered.
-    """
+    """Return a page, or 304. The entity tag is a digest of the page's inputs, so that nothing is read for a 304."""
     key = _key(view, page)
     tag = f'"{key}"'
     # To the second (RFC 9110, section 5.6.7).
@@ -94,7 +89,7 @@ def _key(view: Shown, page: PublicPage) -> str:
         page.part,
         page.media_type,
         changelog.organization_id,
-        changelog_body(changelog),
+        ChangelogBody.of(changelog, url=view.links.home),
         changelog.revision,
         to_ms(changelog.updated_at),
         to_ms(view.last_change),

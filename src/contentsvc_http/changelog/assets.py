@@ -1,5 +1,3 @@
-"""The files that public pages load: stylesheets, an icon, a font, a script, and shades of accent colours."""
-
 import re
 from importlib.resources import files
 from typing import Any, Final
@@ -27,7 +25,6 @@ _SHADES: Final = (
 
 
 def asset_url(name: str) -> str:
-    """Return the address of the current version of a file; each version has its own address."""
     return _ASSETS.address(name)
 
 
@@ -43,7 +40,6 @@ def asset_route() -> HTTPRouteHandler:
 
 
 def accent_url(accent: str) -> str:
-    """Return the address of the stylesheet with the shades of a colour."""
     # With the version of the main stylesheet: the shades may change with it.
     return f"{_PLACE}/accent-{accent}.css?{asset_url('style.css').partition('?')[2]}"
 

@@ -1,5 +1,3 @@
-"""A cache of rendered pages. Each page is rendered once per change, in a thread."""
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable

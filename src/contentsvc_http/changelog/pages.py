@@ -43,9 +43,7 @@ class Shows(Protocol):
     def links(self) -> ChangelogLinks: ...
 
     @property
-    def zone(self) -> ZoneInfo:
-        """Return the time zone of its days and months."""
-        ...
+    def zone(self) -> ZoneInfo: ...
 
 
 def render(template: str, shown: Shows, *, title: str, here: str, **told: object) -> bytes:

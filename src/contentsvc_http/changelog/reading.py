@@ -1,5 +1,3 @@
-"""The changelog of a request, and the reads of each page: a bounded number of posts."""
-
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -63,11 +61,9 @@ class Shown:
     changelog: PublicChangelog
     links: ChangelogLinks
     last_change: datetime
-    #: The time zone of the organization: of the days and months.
     zone: ZoneInfo
 
     def before(self) -> PublishedCursor | None:
-        """Return the cursor in the address; ``None``: the first part of the list."""
         written = self.request.query_params.get("before")
         before = None if written is None else PublishedCursor.read(written)
         if written is not None and before is None:
@@ -85,10 +81,7 @@ class Shown:
         return one_line(self.request.query_params.get("q", ""), WORDS_LIMIT)
 
     async def having(self, words: str, length: int) -> tuple[Sequence[Post], bool]:
-        """Search the shown posts; return the newest, and whether there may be more.
-
-        The search covers all published posts of the organization, so it is repeated a few times.
-        """
+        """Search the shown posts; return the newest, and whether there may be more."""
         post_search = read_post_search({"query": words})
         if isinstance(post_search, Refusal) or not post_search.terms:
             return (), False
@@ -194,11 +187,9 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
 
 
 def not_here() -> Refused:
-    """Return the refusal of everything that is not public."""
     return Refused(404, {"error": NOT_HERE})
 
 
 def _base_url(request: Request[Any, Any, Any]) -> str:
-    """Return the base URL of the request; the address of a proxy is unknown."""
     host = request.headers.get("Host", "")
     return f"{request.url.scheme}://{host}" if _HOST.fullmatch(host) else ""

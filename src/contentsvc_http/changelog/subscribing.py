@@ -1,5 +1,3 @@
-"""The page that lists the ways to follow a changelog, and the pages of subscriptions by e-mail."""
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,1 +1,0 @@
-"""The dashboard: an organization's pages in a browser (decisions/0022)."""

@@ -1,5 +1,3 @@
-"""What happened lately, as sentences: an event or a request, and the post that came of it."""
-
 from collections.abc import Sequence
 from typing import assert_never, final
 

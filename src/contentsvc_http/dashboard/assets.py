@@ -1,5 +1,3 @@
-"""The static files of the dashboard: its stylesheet and script, a font, and htmx from their packages."""
-
 import functools
 from importlib.resources import files
 from typing import Any, Final

@@ -1,5 +1,3 @@
-"""What waits for a person: failing integrations, silent ones, disabled endpoints, failed runs and drafts."""
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, final

@@ -5,6 +5,7 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand
 from contentsvc_core.identifiers import is_own_id
@@ -17,7 +18,7 @@ from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.jobs import job_of, job_page
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, Forbidden, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -30,7 +31,6 @@ _FIELDS: Final = {
 }
 _OPTIONAL: Final = {wire: name for wire, name in _FIELDS.items() if name in OPTIONAL_TEXTS}
 _NEW: Final = dict.fromkeys(_FIELDS, "") | {"toneProfile": ToneProfile.PROFESSIONAL.value}
-_READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
 _REFUSALS: Final = FormRefusals(
     fields={attribute: name for name, attribute in _FIELDS.items()},
     labels={
@@ -163,14 +163,14 @@ class _Editor:
         if isinstance(done, Refusal):
             faults = _REFUSALS.faults(done)
             return await self.page(session, brand, form, faults=faults, error=faults.get(""))
-        return go(f"/brands/{done.id}", told="created" if brand is None else "saved")
+        return go(f"/brands/{done.id}", notice="created" if brand is None else "saved")
 
     async def delete(self, session: DashboardSession, brand: BrandIdentity) -> Response[Any]:
         removed = await self._dashboard.app.stores.brands.remove(session.organization_id, brand.id)
         if isinstance(removed, Refusal):
             return await self.page(session, brand, error=_REFUSALS.sentence(removed))
         is_named = removed.disabled_events or removed.disabled_schedules
-        return go("/brands", told="brand-deleted" if is_named else "deleted")
+        return go("/brands", notice="brand-deleted" if is_named else "deleted")
 
 
 def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -178,10 +178,7 @@ def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @get(f"{ROOT}/brands/new", name="dashboard_brand_new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        if not session.may_write:
-            raise Forbidden(_READ_ONLY)
-        return await editor.page(session, None)
+        return await editor.page(await visit(dashboard, request, Scope.WRITE), None)
 
     @post(f"{ROOT}/brands/new", name="dashboard_brand_create")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:

@@ -1,5 +1,3 @@
-"""The card of a log entry that names the cause, the facts, and similar refusals."""
-
 from collections.abc import Iterator
 from typing import Final, final
 from urllib.parse import urlencode
@@ -27,7 +25,6 @@ _MATCHES: Final = {
 @frozen(kw_only=True)
 class CauseCard:
     diagnosis: Diagnosis | None
-    #: Facts of the delivery: pairs of a name and a text.
     facts: tuple[tuple[str, str], ...] = field(converter=tuple)
     headers: tuple[tuple[str, str], ...] = field(converter=tuple)
     others: str

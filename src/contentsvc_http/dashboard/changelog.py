@@ -6,9 +6,11 @@ from attrs import frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
+from msgspec import Struct
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, PublicChangelog
+from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, LinkBody, PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.refusals import Refusal, invalid, wire_name
@@ -123,19 +125,19 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         standing = await which(session)
-        done = await dashboard.app.changelog_editor.change(session.organization, _fields_of(form), standing)
+        done = await dashboard.app.changelog_editor.change(session.organization, _command_of(form), standing)
         if isinstance(done, Refusal):
             return await page(session, standing, form, done)
-        return go(_at(standing), told="saved")
+        return go(_at(standing), notice="saved")
 
     @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        fields = {"slug": form.text("slug"), "title": form.text("title")}
-        done = await dashboard.app.changelog_editor.create(session.organization, fields)
+        command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
+        done = await dashboard.app.changelog_editor.create(session.organization, command)
         if isinstance(done, Refusal):
             return await page(session, await which(session), refused=done, added=form)
-        return go(_at(done), told="saved")
+        return go(_at(done), notice="saved")
 
     @post(
         [f"{ROOT}/changelog/images", f"{ROOT}/changelogs/{{changelog_id:str}}/images"],
@@ -151,7 +153,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         done = await dashboard.app.changelog_editor.set_image(standing, kind, None if form.is_on("delete") else content)
         if isinstance(done, Refusal):
             return await page(session, standing, refused=done)
-        return go(_at(standing), told="saved")
+        return go(_at(standing), notice="saved")
 
     @get(
         [f"{ROOT}/changelog/images/{{kind:str}}", f"{ROOT}/changelogs/{{changelog_id:str}}/images/{{kind:str}}"],
@@ -221,18 +223,19 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             exposure, _ = await dashboard.app.changelog_editor.preview(session.organization, standing)
             if form.text("seen") != _tag(standing, exposure):
                 return await question(session, standing, error=_CHANGED if form.text("seen") else None, status=409)
-        done = await dashboard.app.changelog_editor.change(session.organization, {"is_public": is_public}, standing)
+        command = ChangeChangelog(is_public=is_public)
+        done = await dashboard.app.changelog_editor.change(session.organization, command, standing)
         if isinstance(done, Refusal):
             # Another organization has taken the slug meanwhile.
             return await page(session, standing, refused=done)
-        return go(_at(standing), told="enabled" if is_public else "disabled")
+        return go(_at(standing), notice="enabled" if is_public else "disabled")
 
     @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         standing = await which(session)
         refused = await dashboard.app.changelog_editor.remove(standing)
-        return go("/changelog", told="deleted") if refused is None else await page(session, standing, refused=refused)
+        return go("/changelog", notice="deleted") if refused is None else await page(session, standing, refused=refused)
 
     return [shown, save, add, picture, shown_picture, preview, ask, switch, delete]
 
@@ -267,17 +270,17 @@ def _typed(form: Form) -> dict[str, Any]:
     return texts | {name: form.texts(name) for name in _LISTS} | {"showDetails": form.is_on("showDetails")}
 
 
-def _fields_of(form: Form) -> dict[str, Any]:
+def _command_of(form: Form) -> Struct:
     lines = [line.strip().rpartition(" ") for line in form.text("headerLinks").splitlines() if line.strip()]
-    return {
-        "slug": form.text("slug"),
-        "title": form.text("title"),
-        "description": form.text("description"),
-        "product_url": form.text("productUrl"),
-        "content_types": tuple(named(ContentType, kind) for kind in form.texts("contentTypes")),
-        "repositories": form.texts("repositories"),
-        "scopes": tuple(filter(None, (name.strip() for name in form.text("scopes").split(",")))),
-        "accent": form.text("accent"),
-        "header_links": tuple((label.strip(), url) for label, _, url in lines),
-        "show_details": form.is_on("showDetails"),
-    }
+    return ChangeChangelog(
+        slug=form.text("slug"),
+        title=form.text("title"),
+        description=form.text("description"),
+        product_url=form.text("productUrl"),
+        content_types=tuple(named(ContentType, kind) for kind in form.texts("contentTypes")),
+        repositories=form.texts("repositories"),
+        scopes=tuple(filter(None, (name.strip() for name in form.text("scopes").split(",")))),
+        accent=form.text("accent"),
+        header_links=tuple(LinkBody(label.strip(), url) for label, _, url in lines),
+        show_details=form.is_on("showDetails"),
+    )

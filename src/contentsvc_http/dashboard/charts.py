@@ -1,5 +1,3 @@
-"""The geometry of charts; templates draw them as SVG."""
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -16,7 +14,6 @@ from contentsvc_core.zones import DEFAULT_ZONE, day_of, local_time, start_of_day
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
-#: The order of a column's parts, from bottom to top.
 ORDER: Final = (LogStatus.SUCCESS, LogStatus.PENDING, LogStatus.FAILED)
 _STEPS: Final = (1, 2, 5, 10)
 #: Sorts before the ids of all entries of the same time.

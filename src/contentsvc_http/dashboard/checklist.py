@@ -1,5 +1,3 @@
-"""The checklist from a new organization to its first public post."""
-
 from collections.abc import Sequence
 from typing import final
 
@@ -28,7 +26,6 @@ def checklist(
     has_post: bool,
     is_public: bool,
 ) -> Sequence[ChecklistStep]:
-    """Return the steps in order; empty: all of them are done."""
     connect = "/integrations#connect"
     steps = (
         ChecklistStep(

@@ -1,5 +1,3 @@
-"""The choices in the forms of triggers and schedules, and the reading of chosen values."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar, cast, final
@@ -45,7 +43,6 @@ class FormSources:
         return ", ".join(dict.fromkeys(names)) or f"repository {number} (not connected)"
 
     def full_name(self, number: str) -> str:
-        """Return ``owner/name`` of a connected repository by its number; ``""``: it is not connected."""
         names = [source.full_name for source in sources_of(self.integrations) if str(source.repository_id) == number]
         return names[0] if names else ""
 
@@ -69,7 +66,6 @@ class FormSources:
         return choices
 
     def hosted_choices(self, chosen: Iterable[str]) -> list[Option]:
-        """Return the connected repositories with their providers (:func:`hosted`)."""
         sources = sources_of(self.integrations)
         several = len({source.provider for source in sources}) > 1
         choices = [
@@ -135,7 +131,6 @@ def settings_of(source: Struct) -> dict[str, Any]:
 
 
 def boxes_of(command: type[Struct]) -> dict[str, str]:
-    """Return the labels of the boxes for the fields that a command has a title for."""
     return {name: meta.title for name, meta in describe(command).items() if meta.title is not None}
 
 

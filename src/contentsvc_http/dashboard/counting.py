@@ -1,5 +1,3 @@
-"""The rate limits, on pages: a session counts in the buckets of its key and of its organization."""
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import final
 

@@ -5,7 +5,8 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import PREVIEWING
-from contentsvc_core.content.house_style import read_style, style_body
+from contentsvc_core.content.house_style import style_body
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -81,7 +82,7 @@ class _StylePages:
         if isinstance(style, Refusal):
             return await self.page(session, typed, refused=style)
         await self._dashboard.app.stores.directory.set_house_style(session.organization_id, style)
-        return go("/house-style", told="saved")
+        return go("/house-style", notice="saved")
 
     async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
         await self._counting.admit(session, PREVIEWING)

@@ -14,7 +14,6 @@ def endpoint_name(endpoint: WebhookEndpoint) -> str:
 
 
 def names_of(integrations: Iterable[Integration], endpoints: Iterable[WebhookEndpoint] = ()) -> Mapping[str, str]:
-    """Return the names by id; log entries of removed integrations and endpoints have no name."""
     return {
         **{integration.id: name_of(integration) for integration in integrations},
         **{endpoint.id: endpoint_name(endpoint) for endpoint in endpoints},

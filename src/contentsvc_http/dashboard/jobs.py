@@ -33,10 +33,7 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     made: tuple[str, str] | None,
     again: tuple[str, str],
 ) -> Response[Any]:
-    """Return the page of a job; its script polls each second and reloads the page after a change.
-
-    ``path`` is below the dashboard's root; ``made`` and ``again`` are path and text of the links.
-    """
+    """Return the page of a job, whose script polls each second; ``made`` and ``again`` are path and text of links."""
     status, events = job_status(job), job_events(job)
     version = f"{status}-{len(events)}"
     if session.is_partial and session.query.get("seen") == version and status in _UNDER_WAY:

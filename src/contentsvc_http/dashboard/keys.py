@@ -141,8 +141,8 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         own = await dashboard.app.stores.keys.key(session.signed_in.key.prefix)
         if own is None or own.revoked_at is not None:
             # The visitor's own key has ended, or its issuer: the session has ended with it.
-            return go("/sign-in", told="signed-out")
-        return go("/keys", told="revoked")
+            return go("/sign-in", notice="signed-out")
+        return go("/keys", notice="revoked")
 
     return [listed, issue, revoke]
 
@@ -162,7 +162,7 @@ async def _listed(dashboard: Dashboard, counting: Counting, session: DashboardSe
             state="active" if key.prefix in active else "revoked" if key.revoked_at else "expired",
             is_own=key.prefix == own,
             issued=len(active.intersection(_descendants(key.prefix, issued))) if key.prefix in active else 0,
-            limits=[_used(rate, number) for rate, number in used.get(key.prefix, ()) if number or key.prefix == own],
+            limits=[_used(rate, number) for rate, number in used.get(key.prefix, ()) if number],
         )
         for key in keys
     ]

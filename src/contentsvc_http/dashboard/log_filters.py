@@ -68,7 +68,6 @@ class LogFilters:
 
 
 def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
-    """Return the filters of an address, and the fault in them, if any; with a fault, the list is empty."""
     outcome, status, event, integration, text, since = (
         parameters.get(name, "").strip()[:MOST_TEXT]
         for name in ("outcome", "status", "event", "integration", "text", "since")

@@ -83,10 +83,7 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
 
 
 async def _has_delivered(dashboard: Dashboard, mine: str, *, else_: bool) -> bool:
-    """Return whether a code host has delivered; recorded deliveries do not count.
-
-    Without any entry, ``else_`` is returned: the entries may have been swept.
-    """
+    """Return whether a code host has delivered, apart from recordings; ``else_``: there is no entry."""
     search = LogSearch(statuses=(LogStatus.SUCCESS,))
     entries = await dashboard.app.stores.read_model.log(mine, search, limit=_RECENT)
     came = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]

@@ -1,5 +1,3 @@
-"""Payloads as highlighted JSON; the only code that escapes them."""
-
 import re
 from typing import Final, final
 
@@ -58,10 +56,7 @@ def _indented(payload: object) -> str:
 
 
 def highlighted(text: str, *, is_whole: bool = True) -> Markup:
-    """Mark keys, texts and other values of indented JSON; all of it is escaped.
-
-    Unless ``is_whole``, the last line may be cut and is not marked.
-    """
+    """Mark keys, texts and other values of indented JSON; all of it is escaped."""
     end = len(text) if is_whole else text.rfind("\n") + 1
     parts: list[str] = []
     at = 0

@@ -27,8 +27,7 @@ from contentsvc_http.words import CONTENT
 
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
 _CREATING: Final = ("POST", "/v1/posts")
-#: The maximum size of a form with a post, in bytes: four bytes of UTF-8 a character, each in three bytes, and the other
-#: fields.
+#: The maximum size of a form with a post, in bytes: twelve for each character, and the other fields.
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
 _GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."
@@ -178,7 +177,7 @@ class _Editor:
             author=session.signed_in.key.prefix,
         )
         if isinstance(done, Post):
-            return go(f"/posts/{done.id}", told=_notice_of(done, publishes=publishes))
+            return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
         if done.kind is RefusalKind.INVALID:
             return await self.page(session, standing, text, faults=_REFUSALS.faults(done), status=422)
         standing = await self.post(session, post_id)
@@ -202,7 +201,7 @@ class _Editor:
         )
         if isinstance(created, Refusal):
             return await self.page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
-        return go(f"/posts/{created.id}", told=_notice_of(created, publishes=publishes, otherwise="created"))
+        return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
 
     async def _gone(self, session: DashboardSession, text: _Text) -> Response[Any]:
         return await self.page(session, None, text, error=_GONE, status=404)

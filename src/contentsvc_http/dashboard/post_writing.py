@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.usecases.generate import GeneratePost
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -95,7 +95,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     return [write, ask, follow]
 
 
-def _generation_of(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[str, str]:
+def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict[str, str]:
     """Read the form; a dictionary has the faults, by field."""
     faults: dict[str, str] = {}
     if form.text("contentType") not in {kind.value for kind in ContentType}:
@@ -110,7 +110,7 @@ def _generation_of(form: Form, sources: Sequence[Source]) -> GenerationRequest |
     if faults:
         return faults
     names = [(provider, name) for provider, _, name in (value.partition("/") for value in ticked)]
-    return GenerationRequest(
+    return GeneratePost(
         content_type=ContentType(form.text("contentType")),
         lookback=Lookback(form.text("lookbackWindow")),
         brand_identity_id=form.text("brandIdentityId") or None,

@@ -1,5 +1,3 @@
-"""Refusals on pages: the form field at fault, and the words of the page."""
-
 from collections.abc import Mapping
 from typing import final
 
@@ -29,5 +27,4 @@ class FormRefusals:
         return text
 
     def faults(self, refusal: Refusal) -> dict[str, str]:
-        """Return the sentence by its form field; ``""``: no field in particular."""
         return {self.fields.get(refusal.field or "", ""): self.sentence(refusal)}

@@ -1,5 +1,3 @@
-"""Bulk replays: a page that asks, with the number of deliveries, and the batches of a request."""
-
 from typing import Any, Final
 
 from litestar import Request, Response, get, post

@@ -1,5 +1,3 @@
-"""Descriptions of runs: their starters and subjects."""
-
 from collections.abc import Mapping
 from typing import assert_never, final
 
@@ -16,8 +14,6 @@ from contentsvc_http.words import CONTENT, LOOKBACKS, some_of
 @final
 @frozen(kw_only=True)
 class Link:
-    """A name that may have a page."""
-
     text: str
     #: The path below the dashboard's root; ``None``: no page.
     path: str | None = None

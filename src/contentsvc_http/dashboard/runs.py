@@ -26,7 +26,6 @@ _PATH: Final = f"{ROOT}/runs"
 _SECTION: Final = "runs"
 _AT_ONCE: Final = 50
 _CONFLICT: Final = 409
-#: The most commits of a push on the page.
 _COMMITS: Final = 20
 #: The largest stored event that is shown in detail, in bytes: a page must not decode 25 MiB.
 _MOST_BYTES: Final = 1024 * 1024
@@ -120,12 +119,12 @@ class _RunPages:
         if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
             return await self.shown(session, await self.standing(session, run.id), error=_NO_RETRY)
         dashboard.app.notify()
-        return go(f"/runs/{run.id}", told="retried")
+        return go(f"/runs/{run.id}", notice="retried")
 
     async def cancel(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
         if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
             return await self.shown(session, await self.standing(session, run.id), error=_NO_CANCEL)
-        return go(f"/runs/{run.id}", told="cancelled")
+        return go(f"/runs/{run.id}", notice="cancelled")
 
     async def _event(self, run: ListedRun) -> dict[str, Any]:
         if not isinstance(run.cause, ListedDelivery):

@@ -119,7 +119,7 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
 
 def marked(text: str, terms: Sequence[Term]) -> Markup:
     words_sought = [
-        Term(words=[word], is_prefix=term.is_prefix) for term in terms if not term.is_excluded for word in term.words
+        Term(words=(word,), is_prefix=term.is_prefix) for term in terms if not term.is_excluded for word in term.words
     ]
     html, end = Markup(), 0
     for piece in _PIECE.finditer(text):

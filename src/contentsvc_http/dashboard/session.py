@@ -1,5 +1,3 @@
-"""Authentication and authorization of page requests, by the session cookie."""
-
 from collections.abc import Mapping
 from typing import Any, Final, final
 
@@ -67,13 +65,8 @@ class DashboardSession:
         return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
 
 
-async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> DashboardSession:
-    """Return the visit of a request.
-
-    Raises:
-            NotSignedIn: There is no session, or its key is not valid any more.
-            Forbidden: The key lacks the scope ``read``.
-    """
+async def visit(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.READ) -> DashboardSession:
+    """Return the visit of a request, or raise :class:`NotSignedIn` or, without the scope, :class:`Forbidden`."""
     token = request.cookies.get(_COOKIE)
     signed_in = None if token is None else await dashboard.app.sign_in.signed_in(token)
     if signed_in is None:
@@ -81,8 +74,9 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Dashbo
     organization = await dashboard.app.stores.directory.organization_of(signed_in.key.organization_id)
     if organization is None:
         raise NotSignedIn
-    if Scope.READ not in signed_in.key.scopes:
-        raise Forbidden(_MAY_NOT[Scope.READ])
+    for needed in (Scope.READ, scope):
+        if needed not in signed_in.key.scopes:
+            raise Forbidden(_MAY_NOT[needed])
     drafts = await dashboard.app.stores.posts.waiting(organization.id)
     return DashboardSession(request=request, signed_in=signed_in, organization=organization, drafts=drafts)
 
@@ -90,11 +84,7 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Dashbo
 async def change(
     dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.WRITE
 ) -> tuple[DashboardSession, Form]:
-    """Return the visit of a changing request, and its form.
-
-    Raises:
-            Forbidden: The form is not from a page of this dashboard, or the key lacks the scope.
-    """
+    """Return the visit of a changing request, and its form; :class:`Forbidden`: another site's form, or no scope."""
     session = await visit(dashboard, request)
     form = await read_form(request)
     _check(dashboard, request, session, form.text("csrf"), scope)

@@ -28,7 +28,7 @@ _FILTERS: Final = (
     "until",
     "orderBy",
 )
-_TOLD: Final = {
+_NOTICES: Final = {
     BulkAction.PUBLISH: "all-published",
     BulkAction.UNPUBLISH: "all-unpublished",
     BulkAction.DELETE: "all-deleted",
@@ -59,7 +59,7 @@ def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
         )
         if not result.failed and total == len(titles):
-            return go(back, told=_TOLD[action])
+            return go(back, notice=_NOTICES[action])
         names = dict(titles)
         context |= {
             "done": len(result.done),
@@ -81,10 +81,7 @@ def _action(form: Form) -> BulkAction:
 async def _posts(
     dashboard: Dashboard, session: DashboardSession, form: Form, chosen: dict[str, str]
 ) -> tuple[Sequence[tuple[str, str]], int]:
-    """Return the ids and titles of the chosen posts, and the number of all: the ticked ones, or those of the filter.
-
-    A confirmation names the ids that its page has shown: other posts may match the filter by then.
-    """
+    """Return the ids and titles of the chosen posts, and the number of all: the ticked ones, or those of the filter."""
     if form.is_on("all"):
         query = read_post_query(chosen, session.organization.time_zone)
         if isinstance(query, PostQuery):

@@ -1,5 +1,3 @@
-"""How a post looks on LinkedIn and X, with its length."""
-
 from typing import Final, final
 
 from attrs import frozen

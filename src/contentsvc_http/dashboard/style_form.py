@@ -3,7 +3,15 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import STYLE_FIELDS, HouseStyle, StyleField, value_in_words
+from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.style_fields import (
+    AUDIENCE,
+    STYLE_FIELDS,
+    StyleField,
+    options_body,
+    options_of,
+    value_in_words,
+)
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Headings, Length, Sections, Switch, Texts
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.forms import Form
@@ -86,8 +94,11 @@ class StyleForm:
         """
         by_name = {style_field.name: style_field for style_field in STYLE_FIELDS}
         standing: Mapping[str, Any] = {} if inherited is None else inherited.fields
+        # Of the fields of the form, only the audience changes the defaults of the others.
+        audience = {AUDIENCE: typed[AUDIENCE]} if isinstance(typed.get(AUDIENCE), str) else {}
+        unset = options_body(options_of(HouseStyle({**standing, **audience})))
         return [
-            (group, [self._control(by_name[name], typed, refused, standing) for name in names])
+            (group, [self._control(by_name[name], typed, refused, standing, unset) for name in names])
             for group, names in _GROUPS
         ]
 
@@ -115,7 +126,12 @@ class StyleForm:
                 return text
 
     def _control(
-        self, style_field: StyleField, typed: Mapping[str, Any], refused: Refusal | None, inherited: Mapping[str, Any]
+        self,
+        style_field: StyleField,
+        typed: Mapping[str, Any],
+        refused: Refusal | None,
+        inherited: Mapping[str, Any],
+        unset: Mapping[str, Any],
     ) -> StyleControl:
         value: Any = typed.get(style_field.name)
         kind: str
@@ -124,11 +140,15 @@ class StyleForm:
         shown: Any
         match style_field.kind:
             case Switch():
-                kind, choices = "select", (("", self.unset), ("yes", "yes"), ("no", "no"))
+                default = f"{self.unset} ({_SWITCH[unset[style_field.name]]})"
+                kind, choices = "select", (("", default), ("yes", "yes"), ("no", "no"))
                 shown = _SWITCH.get(value, "") if isinstance(value, bool) else ""
             case Choice():
-                words = [(name, _CHOICES.get(name, name)) for name in style_field.kind.names]
-                kind, choices, shown = "select", (("", self.unset), *words), value or ""
+                words = {name: _CHOICES.get(name, name) for name in style_field.kind.names}
+                # The audience has no default: without one, the fields have defaults of their own.
+                effective = words.get(unset.get(style_field.name, ""), "")
+                default = f"{self.unset} ({effective})" if effective else self.unset
+                kind, choices, shown = "select", (("", default), *words.items()), value or ""
             case Texts():
                 kind, shown = "lines", "\n".join(value or ())
             case Sections():

@@ -3,7 +3,8 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import HouseStyle, merged, options_of, read_style
+from contentsvc_core.content.house_style import HouseStyle, merged
+from contentsvc_core.content.style_fields import options_of, read_style
 from contentsvc_core.content.writing import Silence
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.preview_style import StylePreview

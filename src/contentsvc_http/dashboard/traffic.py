@@ -37,7 +37,6 @@ class Traffic:
 
 
 async def traffic(dashboard: Dashboard, organization: Organization) -> Mapping[str, Traffic]:
-    """Return the traffic by integration; integrations without entries are missing."""
     zone, days = organization.time_zone, _days(dashboard, organization)
     counts: dict[str, list[LogCount]] = {}
     for count in await dashboard.app.stores.read_model.log_counts(organization.id, since=days[0], span=span_of(zone)):

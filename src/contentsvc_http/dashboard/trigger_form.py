@@ -44,7 +44,7 @@ class TypedTrigger:
     def watched(self) -> tuple[str, ...]:
         return () if self.settings["all_repositories"] else self.repositories
 
-    def wanted(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return the values of the form; the provider is included if all repositories have the same."""
         kinds = () if self.every_event or set(self.events) == set(EVENT_TYPES) else self.events
         numbers = numbers_of(value.partition(":")[2] for value in self.watched)
@@ -101,7 +101,7 @@ def typed_of(trigger: Trigger) -> TypedTrigger:
 
 def changes_to(typed: TypedTrigger, trigger: Trigger) -> dict[str, Any]:
     """Return only the changed fields, so that a trigger with a disconnected repository can still be renamed."""
-    fields = typed.wanted()
+    fields = typed.values()
     provider = fields.pop("provider")
     changes = {name: value for name, value in fields.items() if _standing(trigger, name) != value}
     moves = provider is not None and source_type(provider) != trigger.source_type

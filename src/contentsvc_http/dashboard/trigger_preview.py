@@ -18,7 +18,6 @@ from contentsvc_http.dashboard.context import Dashboard
 _LOOKED_AT: Final = 200
 _SHOWN: Final = 10
 _SHOWN_LEFT_OUT: Final = 5
-#: The most bytes of events that are read for one repository.
 _MOST_BYTES: Final = 2 * 1024 * 1024
 #: Times have whole milliseconds.
 _MOMENT: Final = timedelta(milliseconds=1)
@@ -43,13 +42,11 @@ class TriggerPreview:
     looked_at: int = 0
     matched: int = 0
     newest: tuple[Match, ...] = field(converter=tuple, default=())
-    #: The deliveries of its repositories and events that its filters leave out.
     left_out: int = 0
     newest_left_out: tuple[Match, ...] = field(converter=tuple, default=())
 
 
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
-    """Return the newest stored deliveries that a trigger would match, and the deliveries that its filters leave out."""
     mine = trigger.organization_id
     stores = dashboard.app.stores
     entries = await stores.read_model.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)

@@ -5,7 +5,7 @@ from contentsvc_core.content.posts import Post, post_body
 from contentsvc_core.organizations import Integration, Removed, removed_body
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody
 from contentsvc_core.workflows.causes import sources_of
-from contentsvc_core.workflows.jobs import Job, brand_job_body
+from contentsvc_core.workflows.jobs import BrandJobBody, Job
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 
@@ -23,11 +23,10 @@ class Answers:
     def post(self, post: Post) -> dict[str, Any]:
         return post_body(post)
 
-    def brand_job(self, job: Job) -> dict[str, Any]:
-        return brand_job_body(job)
+    def brand_job(self, job: Job) -> BrandJobBody:
+        return BrandJobBody.of(job)
 
     def schedule(self, schedule: Schedule) -> ScheduleBody:
-        """Return a schedule."""
         return ScheduleBody.of(schedule)
 
     def event_trigger(self, trigger: Trigger) -> TriggerBody:

@@ -1,12 +1,13 @@
-"""Request bodies of ``/v1``: one JSON object, decoded strictly, with errors that name the field."""
-
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, TypeVar, cast
+from datetime import timedelta
+from typing import Annotated, Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 from litestar import Request
 from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from msgspec import Meta
 
+from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
 from contentsvc_core.schemas import InvalidStruct, decode_struct, schema_of, storable_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
@@ -16,12 +17,18 @@ _Body = TypeVar("_Body", bound=msgspec.Struct)
 _FAULT_LENGTH: Final = 300
 
 
-async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Body:
-    """Return the request body as ``shape``. Values are not converted; U+0000 becomes U+FFFD, as in deliveries.
+class SecretRotation(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """How long the previous secret is also used, in hours; 0 ends it at once."""
 
-    Raises:
-            Refused: 415: the content type is not JSON, or the body is encoded. 400: the body does not match ``shape``.
-    """
+    overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP_HOURS)] = OVERLAP_HOURS
+
+    @property
+    def overlap(self) -> timedelta:
+        return timedelta(hours=self.overlap_hours)
+
+
+async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Body:
+    """Return the body as ``shape``; U+0000 becomes U+FFFD. Refused: 415 if it is no JSON, 400 if it does not fit."""
     announced = request.headers.get("Content-Type", "application/json").split(";")[0].strip().lower()
     if announced != "application/json" and not announced.endswith("+json"):
         error = f"Content type '{one_line(announced, 64)}' is not supported: send 'application/json'"

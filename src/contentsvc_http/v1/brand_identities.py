@@ -1,5 +1,3 @@
-"""``/v1/brand-identities``: who speaks in posts (decisions, ``/v1``)."""
-
 from typing import Annotated, Any, Final
 
 from litestar import Request, Response, delete, get, patch, post

@@ -1,17 +1,14 @@
-"""``/v1/changelogs``: the public changelogs of an organization (decision 0050)."""
-
 from typing import Annotated, Any, Final, TypedDict, final
 
-import msgspec
 from litestar import Request, Response, delete, get, patch, post, put
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
 from litestar.params import Parameter
-from msgspec import UNSET, Struct, UnsetType
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
+from contentsvc_core.commands import values_of
+from contentsvc_core.content.public.changelogs import ChangelogBody, PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
@@ -19,7 +16,7 @@ from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_http.errors import Refused, accepted
+from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 
@@ -27,78 +24,6 @@ _TAGS: Final = ["public changelogs"]
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
 _Kind = Annotated[str, Parameter(description="Kind of picture: `logo`, `icon` or `card`.")]
-
-
-class GivenLink(Struct, forbid_unknown_fields=True, frozen=True):
-    """A link in the page header."""
-
-    label: str
-    url: str
-
-
-class _Fields(Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    description: str | UnsetType = UNSET
-    product_url: str | UnsetType | None = UNSET
-    content_types: list[ContentType] | UnsetType = UNSET
-    repositories: list[str] | UnsetType = UNSET
-    scopes: list[str] | UnsetType = UNSET
-    accent: str | UnsetType | None = UNSET
-    header_links: list[GivenLink] | UnsetType = UNSET
-    show_details: bool | UnsetType = UNSET
-    is_public: bool | UnsetType = UNSET
-
-
-class ChangelogFields(_Fields, kw_only=True):
-    """The fields to change. Send at least one."""
-
-    slug: str | UnsetType = UNSET
-    title: str | UnsetType = UNSET
-
-
-class NewChangelog(_Fields, kw_only=True):
-    """A new public changelog."""
-
-    slug: str
-    title: str
-
-
-@final
-class LinkBody(TypedDict):
-    """A link in the page header."""
-
-    label: str
-    url: str
-
-
-@final
-class ImagesBody(TypedDict, total=False):
-    """Digests of the changelog's pictures, by kind."""
-
-    logo: str
-    icon: str
-    card: str
-
-
-@final
-class ChangelogBody(TypedDict):
-    """A public changelog."""
-
-    id: str
-    slug: str
-    title: str
-    description: str
-    productUrl: str | None
-    contentTypes: list[ContentType]
-    #: Empty: all repositories.
-    repositories: list[str]
-    #: Commit scopes and package names; empty: all.
-    scopes: list[str]
-    accent: str | None
-    headerLinks: list[LinkBody]
-    images: ImagesBody
-    showDetails: bool
-    isPublic: bool
-    url: str
 
 
 @final
@@ -152,8 +77,8 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
-    def body_of(changelog: PublicChangelog) -> dict[str, Any]:
-        return changelog_body(changelog) | {"url": ChangelogLinks(base_url=base_url, slug=changelog.slug).home}
+    def body_of(changelog: PublicChangelog) -> ChangelogBody:
+        return ChangelogBody.of(changelog, url=ChangelogLinks(base_url=base_url, slug=changelog.slug).home)
 
     async def owner(key: ApiKey) -> Organization:
         organization = await directory.organization_of(key.organization_id)
@@ -189,12 +114,12 @@ def public_changelog_routes(  # noqa: C901  # its routes
         summary="Create a public changelog",
         description="The changelog is hidden unless you send `isPublic: true`.",
         tags=_TAGS,
-        operation_class=takes(NewChangelog),
+        operation_class=takes(CreateChangelog),
         responses=errors(400, 409, 413, 415),
     )
     async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        created = await editor.create(await owner(key), _fields_of(await read_body(request, NewChangelog)))
+        created = await editor.create(await owner(key), await read_body(request, CreateChangelog))
         return await gate.answer(key, {"changelog": body_of(_accepted(created))}, status=201)
 
     @get(
@@ -241,16 +166,16 @@ def public_changelog_routes(  # noqa: C901  # its routes
         description="Absent fields stay unchanged. If the changelog was public, its previous slug redirects to the new "
         "one.",
         tags=_TAGS,
-        operation_class=takes(ChangelogFields),
+        operation_class=takes(ChangeChangelog),
         responses=errors(400, 404, 413, 415),
     )
     async def change_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        fields = _fields_of(await read_body(request, ChangelogFields))
-        if not fields:
-            raise Refused(400, {"error": "Invalid request: there is nothing to change"})
+        command = await read_body(request, ChangeChangelog)
+        if not values_of(command):
+            refuse_request("there is nothing to change")
         organization, standing = await named(key, changelog_id)
-        changed = await editor.change(organization, fields, standing)
+        changed = await editor.change(organization, command, standing)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     @delete(
@@ -316,8 +241,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
 
 class _TakesPicture(Operation):
-    """An operation whose body is a picture."""
-
     def __post_init__(self) -> None:
         media = OpenAPIMediaType(schema=Schema(content_media_type="application/octet-stream"))
         self.request_body = RequestBody(
@@ -330,16 +253,6 @@ def _read_kind(text: str) -> ImageKind:
         return ImageKind(text)
     except ValueError as exc:
         raise Refused(404, _UNKNOWN) from exc
-
-
-def _fields_of(fields: _Fields) -> dict[str, Any]:
-    values = {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not UNSET}
-    for name in ("content_types", "repositories", "scopes"):
-        if name in values:
-            values[name] = tuple(values[name])
-    if "header_links" in values:
-        values["header_links"] = tuple((link.label, link.url) for link in values["header_links"])
-    return values
 
 
 def _accepted(result: PublicChangelog | Refusal) -> PublicChangelog:

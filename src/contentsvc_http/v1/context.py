@@ -1,5 +1,3 @@
-"""``/v1/context``: full-text search over context records, for AI agents (specification 2.5)."""
-
 import asyncio
 from typing import Annotated, Any, Final, TypedDict, final
 
@@ -12,9 +10,9 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.ports import ContextLibrary, Search, Shares
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
-from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
+from contentsvc_core.search.excerpts import HitBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search, read_limit
-from contentsvc_core.workflows.context import context_body, is_custom_id
+from contentsvc_core.workflows.context import RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import queried, read_parameters
@@ -40,16 +38,6 @@ class HitListBody(TypedDict):
     next: str | None
     #: Number of records that are not indexed yet; usually 0, higher right after many deliveries.
     behind: int
-
-
-@final
-class RecordBody(TypedDict):
-    """A stored context record (specification 2.5)."""
-
-    customId: str
-    content: str
-    metadata: MetadataBody
-    createdAt: str
 
 
 @final
@@ -107,7 +95,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
             record = await contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
             if record is None:
                 raise Refused(404, {"error": "Context record not found"})
-            body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(context_body(record))))
+            body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(RecordBody.of(record))))
             return {"context": body}
 
         return await gate.answer(key, await shares.heavy(key.organization_id, read_stored))

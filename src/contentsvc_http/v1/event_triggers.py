@@ -1,5 +1,3 @@
-"""``/v1/event-triggers``: which events start a run (specification 2.4)."""
-
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post

@@ -37,7 +37,6 @@ class Gate:
         self.answers: Final = HostedAnswers(directory) if hosted else Answers()
 
     async def caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
-        """Return the API key of a request, with its scope checked."""
         key = await caller(request, self._authenticator, scope)
         # Before the operation: a failing read afterwards would lose a secret that is shown only once.
         await self.answers.prepare(key.organization_id)

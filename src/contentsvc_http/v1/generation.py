@@ -1,64 +1,19 @@
-"""``/v1/posts/generate``: jobs that write a post about a time window."""
-
-from typing import Annotated, Any, Literal, TypedDict, final
+from typing import Annotated, Any, TypedDict, final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Jobs
 from contentsvc_core.usecases.generate import Generator
 from contentsvc_core.workflows.causes import Generation
-from contentsvc_core.workflows.jobs import generation_job_body, job_event_body, job_events
+from contentsvc_core.workflows.jobs import GenerationJobBody, JobEventBody, job_events
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.generation_requests import GenerationBody, HostedGenerationBody, read_generation
-
-
-class JobEventBody(TypedDict):
-    """One step in the history of a job."""
-
-    id: str
-    jobId: str
-    type: Literal[
-        "queued",
-        "workflow_triggered",
-        "running",
-        "fetching_repositories",
-        "generating_content",
-        "post_created",
-        "completed",
-        "failed",
-        "skipped",
-    ]
-    message: str
-    createdAt: str
-    metadata: dict[str, Any] | None
-
-
-@final
-class GenerationJobBody(TypedDict):
-    """A job that writes a post."""
-
-    id: str
-    organizationId: str
-    status: Literal["queued", "running", "completed", "failed", "skipped"]
-    contentType: ContentType
-    lookbackWindow: Lookback
-    repositoryIds: list[str]
-    brandVoiceId: str | None
-    workflowRunId: str
-    postId: str | None
-    error: str | None
-    source: str
-    createdAt: str
-    updatedAt: str
-    completedAt: str | None
 
 
 @final
@@ -94,7 +49,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         key = await gate.caller(request, Scope.WRITE)
         generation_request = await read_generation(directory, key.organization_id, await read_body(request, shape))
         job = accepted(await generator.request(key.organization_id, generation_request))
-        return await gate.answer(key, {"job": generation_job_body(job)}, status=202)
+        return await gate.answer(key, {"job": GenerationJobBody.of(job)}, status=202)
 
     @get(
         "/v1/posts/generate/{job_id:str}",
@@ -112,7 +67,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         if job is None or not isinstance(job.asked, Generation):
             raise Refused(404, {"error": "Job not found"})
         # Without the gate: this response shows no organization, as in the hosted product.
-        events = [job_event_body(event) for event in job_events(job)]
-        return Response({"job": generation_job_body(job), "events": events})  # pyright: ignore[reportReturnType]
+        events = [JobEventBody.of(event) for event in job_events(job)]
+        return Response({"job": GenerationJobBody.of(job), "events": events})  # pyright: ignore[reportReturnType]
 
     return [generate_post, generation_job]

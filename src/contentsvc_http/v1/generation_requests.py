@@ -1,17 +1,14 @@
-"""Request bodies of ``POST /v1/posts/generate``, own and of clients of the hosted product."""
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct, defstruct, structs
 
-from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER, PROVIDERS
 from contentsvc_core.zones import DEFAULT_ZONE
@@ -82,12 +79,9 @@ _BY_NAMES: Final = [
 ]
 
 
-class GenerationFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+class GenerationFields(GenerationSettings, frozen=True, kw_only=True):
     """The fields of a post to write that do not depend on providers."""
 
-    content_type: ContentType
-    lookback_window: Lookback = DEFAULT_LOOKBACK
-    brand_identity_id: str | None = None
     repository_ids: _Ids | None = None
     data_points: DataPoints | None = None
 
@@ -151,8 +145,7 @@ HostedGenerationBody: Final[type[HostedGenerationFields]] = _with(
 )
 
 
-async def read_generation(directory: Directory, organization_id: str, body: GenerationFields) -> GenerationRequest:
-    """Return the generation request of a body; unsupported features and invalid ids are a 400."""
+async def read_generation(directory: Directory, organization_id: str, body: GenerationFields) -> GeneratePost:
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
     if isinstance(body, HostedGenerationFields):
         _refuse_what_is_not_done(body, await zone_of(directory, organization_id))
@@ -173,9 +166,9 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
         names += chosen.names
     is_chosen = any(choice is not None for choice in (*lists.values(), *groups.values()))
     points = body.data_points or DataPoints()
-    return GenerationRequest(
+    return GeneratePost(
         content_type=body.content_type,
-        lookback=body.lookback_window,
+        lookback=body.lookback,
         brand_identity_id=brand,
         repository_ids=numbers if is_chosen else None,
         repository_names=names if is_chosen else None,
@@ -212,7 +205,7 @@ def _refuse_what_is_not_done(body: HostedGenerationFields, own: ZoneInfo) -> Non
     if body.publish_destination is not None:
         refuse_destination("publishDestination")
     names = _UTC if own == DEFAULT_ZONE else {own.key.lower()}
-    if zone is not None and zone.lower() not in names and body.lookback_window in _WHOLE_DAYS:
-        window = body.lookback_window.value
+    if zone is not None and zone.lower() not in names and body.lookback in _WHOLE_DAYS:
+        window = body.lookback.value
         fault = f"days begin at midnight {own.key} here; for {window}, send '{own.key}' or leave it out"
         refuse_request(f"timezone: '{one_line(zone, 64)}' is not supported: {fault}")

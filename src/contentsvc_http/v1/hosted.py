@@ -10,7 +10,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
 from contentsvc_core.workflows.causes import source_type
-from contentsvc_core.workflows.jobs import Job, made_brand_id
+from contentsvc_core.workflows.jobs import BrandJobBody, Job, made_brand_id
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 from contentsvc_http.v1.answers import Answers, repository_map
@@ -40,14 +40,17 @@ class _HostedTriggerBody(TriggerBody, frozen=True, kw_only=True):
 
 
 @final
+class _HostedBrandJobBody(BrandJobBody, frozen=True, kw_only=True):
+    workflow_run_id: str
+
+
+@final
 class _HostedTriggerListBody(TriggerListBody):
     repositoryMap: dict[str, str]  # noqa: N815  # the wire's name
 
 
 @final
 class HostedAnswers(Answers):
-    """Response bodies for clients of the hosted product."""
-
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         #: Cached organizations by id. The fields that responses show are immutable.
@@ -71,20 +74,17 @@ class HostedAnswers(Answers):
         return {**body, "organization": organization}
 
     def post(self, post: Post) -> dict[str, Any]:
-        """Return a post with every field that clients require."""
         return {**super().post(post), **dict.fromkeys(_POST_FIELDS)}
 
-    def brand_job(self, job: Job) -> dict[str, Any]:
-        """Return a job with the id of the brand identity that it will create."""
+    def brand_job(self, job: Job) -> BrandJobBody:
         # The id is known in advance. Clients store it and read the brand identity when the job is completed.
-        return {**super().brand_job(job), "brandIdentityId": made_brand_id(job.run), "workflowRunId": job.run.id}
+        return _HostedBrandJobBody.of(job, brand_identity_id=made_brand_id(job.run), workflow_run_id=job.run.id)
 
     def schedule(self, schedule: Schedule) -> ScheduleBody:
         """Return a schedule whose brand identity is called a brand voice."""
         return ScheduleBody.of(schedule, output_config=_output_config(schedule.brand_identity_id))
 
     def event_trigger(self, trigger: Trigger) -> TriggerBody:
-        """Return an event trigger with every field that clients require."""
         return _HostedTriggerBody.of(
             trigger,
             source_config=_HostedSourceBody(
@@ -99,7 +99,6 @@ class HostedAnswers(Answers):
         )
 
     async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
-        """Return the event triggers that clients know, and the names of their repositories."""
         # Clients reject the whole list if one trigger has another provider.
         known = [trigger for trigger in triggers if trigger.source_type == source_type(HOSTED_PROVIDER.slug)]
         integrations = await self._directory.integrations(organization_id)
@@ -112,11 +111,9 @@ class HostedAnswers(Answers):
         )
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the list of integrations, with empty lists for unsupported kinds."""
         return {**super().integrations(by_provider), **{kind: [] for kind in _OTHER_KINDS}}
 
     def disabled(self, removed: Removed) -> dict[str, Any]:
-        """Return the disabled objects with their names."""
         return {
             "disabledSchedules": [_named(disabled) for disabled in removed.disabled_schedules],
             "disabledEvents": [_named(disabled) for disabled in removed.disabled_events],
@@ -124,7 +121,6 @@ class HostedAnswers(Answers):
 
 
 def describe(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the OpenAPI document with the bodies that :class:`HostedAnswers` returns."""
     components = document["components"]
     schemas: dict[str, Any] = {**components["schemas"], **_SCHEMAS}
     for name, fields in _FIELDS.items():

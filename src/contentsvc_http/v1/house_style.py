@@ -5,8 +5,9 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.house_style import HouseStyle, options_body, options_of, style_body
+from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.style_bodies import HouseStyleBody
+from contentsvc_core.content.style_fields import options_body, options_of
 from contentsvc_core.ports import Directory
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors

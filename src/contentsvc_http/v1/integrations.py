@@ -1,7 +1,4 @@
-"""``/v1/integrations``: connected repositories (decisions, ``/v1`` 'Integrations')."""
-
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
 from litestar import Request, Response, delete, get, patch, post
@@ -13,14 +10,14 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS, Integration, Repository
+from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
-from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.schemas_integrations import (
@@ -61,12 +58,6 @@ class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
     """The new state of an integration."""
 
     enabled: bool
-
-
-class WebhookSecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
-    """How long deliveries signed with the previous secret are also accepted, in hours; 0 stops at once."""
-
-    overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP_HOURS)] = OVERLAP_HOURS
 
 
 def integration_routes(
@@ -183,14 +174,13 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
         description="With a token, contentsvc sets the new secret at the code host. Without a token, or if `hostError` "
         "is set, enter `secret` at the code host before the overlap ends.",
         tags=_TAGS,
-        operation_class=takes(WebhookSecretRotation, required=False),
+        operation_class=takes(SecretRotation, required=False),
         responses=errors(400, 404, 413, 415),
     )
     async def rotate_secret(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
-        body = await read_body(request, WebhookSecretRotation) if await request.body() else WebhookSecretRotation()
-        overlap = timedelta(hours=body.overlap_hours)
-        rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=overlap))
+        body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
+        rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=body.overlap))
         at_host = rotated.at_host
         is_changed = isinstance(at_host, HostAnswer)
         return await gate.answer(

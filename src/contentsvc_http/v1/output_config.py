@@ -1,5 +1,3 @@
-"""``outputConfig``: brand identity and house style of a trigger or schedule."""
-
 from typing import NoReturn, TypedDict, final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -34,7 +32,6 @@ class OutputChanges(TypedDict, total=False):
 
 
 def brand_of(output: OutputConfig | None) -> str | None:
-    """Return the id of the brand identity; ``None``: the default brand identity."""
     if output is None:
         return None
     if isinstance(output, HostedOutputConfig):
@@ -50,11 +47,7 @@ def brand_of(output: OutputConfig | None) -> str | None:
 
 
 def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = False) -> OutputChanges:
-    """Return the settings that ``outputConfig`` changes.
-
-    ``hosted``: null leaves the house style unchanged. Clients of the hosted product read null if only a house style is
-    set, and send it back.
-    """
+    """Return the settings that ``outputConfig`` changes; for ``hosted`` clients, null keeps the house style."""
     if output is UNSET:
         return OutputChanges()
     if output is None:
@@ -67,5 +60,4 @@ def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = Fa
 
 
 def refuse_destination(field: str) -> NoReturn:
-    """Raise the refusal of a publish destination."""
     refuse_request(f"{field}: posts cannot be sent to other services from here; leave it out")

@@ -1,5 +1,3 @@
-"""Query parameters of paginated lists (specification 4.2)."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict, final
@@ -35,10 +33,7 @@ def list_errors() -> dict[int, ResponseSpec]:
 
 
 def read_parameters(request: Request[Any, Any, Any], *lists: str) -> dict[str, str]:
-    """Return the query parameters, without the framework's checks: a limit that is no number means the default.
-
-    The values of a repeated list are joined; of any other repeated parameter, the last value is used.
-    """
+    """Return the query parameters; the values of a repeated list are joined, else the last value counts."""
     return {
         name: ",".join(values) if name in lists else str(values[-1])
         for name, values in request.query_params.dict().items()
@@ -57,7 +52,6 @@ def paged(filters: Mapping[str, str]) -> type[Operation]:
 
 
 def queried(described: Mapping[str, str]) -> type[Operation]:
-    """Return an OpenAPI operation class with these query parameters (descriptions by name)."""
 
     @dataclass
     class Queried(Operation):

@@ -1,5 +1,3 @@
-"""``/v1/posts/{postId}/versions``: the texts that a post has and had."""
-
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 

@@ -1,5 +1,3 @@
-"""``/v1/posts`` (specification 4.2)."""
-
 import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypedDict, final
@@ -41,8 +39,7 @@ from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
 from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unknown_brands
 
-#: Maximum size of a PATCH body, in bytes: 100,000 characters of Markdown, each as two escapes of six bytes, and 64 KiB
-#: for the other fields.
+#: Maximum size of a PATCH body, in bytes: twelve for each character of Markdown, and 64 KiB.
 _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CONTENT_TYPES: Final = frozenset(content_type.value for content_type in ContentType)
 _Id = Annotated[str, Parameter(description="Id of the post.")]
@@ -220,10 +217,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
 
 
 def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
-    """Apply the hosted product's filter rules to ``parameters``; return whether no post can match.
-
-    The default status is published. An unknown content type matches no post.
-    """
+    """Apply the hosted product's filter rules to ``parameters``; return whether no post can match."""
     if not listed(parameters.get("status", "")):
         parameters["status"] = PostStatus.PUBLISHED.value
     content_types = listed(parameters.get("contentType", ""))

@@ -15,11 +15,9 @@ from contentsvc_core.text import one_line
 from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.pages import read_parameters
 
-#: A repository id in a request body.
 RepositoryId: TypeAlias = (
     Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,18}$")]
 )
-#: A connected repository in a request body: its own id, or the id of its integration.
 ConnectedRepository: TypeAlias = (
     Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]
     | Annotated[str, Meta(min_length=1, max_length=64, description="Id of a repository or of its integration.")]
@@ -59,7 +57,6 @@ class ChosenRepositories:
 
 
 def read_repository_id(name: str, value: int | str) -> int:
-    """Return the repository id of the field ``name``."""
     number = repository_id(str(value))
     if number is None:
         refuse_request(f"{name}: '{one_line(str(value), 64)}' is not a repository id")
@@ -69,7 +66,6 @@ def read_repository_id(name: str, value: int | str) -> int:
 async def read_repositories(
     directory: Directory, organization_id: str, name: str, values: Sequence[int | str]
 ) -> ChosenRepositories:
-    """Return the repositories of the field ``name``: each element is a repository id or an integration's id."""
     numbers: list[int] = []
     named: dict[str, str] = {}
     for place, value in enumerate(values):

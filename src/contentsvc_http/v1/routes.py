@@ -19,7 +19,6 @@ from contentsvc_http.v1.webhook_logs import webhook_log_routes
 
 
 def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HTTPRouteHandler]:
-    """Return the routes of all resources, with their rate limits."""
     stores = app.stores
     gate = Gate(app.authenticator, stores.directory, hosted=hosted)
     routes = [

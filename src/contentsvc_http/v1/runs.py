@@ -1,5 +1,5 @@
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -12,7 +12,7 @@ from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.lists.parameters import choices
 from contentsvc_core.ports import Clock, ReadModel, RunLedger
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunStatus, run_body
+from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunBody, RunStatus
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.context import read_before
 from contentsvc_http.v1.gate import Gate, errors
@@ -23,29 +23,6 @@ _UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Run not found")
 _ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has ended already")
 _NOT_ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has not ended, or has its post")
 _Id = Annotated[str, Parameter(description="Id of the run.")]
-
-
-@final
-class RunBody(TypedDict):
-    """A workflow run: its cause and its state."""
-
-    id: str
-    triggerId: str | None
-    scheduleId: str | None
-    jobId: str | None
-    eventType: str | None
-    eventAction: str | None
-    #: Always null: see the log entry of the delivery.
-    eventData: dict[str, Any] | None
-    repositoryId: str | None
-    deliveryId: str | None
-    status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
-    attempts: int
-    #: How many times a server process died while it performed the run.
-    kills: int
-    error: str | None
-    postId: str | None
-    createdAt: str
 
 
 @final
@@ -89,7 +66,7 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
         before = read_before(parameters.get("before", ""))
         listed_runs = await read_model.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
         following = written_cursor(Cursor.of(listed_runs[limit - 1])) if len(listed_runs) > limit else None
-        return await gate.answer(key, {"runs": [run_body(run) for run in listed_runs[:limit]], "next": following})
+        return await gate.answer(key, {"runs": [RunBody.of(run) for run in listed_runs[:limit]], "next": following})
 
     async def known(organization_id: str, run_id: str) -> ListedRun:
         run = await read_model.run(organization_id, run_id) if is_own_id(run_id) else None
@@ -105,7 +82,7 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
     )
     async def get_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
         key = await gate.caller(request, Scope.READ)
-        return await gate.answer(key, {"run": run_body(await known(key.organization_id, run_id))})
+        return await gate.answer(key, {"run": RunBody.of(await known(key.organization_id, run_id))})
 
     async def changed(
         request: Request[Any, Any, Any], run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
@@ -114,7 +91,7 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
         await known(key.organization_id, run_id)
         if not await change(key.organization_id):
             raise refused(otherwise)
-        return await gate.answer(key, {"run": run_body(await known(key.organization_id, run_id))})
+        return await gate.answer(key, {"run": RunBody.of(await known(key.organization_id, run_id))})
 
     @post(
         "/v1/runs/{run_id:str}/cancel",

@@ -1,6 +1,7 @@
-from typing import Literal, TypedDict, final
+from typing import TypedDict, final
 
 from contentsvc_core.content.brand import BrandBody
+from contentsvc_core.workflows.jobs import BrandJobBody
 
 
 @final
@@ -24,25 +25,6 @@ class BrandRemovedBody(TypedDict):
     id: str
     disabledSchedules: list[str]
     disabledEvents: list[str]
-
-
-@final
-class BrandJobBody(TypedDict):
-    """A job that makes a brand identity."""
-
-    id: str
-    organizationId: str
-    status: Literal["queued", "running", "completed", "failed", "skipped"]
-    name: str | None
-    websiteUrl: str
-    step: Literal["scraping", "extracting", "saving"]
-    currentStep: int
-    totalSteps: int
-    brandIdentityId: str | None
-    error: str | None
-    createdAt: str
-    updatedAt: str
-    completedAt: str | None
 
 
 @final

@@ -2,7 +2,8 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta
 
-from contentsvc_core.content.house_style import HouseStyle, read_style, style_fault, style_schema
+from contentsvc_core.content.house_style import HouseStyle, style_fault
+from contentsvc_core.content.style_fields import read_style, style_schema
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.errors import refuse_request
 

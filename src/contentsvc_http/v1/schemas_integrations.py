@@ -64,7 +64,6 @@ def _shape(name: str, description: str, fields: dict[str, object]) -> object:
     return shape
 
 
-#: Connected repositories, by provider.
 IntegrationListBody: Final = _shape(
     "IntegrationListBody",
     "Connected repositories, by provider.",

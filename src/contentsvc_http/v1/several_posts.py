@@ -1,5 +1,3 @@
-"""``/v1/posts/bulk``: one action on several posts, and the filters of posts."""
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypedDict, final
 
@@ -17,7 +15,6 @@ from contentsvc_http.errors import accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 
-#: The filters of posts beside status, content type and brand identity: descriptions by name.
 FILTERS: Final = {
     "label": "Only posts with one of these labels: a comma-separated list of `breaking`, `security`, `new`, "
     "`improved`, `fixed`.",
@@ -107,7 +104,6 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
 
 
 async def unknown_brands(brands: BrandIdentities, organization_id: str, brand_ids: Sequence[str]) -> Refusal | None:
-    """Return the refusal of the first brand identity that the organization does not have."""
     for brand_id in brand_ids:
         if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
             return unknown_brand(brand_id)

@@ -1,19 +1,13 @@
-"""``/v1/webhook-endpoints``: targets of outgoing webhooks (decision 0024)."""
-
-from datetime import timedelta
 from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
-    MAX_OVERLAP,
-    OVERLAP,
     UNKNOWN_ENDPOINT,
     ChangeEndpoint,
     CreateEndpoint,
@@ -22,18 +16,11 @@ from contentsvc_core.outgoing.endpoints import (
 from contentsvc_core.ports import WebhookEndpoints
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
-from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 
 _TAGS: Final = ["webhook endpoints"]
-_HOUR: Final = timedelta(hours=1)
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
-
-
-class SecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
-    """How long messages are also signed with the previous secret, in hours."""
-
-    overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP // _HOUR)] = OVERLAP // _HOUR
 
 
 @final
@@ -167,7 +154,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def rotate_secret(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[NewSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
-        rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap_hours * _HOUR)
+        rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap)
         return await gate.answer(key, _with_secret(accepted(rotated)))
 
     @post(

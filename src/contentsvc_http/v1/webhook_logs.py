@@ -1,5 +1,3 @@
-"""``/v1/webhook-logs``: the log of deliveries and messages, and their replay (specification 2.3)."""
-
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
@@ -22,8 +20,7 @@ from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayedBatchShape
 
-#: Maximum size of all payloads of a page, in stored bytes. A hundred usual pushes have 2 MB. Building a response of
-#: 8 MiB takes less than 100 MiB of memory.
+#: Maximum size of all payloads of a page, in stored bytes: its response takes less than 100 MiB of memory.
 MAX_BYTES: Final = 8 * 1024 * 1024
 _PAYLOADS: Final = (
     "The payloads of a page have at most 8 MiB in total. The smallest ones are included, the others are null. To get a "

@@ -1,5 +1,3 @@
-"""The background task that sets the paths of posts published by older versions."""
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator

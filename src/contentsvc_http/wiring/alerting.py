@@ -7,8 +7,7 @@ from contentsvc_core.ports import Clock, Stores
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
 from contentsvc_http.wiring.periodic import every
 
-#: The interval of looking at the log after a write of this process, and in an idle process, in seconds. A turn reads
-#: one line of each integration whose organization has an endpoint for alerts.
+#: The interval of looking at the log after a write of this process, and in an idle process, in seconds.
 _LOOK_EVERY_S: Final = 15.0
 _RARELY_S: Final = 60.0
 

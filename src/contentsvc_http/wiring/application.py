@@ -24,7 +24,6 @@ def compose(
     notify: Callable[[], None] = nothing,
     shares: "Shares | None" = None,
 ) -> Application:
-    """Return the use cases. ``notify`` is called after a run was stored."""
     return Application(
         stores=stores,
         clock=clock or SystemClock(),

@@ -12,8 +12,6 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 @final
 class _Faults:
-    """Logs faults; repeated ones are logged at intervals, with their number."""
-
     def __init__(self) -> None:
         self._reason = ""
         self._since = 0.0

@@ -12,7 +12,6 @@ from contentsvc_http.settings import Settings
 
 
 def front_of(settings: Settings, app: Application, receiver: Receiving, pages: RenderedPages) -> Front:
-    """Return the drivers over the use cases of a process."""
     limits = RateLimits(app.limiter, app.authenticator, Proxies.read(settings.trusted_proxies))
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
     return Front(

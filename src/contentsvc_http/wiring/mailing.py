@@ -27,7 +27,6 @@ def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
 async def mailing(
     settings: Settings, stores: Stores, clock: Clock, ids: IdSource, writes: Notifier
 ) -> AsyncGenerator[None]:
-    """Send the waiting mails, if the settings name an SMTP server."""
     if not settings.smtp_url:
         yield
         return

@@ -18,10 +18,7 @@ async def every(
 ) -> AsyncGenerator[None]:
     """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
 
-    Args:
-            turn: The work of one turn. It returns whether it found something, so that there may be more.
-            rarely_s: The longest pause after turns that find nothing, in seconds; ``None``: ``every_s``.
-            writes: Notifies of writes of this process, which end long pauses.
+    ``turn`` returns whether there may be more. Pauses grow up to ``rarely_s``, and a write of this process ends them.
     """
     shortest_s = 0.0 if callable(every_s) else every_s
     pacer = Pacer(shortest_s, shortest_s if rarely_s is None else rarely_s)

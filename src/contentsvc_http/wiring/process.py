@@ -36,7 +36,6 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
 
 @contextlib.asynccontextmanager
 async def open_services(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[Services]:
-    """Open the services of a role; close them in the end."""
     stores, instrumentation, clock, ids = reception.stores, reception.instrumentation, reception.clock, reception.ids
     async with contextlib.AsyncExitStack() as stack:
         stores.search.looker.on_given_up = log_given_up

@@ -62,11 +62,9 @@ class Reception:
     budget: BodyBudget
 
     def before(self, application: ASGIApp) -> Webhooks:
-        """Return the ASGI application that receives deliveries and passes all other requests to ``application``."""
         return Webhooks(self.receiver, application, offload=self.offload, budget=self.budget, requests=self.requests)
 
     async def why_not_ready(self) -> str | None:
-        """Return the reason why deliveries cannot be settled now, or ``None``."""
         try:
             schema_revision = await revision(self.stores.database)
         except ContentServiceError as exc:
@@ -79,11 +77,9 @@ class Reception:
 
 @contextlib.asynccontextmanager
 async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
-    """Open the stores and the receiver, and close them in the end."""
     asyncio.get_running_loop().set_default_executor(threads())
     async with contextlib.AsyncExitStack() as stack:
-        # First in, last out: while a transaction of this process may still commit, no other process may recover its
-        # runs.
+        # First in, last out: no other process may recover the runs of a transaction that may still commit.
         if settings.is_sqlite:
             stack.enter_context(serving_alone(settings.database_file))
         stores = await stack.enter_async_context(open_stores(settings))

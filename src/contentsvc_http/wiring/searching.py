@@ -10,13 +10,11 @@ from contentsvc_adapters.sql.searching.indexing import TRIES, GivenUp
 from contentsvc_core.ports import Search
 from contentsvc_http.wiring.periodic import every
 
-#: The interval of indexing after a write of this process, and in an idle process, in seconds. Searches find what
-#: another process has written all the same: a search indexes the remaining documents of its organization first.
+#: The interval of indexing after a write of this process, and in an idle process, in seconds.
 _LOOK_EVERY_S: Final = 2.0
 _RARELY_S: Final = 32.0
 _AGAIN_AFTER_S: Final = 30.0
-#: The number of documents per batch, and the pause after each, in seconds. A few dozen documents take a tenth of the
-#: pause, so most time is left for other work. A search indexes the remaining documents of its organization itself.
+#: The number of documents per batch, and the pause after each, in seconds: ten times the batch.
 _TOGETHER: Final = 32
 _PAUSE_S: Final = 0.25
 

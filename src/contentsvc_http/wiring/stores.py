@@ -39,15 +39,9 @@ class _OnDemand:
 
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGenerator[SqlStores]:
-    """Open the database with a current schema, and close it at the end.
+    """Open the database with a current schema, and close it at the end; ``checks_key`` checks the key now.
 
-    ``checks_key`` checks the key now, not with the first secret.
-
-    Raises:
-            StoreUnavailable: The database cannot be opened.
-            SchemaMismatch: The schema differs, and this process must not migrate it.
-            UnusableKey: No usable key is configured.
-            SecretUnreadable: The key does not open the stored secrets.
+    The errors are ``StoreUnavailable``, ``SchemaMismatch``, ``UnusableKey`` and ``SecretUnreadable``.
     """
     if not settings.is_sqlite and not settings.secret_key:
         from contentsvc_adapters.sealing import UnusableKey  # noqa: PLC0415  # see below

@@ -8,7 +8,6 @@ from contentsvc_http.settings import Settings
 
 @contextlib.asynccontextmanager
 async def open_writer(settings: Settings) -> AsyncGenerator[ContentWriter]:
-    """Open the writer that the settings name: a language model, or the rules."""
     if not settings.writer_url:
         yield DeterministicWriter()
         return

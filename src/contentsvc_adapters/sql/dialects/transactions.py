@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar, cast, final
 
-from attrs import frozen
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.engine import URL
 from sqlalchemy.util import greenlet_spawn
 
 from contentsvc_adapters.sql.dialects.statements import Statements
 from contentsvc_adapters.sql.dialects.writer_thread import Bare
+from contentsvc_core.values import Value
 
 Result = TypeVar("Result")
 
@@ -29,8 +29,7 @@ class Transactions(Protocol):
 
 
 @final
-@frozen(kw_only=True)
-class Connections:
+class Connections(Value, frozen=True, kw_only=True):
     writing: Transactions
     #: For transactions that only read, each in one snapshot.
     reading: Transactions

@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, 
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema import (
     context_records,
     events,
@@ -225,7 +226,7 @@ def _looks(
         record = rows.context_record(row)
         documents[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
     for row in written:
-        post = rows.post_of(row)
+        post = post_of(row)
         documents[post.organization_id, DocumentKind.POST.value, post.id] = post
     return [_look(row, documents) for row in pending]
 

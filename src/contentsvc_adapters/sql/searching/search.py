@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
 from contentsvc_adapters.sql.searching.indexing import WAITS, SearchIndexer
 from contentsvc_adapters.sql.searching.words import scope_word, word_index
@@ -88,7 +89,7 @@ class SqlSearch:
 
         await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
-        return Hits(found=[rows.post_of(row) for row in listed], has_more=has_more, behind=behind)
+        return Hits(found=[post_of(row) for row in listed], has_more=has_more, behind=behind)
 
     async def matching(self, organization_id: str, terms: Sequence[Term]) -> Select[str]:
         await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)

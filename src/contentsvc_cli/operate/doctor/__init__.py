@@ -1,1 +1,0 @@
-"""``doctor``: checks of the installation, with suggested fixes."""

@@ -1,5 +1,3 @@
-"""HTTP requests of the doctor, limited in time and size."""
-
 import json
 import time
 from collections.abc import Mapping
@@ -24,7 +22,6 @@ class Asked:
 
     @property
     def json(self) -> dict[str, Any] | None:
-        """Return the body as a JSON object; ``None`` if it is not one."""
         try:
             value: object = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -33,7 +30,6 @@ class Asked:
 
     @property
     def version(self) -> str | None:
-        """Return the version, if this is the response of contentsvc at ``/v1/status``."""
         body = self.json
         if body is None or body.keys() != {"status", "version"} or not isinstance(body["version"], str):
             return None
@@ -44,7 +40,6 @@ class Asked:
 @frozen(kw_only=True)
 class Unanswered:
     reason: str
-    #: Whether the connection was refused.
     refused: bool = False
 
 

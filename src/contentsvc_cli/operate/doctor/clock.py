@@ -52,7 +52,6 @@ def beside_hosts(looks: Sequence[HostLook]) -> list[Finding]:
 
 
 def compared(ahead_s: float, clock_name: str, *, near_s: float) -> Finding:
-    """Return the finding for a clock that is ``ahead_s`` ahead of this machine's."""
     if abs(ahead_s) <= near_s:
         return ok(_NAME, f"within {near_s:.0f} s of {clock_name}")
     sentence = f"{duration(abs(ahead_s))} {'behind' if ahead_s > 0 else 'ahead of'} {clock_name}"

@@ -90,7 +90,6 @@ def _durable(server: Server) -> str:
 
 
 async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findings, str | None]:
-    """Check the schema revision; also return why the database cannot be read, or ``None``."""
     name = "schema"
     current = await database.revision()
     if current == HEAD:

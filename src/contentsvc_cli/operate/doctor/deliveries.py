@@ -41,14 +41,11 @@ _NO_TRIGGER: Final = (
 @final
 @frozen(kw_only=True)
 class ArrivedDeliveries:
-    """Number of deliveries in a time window, and number of refused ones."""
-
     refused: int
     number: int
 
     @classmethod
     def of(cls, counts: Collection[LogCount], since: datetime) -> "ArrivedDeliveries":
-        """Return the totals of the hours that begin at ``since`` or later."""
         counted = [count for count in counts if count.starts_at >= since]
         return cls(
             refused=sum(count.number for count in counted if count.status is LogStatus.FAILED),
@@ -57,7 +54,6 @@ class ArrivedDeliveries:
 
     @property
     def is_mostly_refused(self) -> bool:
-        """Return whether at least half were refused."""
         return 0 < self.number <= 2 * self.refused
 
     @property
@@ -67,7 +63,6 @@ class ArrivedDeliveries:
 
 
 async def deliveries(database: DatabaseInspector, now: datetime | None = None) -> Findings:
-    """Check for each integration that deliveries arrive, are accepted, and start something."""
     now = now or datetime.now(UTC)
     findings: list[Finding] = []
     left = _LOOKED_AT

@@ -1,5 +1,3 @@
-"""Runs all checks concurrently, each with a timeout."""
-
 import asyncio
 from collections.abc import Callable
 from functools import partial
@@ -17,29 +15,24 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 
 _T = TypeVar("_T")
 
-#: Advice for a check that fails or times out.
 _ADVICE: Final = {
     "database": "check that the database runs, and that CONTENTSVC_DATABASE_URL is correct",
     "key": "restore the key from your backup: docs/operations.md, The key",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
 _OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc serve'"
-#: Timeout for closing connections, in seconds.
 _CLOSE_S: Final = 1.0
 
 
 @final
 @frozen(kw_only=True)
 class _Gate:
-    """Findings of a check, and whether dependent checks can run."""
-
     findings: tuple[Finding, ...] = field(converter=tuple)
     #: Why dependent checks cannot run; ``None`` if they can.
     why_not: str | None
 
 
 async def examine(examined: Examined, place: network.BindAddress, report: Callable[[str], None]) -> list[Finding]:
-    """Run all checks; return the findings in display order."""
     async with open_as_it_is(examined.settings, patience_s=_CLOSE_S) as opened:
         return await _Examination(examined, place, opened, report).run()
 

@@ -11,7 +11,6 @@ from contentsvc_core.text import one_line
 
 _T = TypeVar("_T")
 
-#: Default timeout of a check, in seconds.
 LIMIT_S: Final = 5.0
 _SAID: Final = 400
 
@@ -33,7 +32,6 @@ class Finding:
     state: FindingState
     #: The finding, in a sentence without secrets.
     found: str
-    #: Suggested fix, if any.
     advice: str | None = None
 
 
@@ -58,7 +56,6 @@ def skipped(check: str, found: str) -> Finding:
 
 
 async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: str | None = None) -> Findings:
-    """Run a check with a timeout; turn failures into faults. ``advice`` is the suggested fix for a failure."""
     try:
         async with asyncio.timeout(limit_s):
             return await check()

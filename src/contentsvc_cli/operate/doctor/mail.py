@@ -12,7 +12,6 @@ async def mail(settings: Settings) -> Findings:
     name = "mail"
     if not settings.smtp_url:
         return []
-    # Imported on demand.
     from contentsvc_http.wiring.mailing import sender  # noqa: PLC0415  # other checks send no mail
 
     server = str(settings.masked()[variable("smtp_url")])

@@ -50,12 +50,10 @@ class HostLook:
 @frozen(kw_only=True)
 class ServerLook:
     findings: tuple[Finding, ...] = field(converter=tuple)
-    #: Whether contentsvc answers there.
     answers: bool = False
 
 
 async def server(place: BindAddress) -> ServerLook:
-    """Check which program answers on the port, and whether the port is free."""
     name = "server"
     at = f"{place.host} port {place.port}"
     status = await ask(f"{place.url}/v1/status")
@@ -156,7 +154,6 @@ async def code_host(provider: str, api_url: str) -> HostLook:
 
 
 def hosts_to_ask(settings: Settings, variables: Collection[str], providers: Collection[str]) -> dict[str, str]:
-    """Return the APIs to check: those in settings, and those of connected repositories."""
     return {
         provider: url
         for provider, url in settings.api_urls.items()

@@ -63,7 +63,6 @@ async def search(database: DatabaseInspector) -> Findings:
 
 
 async def executors(settings: Settings, database: DatabaseInspector) -> Findings:
-    """Watch the heartbeats of the executors for some seconds."""
     name = "executors"
     first = await database.heartbeats()
     if not first:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Protocol, Self, final
+from typing import Any, Final, Protocol, Self, TypedDict, final
 
 from attrs import Factory, field, frozen
+from msgspec import Struct
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
@@ -46,6 +47,15 @@ class _Owner(Protocol):
 class HeaderLink:
     label: str
     url: str
+
+
+@final
+class ImagesBody(TypedDict, total=False):
+    """Digests of the changelog's pictures, by kind."""
+
+    logo: str
+    icon: str
+    card: str
 
 
 def first_id(organization_id: str) -> str:
@@ -167,19 +177,42 @@ def public_slugs(standing: PublicChangelog | None, changed: PublicChangelog) -> 
     return {each.slug for each in (standing, changed) if each is not None and each.is_public}
 
 
-def changelog_body(changelog: PublicChangelog) -> dict[str, Any]:
-    return {
-        "id": changelog.id,
-        "slug": changelog.slug,
-        "title": changelog.title,
-        "description": changelog.description,
-        "productUrl": changelog.product_url,
-        "contentTypes": [kind.value for kind in changelog.content_types],
-        "repositories": list(changelog.repositories),
-        "scopes": list(changelog.scopes),
-        "accent": None if changelog.accent is None else f"#{changelog.accent}",
-        "headerLinks": [{"label": link.label, "url": link.url} for link in changelog.header_links],
-        "images": {image.kind.value: image.digest for image in changelog.images},
-        "showDetails": changelog.show_details,
-        "isPublic": changelog.is_public,
-    }
+class LinkBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """A link in the page header."""
+
+    label: str
+    url: str
+
+
+@final
+class ChangelogBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A public changelog."""
+
+    id: str
+    slug: str
+    title: str
+    description: str
+    product_url: str | None
+    content_types: list[ContentType]
+    #: Empty: all repositories.
+    repositories: list[str]
+    #: Commit scopes and package names; empty: all.
+    scopes: list[str]
+    accent: str | None
+    header_links: list[LinkBody]
+    images: ImagesBody
+    show_details: bool
+    is_public: bool
+    url: str
+
+    @classmethod
+    def of(cls, changelog: PublicChangelog, *, url: str) -> Self:
+        fields: dict[str, Any] = {name: getattr(changelog, name, None) for name in cls.__struct_fields__}
+        fields |= {name: list(fields[name]) for name in ("content_types", "repositories", "scopes")}
+        fields |= {
+            "accent": None if changelog.accent is None else f"#{changelog.accent}",
+            "header_links": [LinkBody(link.label, link.url) for link in changelog.header_links],
+            "images": {image.kind.value: image.digest for image in changelog.images},
+            "url": url,
+        }
+        return cls(**fields)

@@ -1,13 +1,15 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final, final
 from urllib.parse import urlsplit
 
 from attrs import evolve
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from contentsvc_core.commands import Command, changes_of, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import SLUG_LIMIT, HeaderLink, PublicChangelog
+from contentsvc_core.content.public.changelogs import SLUG_LIMIT, HeaderLink, LinkBody, PublicChangelog
 from contentsvc_core.content.public.colours import read_colour
 from contentsvc_core.content.public.facets import folded
 from contentsvc_core.identifiers import is_full_name, is_slug
@@ -27,29 +29,62 @@ _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", re
 _NO_ADDRESS: Final = f"must be an http or https address of at most {URL_LIMIT:,} characters"
 
 
-def changed_changelog(
-    standing: PublicChangelog, given: Mapping[str, Any], *, at: datetime
-) -> PublicChangelog | Refusal:
-    values: dict[str, Any] = {}
-    for attribute, value in given.items():
-        read = _read(attribute, value)
+@final
+class CreateChangelog(Command, frozen=True, kw_only=True):
+    """Create a public changelog."""
+
+    slug: Annotated[str, Meta(description="Slug in the URL, unique over all organizations.")]
+    title: Annotated[str, Meta(description=f"One line of 1 to {TITLE_LIMIT} characters.")]
+    description: (
+        Annotated[str, Meta(description=f"One line of at most {DESCRIPTION_LIMIT} characters; '' for none.")]
+        | UnsetType
+    ) = UNSET
+    product_url: Annotated[str, Meta(description="URL of the product's website; '' for none.")] | UnsetType | None = (
+        UNSET
+    )
+    content_types: (
+        Annotated[tuple[ContentType, ...], Meta(description="Show only posts of these content types.")] | UnsetType
+    ) = UNSET
+    repositories: (
+        Annotated[
+            tuple[str, ...],
+            Meta(description="Show only posts about these repositories; '' for all."),
+        ]
+        | UnsetType
+    ) = UNSET
+    scopes: (
+        Annotated[
+            tuple[str, ...],
+            Meta(description="Show only posts with these commit scopes or packages; '' for all."),
+        ]
+        | UnsetType
+    ) = UNSET
+    accent: (
+        Annotated[str, Meta(description="Colour of links, such as #0b6b63; '' for the default.")] | UnsetType | None
+    ) = UNSET
+    header_links: Annotated[tuple[LinkBody, ...], Meta(description="Links in the header.")] | UnsetType = UNSET
+    show_details: Annotated[bool, Meta(description="Show hashes, contributors and internal changes.")] | UnsetType = (
+        UNSET
+    )
+    is_public: bool | UnsetType = UNSET
+
+
+ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("product_url", "accent"))
+
+
+def changed_changelog(standing: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
+    values = values_of(command)
+    for name, value in values.items():
+        read = _READERS.get(name, _same)(value)
         if isinstance(read, Refusal):
             return read
-        values[attribute] = read
+        values[name] = read
     # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
     return evolve(standing, **values, updated_at=max(at, standing.updated_at))
 
 
-def _read(attribute: str, value: object) -> object | Refusal:
-    kind, read = _FIELDS.get(attribute, (_NoValue, None))
-    if value is None and attribute in _OPTIONAL:
-        value = ""
-    if read is None or not isinstance(value, kind):
-        return invalid(attribute, "has a value that it cannot have")
-    return read(value)
-
-
-class _NoValue: ...
+def _same(value: object) -> object:
+    return value
 
 
 def _slug(text: str) -> str | Refusal:
@@ -80,18 +115,19 @@ def _chosen(field: str, names: tuple[str, ...], key: Callable[[str], str]) -> tu
     return tuple(chosen.values())
 
 
-def _accent(text: str) -> str | Refusal | None:
-    if not text.strip():
+def _accent(text: str | None) -> str | Refusal | None:
+    if text is None or not text.strip():
         return None
     return read_colour(text) or invalid("accent", "must be a colour such as #0b6b63")
 
 
-def _links(links: tuple[tuple[str, str], ...]) -> tuple[HeaderLink, ...] | Refusal:
+def _links(links: tuple[LinkBody, ...]) -> tuple[HeaderLink, ...] | Refusal:
     if len(links) > MAX_LINKS:
         return invalid("header_links", f"must be at most {MAX_LINKS}")
     read: list[HeaderLink] = []
-    for label, url in links:
-        line, address = _line("header_links", label, 1, LABEL_LIMIT, of="labels"), _address("header_links", url)
+    for link in links:
+        line = _line("header_links", link.label, 1, LABEL_LIMIT, of="labels")
+        address = _address("header_links", link.url)
         if isinstance(line, Refusal):
             return line
         if isinstance(address, Refusal) or address is None:
@@ -100,8 +136,8 @@ def _links(links: tuple[tuple[str, str], ...]) -> tuple[HeaderLink, ...] | Refus
     return tuple(read)
 
 
-def _address(field: str, text: str) -> str | Refusal | None:
-    address = text.strip()
+def _address(field: str, text: str | None) -> str | Refusal | None:
+    address = (text or "").strip()
     if not address:
         return None
     return address if _is_address(address) else invalid(field, _NO_ADDRESS)
@@ -130,21 +166,14 @@ def _types(types: tuple[ContentType, ...]) -> tuple[ContentType, ...] | Refusal:
     return types or invalid("content_types", "must name one type of content at least")
 
 
-def _switch(value: bool) -> bool:  # noqa: FBT001  # one of the readers below
-    return value
-
-
-_OPTIONAL: Final = frozenset({"product_url", "accent"})
-_FIELDS: Final[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
-    "slug": (str, _slug),
-    "title": (str, lambda text: _line("title", text, 1, TITLE_LIMIT)),
-    "description": (str, lambda text: _line("description", text, 0, DESCRIPTION_LIMIT)),
-    "product_url": (str, lambda text: _address("product_url", text)),
-    "content_types": (tuple, _types),
-    "repositories": (tuple, _repositories),
-    "scopes": (tuple, _scopes),
-    "accent": (str, _accent),
-    "header_links": (tuple, _links),
-    "show_details": (bool, _switch),
-    "is_public": (bool, _switch),
+_READERS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "slug": _slug,
+    "title": lambda text: _line("title", text, 1, TITLE_LIMIT),
+    "description": lambda text: _line("description", text, 0, DESCRIPTION_LIMIT),
+    "product_url": lambda text: _address("product_url", text),
+    "content_types": _types,
+    "repositories": _repositories,
+    "scopes": _scopes,
+    "accent": _accent,
+    "header_links": _links,
 }

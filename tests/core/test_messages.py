@@ -1,4 +1,4 @@
-"""The payloads of webhooks out, field by field: foreign receivers read them."""
+"""Outgoing events and messages. Foreign receivers read their payloads."""
 
 import json
 from datetime import datetime, timedelta
@@ -23,12 +23,11 @@ from contentsvc_core.outgoing.messages import (
     payload,
     payload_bytes,
 )
-from contentsvc_core.outgoing.signing import signature, signed_headers
 from contentsvc_core.testing import START
 
 LATER = START + timedelta(minutes=5)
 POST = evolve(SHOWN, status=PostStatus.DRAFT, updated_at=LATER)
-TOLD_OF_POST: dict[str, Any] = {
+POST_DATA: dict[str, Any] = {
     "id": "post_1",
     "title": "A lamp",
     "contentType": "changelog",
@@ -42,7 +41,7 @@ CREATED = Occurrence(
     organization_id="org_1",
     type=EventType.POST_CREATED,
     key="post_1/2026-01-01T00:05:00.000Z",
-    data=TOLD_OF_POST,
+    data=POST_DATA,
     at=LATER,
     since=LATER,
 )
@@ -51,20 +50,20 @@ MESSAGE = Message(
     organization_id="org_1",
     endpoint_id="whe_1",
     type="post.created",
-    data=TOLD_OF_POST,
+    data=POST_DATA,
     occurred_at=LATER,
     created_at=LATER,
     due_at=LATER,
 )
 
 
-def test_a_draft_that_was_written_is_created_and_waits() -> None:
+def test_a_written_draft_has_two_events() -> None:
     assert post_written(POST) == [CREATED, evolve(CREATED, type=EventType.DRAFT_WAITING)]
 
 
-def test_a_post_that_is_born_published_is_told_twice() -> None:
+def test_a_post_that_is_published_when_it_is_written_has_two_events() -> None:
     shown = evolve(POST, status=PostStatus.PUBLISHED, source_metadata=None)
-    data = TOLD_OF_POST | {"status": "published", "sourceMetadata": None}
+    data = POST_DATA | {"status": "published", "sourceMetadata": None}
 
     created, published = post_written(shown)
 
@@ -73,7 +72,7 @@ def test_a_post_that_is_born_published_is_told_twice() -> None:
     assert post_published(shown) == published
 
 
-def test_a_failed_run_is_told_without_a_moment_of_its_own() -> None:
+def test_the_event_of_a_failed_run_has_no_time() -> None:
     assert run_failed(
         organization_id="org_1",
         run_id="run_1",
@@ -99,7 +98,7 @@ def test_a_failed_run_is_told_without_a_moment_of_its_own() -> None:
     )
 
 
-def test_what_an_endpoint_is_told_has_an_id_that_is_derived_from_what_has_happened() -> None:
+def test_the_id_of_a_message_is_derived_from_its_event() -> None:
     assert message_for("whe_1", CREATED) == MESSAGE
 
     others = [
@@ -110,19 +109,19 @@ def test_what_an_endpoint_is_told_has_an_id_that_is_derived_from_what_has_happen
     assert len({MESSAGE.id, *(each.id for each in others)}) == 4
 
 
-def test_a_message_begins_untried() -> None:
+def test_a_new_message_is_pending_and_has_no_log_entry() -> None:
     assert (MESSAGE.status, MESSAGE.attempts, MESSAGE.takes) == (MessageStatus.PENDING, 0, 0)
     assert (MESSAGE.log_id, MESSAGE.logged_at) == (None, None)
     assert [status.value for status in MessageStatus] == ["pending", "delivered", "failed"]
-    assert not taken().is_failing
+    assert not leased().is_failing
     assert DueMessage(id="msg_1", organization_id="org_1", endpoint_id="whe_1", is_failing=False) != DueMessage(
         id="msg_1", organization_id="org_1", endpoint_id="whe_1", is_failing=True
     )
     # The repr contains no secret.
-    assert "whsec" not in repr(taken())
+    assert "whsec" not in repr(leased())
 
 
-def test_a_test_says_that_it_is_one() -> None:
+def test_a_test_message_is_marked_as_a_test() -> None:
     assert message_for_test("whe_1", "org_1", "msg_9", START) == Message(
         id="msg_9",
         organization_id="org_1",
@@ -138,21 +137,21 @@ def test_a_test_says_that_it_is_one() -> None:
 @pytest.mark.parametrize(
     ("occurred_at", "timestamp"), [(LATER, "2026-01-01T00:05:00.000Z"), (None, "2026-01-01T00:00:00.000Z")]
 )
-def test_what_is_sent(occurred_at: datetime | None, timestamp: str) -> None:
+def test_the_payload_has_type_timestamp_and_data(occurred_at: datetime | None, timestamp: str) -> None:
     message = evolve(MESSAGE, occurred_at=occurred_at, created_at=START)
-    expected = {"type": "post.created", "timestamp": timestamp, "data": TOLD_OF_POST}
+    expected = {"type": "post.created", "timestamp": timestamp, "data": POST_DATA}
 
     assert payload(message) == expected
     assert json.loads(payload_bytes(message)) == expected
 
 
-def taken(**changes: Any) -> LeasedMessage:
+def leased(**changes: Any) -> LeasedMessage:
     return LeasedMessage(
         message=evolve(MESSAGE, **changes), url="https://acme.example/hook", secrets=["whsec_MDEyMw=="]
     )
 
 
-def test_a_message_has_one_log_entry_however_often_it_is_tried() -> None:
+def test_a_message_has_one_log_entry_for_all_attempts() -> None:
     first = LogEntry(
         id="log_1",
         organization_id="org_1",
@@ -168,32 +167,9 @@ def test_a_message_has_one_log_entry_however_often_it_is_tried() -> None:
         created_at=START,
     )
 
-    assert begun_log(taken(), log_id="log_1", at=START) == first
-    assert begun_log(taken(log_id="log_1", logged_at=START), log_id="log_2", at=LATER) == first
+    assert begun_log(leased(), log_id="log_1", at=START) == first
+    assert begun_log(leased(log_id="log_1", logged_at=START), log_id="log_2", at=LATER) == first
 
     assert is_message_log(first)
     assert not is_message_log(evolve(first, direction=Direction.INCOMING))
     assert not is_message_log(evolve(first, integration_type="codehost"))
-
-
-@pytest.mark.parametrize(
-    ("secret", "reason"),
-    [
-        ("MDEyMw==", "^a webhook secret begins with whsec_$"),
-        ("whsec_MDEy*", "^behind whsec_, a webhook secret is Base64$"),
-        ("whsec_MDE", "^behind whsec_, a webhook secret is Base64$"),
-    ],
-)
-def test_what_is_no_secret_signs_nothing(secret: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        signature(secret, message_id="msg_1", timestamp_s=1, body=b"{}")
-
-
-def test_nothing_is_sent_unsigned() -> None:
-    with pytest.raises(ValueError, match=r"^nothing is sent unsigned$"):
-        signed_headers([], message_id="msg_1", at=START, body=b"{}")
-    assert list(signed_headers(taken().secrets, message_id="msg_1", at=START, body=b"{}")) == [
-        "webhook-id",
-        "webhook-timestamp",
-        "webhook-signature",
-    ]

@@ -1,14 +1,13 @@
-"""The reading of native bodies, and the answers to each outcome, field by field."""
+"""The readers of native bodies."""
 
 import json
 from typing import Any, Final
 
 import pytest
 
-from contentsvc_core import Duplicate, Processed, Push, Rejected, Release
+from contentsvc_core import Push, Release
 from contentsvc_core.events.normalized import MAX_PUSH_PATHS, Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
-from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Pong, answer
 from contentsvc_core.webhooks.providers.decoding import Malformed
 from contentsvc_core.webhooks.providers.native import Reading, read_push, read_release
 
@@ -44,7 +43,7 @@ _RELEASED: Final[dict[str, Any]] = {
 }
 
 
-def test_a_push_is_read_into_our_own_words_and_can_be_stored() -> None:
+def test_a_push_is_read_without_unstorable_characters() -> None:
     first = Commit(
         id="a\ufffd",
         message="feat: \ufffdx",
@@ -86,7 +85,7 @@ def _paths_of(**lists: Any) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str
     return commit.added, commit.modified, commit.removed, commit.paths_cut
 
 
-def test_the_paths_of_a_commit_are_kept_and_are_no_part_of_the_wire_form() -> None:
+def test_the_paths_of_a_commit_are_stored_and_are_not_in_the_wire_form() -> None:
     body = json.dumps(_PUSHED | {"commits": [_COMMIT | {"added": ['a"b.py', "c\0é"], "removed": ["old"]}]})
     event = read_push(body.encode()).event
     assert isinstance(event, Push)
@@ -100,7 +99,7 @@ def test_the_paths_of_a_commit_are_kept_and_are_no_part_of_the_wire_form() -> No
     assert "added" not in event_to_json(plain)
 
 
-def test_the_paths_of_a_push_are_bounded_and_what_is_cut_is_counted() -> None:
+def test_the_paths_of_a_push_are_bounded_and_the_rest_is_counted() -> None:
     many = [f"{n}.py" for n in range(60)]
     assert _paths_of(added=many[:30], modified=many[30:]) == (tuple(many[:30]), tuple(many[30:50]), (), 10)
     assert _paths_of(added=["x" * 250, "x" * 251, ""]) == (("x" * 250,), (), (), 2)
@@ -113,11 +112,11 @@ def test_the_paths_of_a_push_are_bounded_and_what_is_cut_is_counted() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, "src/a.py", {"src": "a.py"}, 7, [1, None, {}], []])
-def test_lists_of_paths_that_are_none_are_read_as_empty(wrong: object) -> None:
+def test_malformed_lists_of_paths_are_read_as_empty(wrong: object) -> None:
     assert _paths_of(added=wrong, modified=["a"]) == ((), ("a",), (), 0)
 
 
-def test_a_release_is_read_into_our_own_words_and_can_be_stored() -> None:
+def test_a_release_is_read_without_unstorable_characters() -> None:
     assert read_release(b"\xef\xbb\xbf" + json.dumps(_RELEASED).encode()) == Reading(
         event=Release(
             action="pub " + "x" * 59 + "…",
@@ -155,56 +154,7 @@ def test_a_release_is_read_into_our_own_words_and_can_be_stored() -> None:
         (b'{"x": ' + b"[" * 100_000, "the body is nested too deep"),
     ],
 )
-def test_the_first_fault_of_a_body_is_named_in_the_senders_terms(body: bytes, fault: str) -> None:
+def test_the_first_fault_of_a_body_is_named_by_its_place(body: bytes, fault: str) -> None:
     with pytest.raises(Malformed) as raised:
         read_push(body)
     assert str(raised.value) == fault
-
-
-def test_each_ending_is_answered_in_its_own_words() -> None:
-    event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
-    processed = Processed(event=event, delivery_id="d-1", repository_id=7, repository="acme/lamp")
-    assert answer(processed) == {
-        "received": True,
-        "message": "Processed push event (pushed)",
-        "data": {
-            "event": "push",
-            "delivery": "d-1",
-            "processed": {
-                "type": "push",
-                "action": "pushed",
-                "data": {"ref": "refs/heads/main", "branch": "main", "commits": [], "headCommit": None},
-            },
-            "repository": {"id": 7, "fullName": "acme/lamp"},
-        },
-    }
-    said = {
-        "d-2": answer(Ignored(kind="fork", delivery_id="d-2")),
-        "d-3": answer(Pong(delivery_id="d-3")),
-        "d-4": answer(Duplicate(kind="push", delivery_id="d-4")),
-        "d-5": answer(Filtered(event=event, delivery_id="d-5", reason="another branch")),
-    }
-    assert said == {
-        "d-2": {
-            "received": True,
-            "message": "Event type 'fork' is not supported",
-            "data": {"event": "fork", "delivery": "d-2", "ignored": True},
-        },
-        "d-3": {
-            "received": True,
-            "message": "Pong! Webhook configured successfully",
-            "data": {"event": "ping", "delivery": "d-3"},
-        },
-        "d-4": {
-            "received": True,
-            "message": "Webhook already processed (duplicate delivery)",
-            "data": {"event": "push", "delivery": "d-4", "duplicate": True},
-        },
-        "d-5": {
-            "received": True,
-            "message": "Event 'push' with action 'pushed' was filtered out",
-            "data": {"event": "push", "delivery": "d-5", "action": "pushed", "filtered": True},
-        },
-    }
-    refused = Rejected(fault=Fault.REPOSITORY_MISMATCH, error="Repository mismatch")
-    assert (answer(refused), refused.status) == ({"error": "Repository mismatch"}, 403)

@@ -1,0 +1,239 @@
+"""Pages of the resources that write posts by themselves: triggers and schedules."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+from msgspec import Struct
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.rates import PREVIEWING
+from contentsvc_core.commands import read_command
+from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.style_fields import read_style
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.refusals import FormRefusals
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.style_form import fault_of
+from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
+from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form
+
+_INVALID: Final = 422
+
+
+class Resource(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def house_style(self) -> HouseStyle | None: ...
+
+
+class Typed(Protocol):
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    @property
+    def brand(self) -> str: ...
+
+    @property
+    def style(self) -> Mapping[str, Any]: ...
+
+
+_Stored = TypeVar("_Stored", bound=Resource)
+_Typed = TypeVar("_Typed", bound=Typed)
+
+
+class Section(ABC, Generic[_Stored, _Typed]):
+    name: ClassVar[str]
+    refusals: ClassVar[FormRefusals]
+    create: ClassVar[type[Struct]]
+    change: ClassVar[type[Struct]]
+    settings: ClassVar[type[Struct]]
+    name_limit: ClassVar[int]
+
+    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
+        self.dashboard = dashboard
+        self._pages = pages
+        self._counting = Counting(dashboard)
+
+    @abstractmethod
+    async def stored(self, organization_id: str) -> Sequence[_Stored]: ...
+
+    @abstractmethod
+    async def find(self, organization_id: str, id_: str) -> _Stored | None: ...
+
+    @abstractmethod
+    async def remove(self, organization_id: str, id_: str) -> object: ...
+
+    @abstractmethod
+    async def apply(self, organization_id: str, id_: str | None, command: Struct) -> _Stored | Refusal:
+        """Change the resource; without an id, create one."""
+
+    @abstractmethod
+    def read(self, form: Form | None, stored: _Stored | None) -> _Typed:
+        """Read a form; ``None``: the values of a form that is opened."""
+
+    @abstractmethod
+    def values(self, typed: _Typed, stored: _Stored | None) -> dict[str, Any] | Refusal:
+        """Return the fields of the command; of a stored resource, only the fields that differ."""
+
+    @abstractmethod
+    def title(self, stored: _Stored, has: FormSources) -> str: ...
+
+    @abstractmethod
+    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> object: ...
+
+    @abstractmethod
+    def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]: ...
+
+    @abstractmethod
+    async def previewed(self, session: DashboardSession, stored: _Stored | None, typed: _Typed) -> dict[str, Any]: ...
+
+    @property
+    def path(self) -> str:
+        return f"/{self.name}s"
+
+    async def list(self, session: DashboardSession, *, error: str | None = None) -> Response[Any]:
+        has = await connected(self.dashboard, session.organization_id)
+        rows = [self.row(session, stored, has) for stored in await self.stored(session.organization_id)]
+        context = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
+        return self._page(session, f"{self.name}s.html", context, f"{self.name.capitalize()}s", error)
+
+    async def show(self, session: DashboardSession, id_: str | None) -> Response[Any]:
+        stored = await self._stored(session, id_)
+        return await self._form(session, stored, self.read(None, stored))
+
+    async def save(self, session: DashboardSession, form: Form, id_: str | None) -> Response[Any]:
+        stored = await self._stored(session, id_)
+        typed = self.read(form, stored)
+        values = self.values(typed, stored)
+        if isinstance(values, Refusal):
+            return await self._form(session, stored, typed, refused=values)
+        style = read_style(typed.style)
+        if isinstance(style, Refusal):
+            return await self._form(session, stored, typed, bad_style=style)
+        styled = {} if stored is not None and style == stored.house_style else {"house_style": style}
+        command = read_command(self.create if stored is None else self.change, values, **styled)
+        if isinstance(command, Refusal):
+            return await self._form(session, stored, typed, refused=command)
+        saved = await self.apply(session.organization_id, id_, command)
+        if isinstance(saved, Refusal):
+            return await self._form(session, stored, typed, refused=saved)
+        return go(f"{self.path}/{saved.id}", notice="created" if stored is None else "saved")
+
+    async def switch(self, session: DashboardSession, form: Form, id_: str) -> Response[Any]:
+        enabled = form.text("to") == "on"
+        changed = await self.apply(session.organization_id, id_, self.change(enabled=enabled))
+        if isinstance(changed, Refusal):
+            return await self.list(session, error=self.refusals.sentence(changed))
+        return go(self.path, notice="enabled" if enabled else "disabled")
+
+    async def delete(self, session: DashboardSession, id_: str) -> Response[Any]:
+        await self._stored(session, id_)
+        await self.remove(session.organization_id, id_)
+        return go(self.path, notice="deleted")
+
+    async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
+        await self._counting.admit(session, PREVIEWING)
+        stored = await self._stored(session, form.text("id") or None)
+        typed = self.read(form, stored)
+        if session.is_partial:
+            context = {**await self.previewed(session, stored, typed), "typed": typed, "partial": True}
+            return self._pages.part(session, f"{self.name}_preview.html", context)
+        style = await preview_of_override(self.dashboard, session, form) if typed.style else None
+        return await self._form(session, stored, typed, style_preview=style)
+
+    async def _stored(self, session: DashboardSession, id_: str | None) -> _Stored | None:
+        stored = None if id_ is None else await self.find(session.organization_id, id_)
+        if id_ is not None and stored is None:
+            raise Refused(404, {"error": self.refusals.words[RefusalKind.NOT_FOUND]})
+        return stored
+
+    async def _form(
+        self,
+        session: DashboardSession,
+        stored: _Stored | None,
+        typed: _Typed,
+        *,
+        refused: Refusal | None = None,
+        bad_style: Refusal | None = None,
+        style_preview: ShownStyle | None = None,
+    ) -> Response[Any]:
+        error = fault_of(bad_style) if bad_style else None if refused is None else self.refusals.sentence(refused)
+        has = await connected(self.dashboard, session.organization_id)
+        context: dict[str, Any] = {
+            self.name: stored,
+            "row": None if stored is None else self.row(session, stored, has),
+            "typed": typed,
+            **await self.previewed(session, stored, typed),
+            **self.choices(typed, has),
+            "brands": has.brand_choices(typed.brand),
+            "outputs": content_choices(),
+            "boxes": boxes_of(self.settings),
+            "name_limit": self.name_limit,
+            "error": error,
+            "faults": {} if refused is None else self.refusals.faults(refused),
+            "style": shown_override(session, typed.style, refused=bad_style, preview=style_preview),
+        }
+        title = f"New {self.name}" if stored is None else self.title(stored, has)
+        return self._page(session, f"{self.name}.html", context, title, error)
+
+    def _page(
+        self, session: DashboardSession, template: str, context: Mapping[str, Any], title: str, error: str | None
+    ) -> Response[Any]:
+        status = 200 if error is None else _INVALID
+        return self._pages.page(session, template, context, title=title, section=f"{self.name}s", status=status)
+
+
+def section_routes(dashboard: Dashboard, section: Section[Any, Any]) -> list[HTTPRouteHandler]:
+    path, name = f"{ROOT}{section.path}", f"dashboard_{section.name}"
+
+    @get(path, name=f"{name}s")
+    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await section.list(await visit(dashboard, request))
+
+    @get(f"{path}/new", name=f"{name}_new")
+    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await section.show(await visit(dashboard, request, Scope.WRITE), None)
+
+    @get(f"{path}/{{id_:str}}", name=name)
+    async def show(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
+        return await section.show(await visit(dashboard, request), id_)
+
+    @get(f"{path}/preview", name=f"{name}_preview_left")
+    async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        # A reload of a preview's address has no form data.
+        await visit(dashboard, request)
+        return go(section.path)
+
+    @post(f"{path}/new", name=f"{name}_create")
+    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await section.save(*await change(dashboard, request), None)
+
+    @post(f"{path}/preview", name=f"{name}_preview")
+    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await section.preview(*await change(dashboard, request))
+
+    @post(f"{path}/{{id_:str}}", name=f"{name}_change")
+    async def save(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
+        return await section.save(*await change(dashboard, request), id_)
+
+    @post(f"{path}/{{id_:str}}/switch", name=f"{name}_switch")
+    async def switch(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
+        return await section.switch(*await change(dashboard, request), id_)
+
+    @post(f"{path}/{{id_:str}}/delete", name=f"{name}_delete")
+    async def delete(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
+        session, _ = await change(dashboard, request)
+        return await section.delete(session, id_)
+
+    return [listed, begin, show, leave_preview, create, preview, save, switch, delete]

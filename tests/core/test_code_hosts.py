@@ -1,0 +1,48 @@
+"""Attempts of a code host, and the addresses that it delivers to."""
+
+from datetime import timedelta
+
+from contentsvc_core.code_hosts import HostDelivery, HostFault, missed
+from contentsvc_core.organizations import (
+    Integration,
+    Repository,
+    webhook_path,
+    webhook_url,
+)
+from contentsvc_core.testing import START
+
+
+def test_a_delivery_is_missed_if_no_attempt_succeeded() -> None:
+    def attempt(id_: str, delivery_id: str, status: int, minute: int) -> HostDelivery:
+        return HostDelivery(
+            id=id_,
+            delivery_id=delivery_id,
+            event="push",
+            action=None,
+            status_code=status,
+            delivered_at=START + timedelta(minutes=minute),
+        )
+
+    attempts = [
+        attempt("5", "d-late", 0, 9),
+        attempt("3", "d-again", 500, 3),
+        attempt("1", "d-again", 504, 1),
+        attempt("2", "d-fine", 504, 1),
+        attempt("4", "d-fine", 299, 2),
+        attempt("6", "d-wrong", 300, 3),
+    ]
+    assert [each.id for each in missed(attempts)] == ["3", "6", "5"]
+    assert [each.succeeded for each in attempts] == [False, False, False, False, True, False]
+    assert {fault for fault in HostFault if fault.is_unknown} == {HostFault.UNREACHABLE, HostFault.STRANGE}
+
+
+def test_each_repository_of_an_integration_has_a_webhook_address() -> None:
+    integration = Integration(
+        id="int_1",
+        organization_id="org_1",
+        provider="codehost",
+        repositories=(Repository(id=4242, full_name="acme/lamp", branch=None),),
+        created_at=START,
+    )
+    assert webhook_path(integration, 7) == "/api/webhooks/codehost/org_1/int_1/7"
+    assert webhook_url("https://x.example", integration, 7) == "https://x.example/api/webhooks/codehost/org_1/int_1/7"

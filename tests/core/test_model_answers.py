@@ -1,0 +1,188 @@
+"""The reading of models' answers."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.prompting import UnusableDraft, read_draft
+from contentsvc_core.content.prompting.answer import length_of
+from contentsvc_core.content.prompting.facts import unfounded
+from contentsvc_core.content.writing import Draft
+
+CHANGELOG = ContentType.CHANGELOG
+BODY = '{"title": "T", "markdown": "one\\n\\ntwo"}'
+READ = Draft(title="T", markdown="one\n\ntwo\n")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        BODY,
+        f"\n {BODY} \n",
+        f"```json\n{BODY}\n```",
+        f"```\n{BODY}\n```\n",
+        f"<think>Should I write {{}}?</think>\n\n{BODY}",
+        '{"title": " T ", "markdown": "one\n\ntwo", "more": 1}',
+        '{"title": "T", "markdown": "# T\\r\\n\\r\\none\\r\\n\\r\\ntwo\\r\\n"}',
+        "# T\n\none\n\ntwo\n",
+        "```markdown\n# **T**\n\none\n\ntwo\n```",
+    ],
+)
+def test_the_forms_in_which_models_answer_are_read(answer: str) -> None:
+    assert read_draft(answer, CHANGELOG) == READ
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "neither JSON nor Markdown"),
+        ("Sure! Here it is.\n\n# T\n\none", "neither JSON nor Markdown"),
+        ("# \n\none", "neither JSON nor Markdown"),
+        ("# T", "it has no text"),
+        ('{"title": "T", "markdown": "o', "it is no JSON"),
+        ('{"a":' * 100_000, "it is no JSON"),
+        ('{"title": "T"}', "no texts"),
+        ('{"title": "T", "markdown": ["one"]}', "no texts"),
+        ('{"title": 1, "markdown": "one"}', "no texts"),
+        ('{"title": "", "markdown": "one"}', "its title"),
+        ('{"title": "\\u200f \\u0000", "markdown": ""}', "it has no text"),
+        ('{"title": "a\\nb", "markdown": "one"}', "its title"),
+        ('{"title": "T", "markdown": " \\n"}', "it has no text"),
+        (json.dumps({"title": "T", "markdown": "x" * 100_000}), "longer than 100,000"),
+    ],
+)
+def test_nonsense_is_unusable(answer: str, reason: str) -> None:
+    unusable = read_draft(answer, CHANGELOG)
+
+    assert isinstance(unusable, UnusableDraft)
+    assert reason in unusable.reason
+
+
+def test_the_longest_title_and_text_are_usable() -> None:
+    answer = json.dumps({"title": "x" * 120, "markdown": "y" * 99_999})
+
+    assert read_draft(answer, CHANGELOG) == Draft(title="x" * 120, markdown="y" * 99_999 + "\n")
+
+
+def test_unstorable_characters_are_replaced() -> None:
+    draft = read_draft('{"title": "a\\ud800b", "markdown": "c\\u0000\\udfffd"}', CHANGELOG)
+
+    assert draft == Draft(title="a\ufffdb", markdown="c\ufffd\ufffdd\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("four", 4),
+        ("See https://host.example/a/very/long/path/that/goes/on/and/on", 4 + 23),
+        ("[See](https://host.example/x)", 3 + 1 + 23),
+        ("日本", 4),
+        ("é\u2013\u201cq\u201d\u2026", 7),
+        ("🎉", 2),
+    ],
+)
+def test_a_post_is_counted_as_x_counts_it(text: str, length: int) -> None:
+    assert length_of(text, ContentType.TWITTER_POST) == length
+
+
+@pytest.mark.parametrize(
+    ("content_type", "limit"), [(ContentType.TWITTER_POST, 280), (ContentType.LINKEDIN_POST, 3_000)]
+)
+def test_a_draft_beyond_the_limit_of_its_place_is_unusable(content_type: ContentType, limit: int) -> None:
+    fits = json.dumps({"title": "T", "markdown": "x" * limit})
+    more = json.dumps({"title": "T", "markdown": "x" * (limit + 1)})
+
+    assert isinstance(read_draft(fits, content_type), Draft)
+    assert isinstance(read_draft(more, content_type), UnusableDraft)
+    assert isinstance(read_draft(more, ContentType.BLOG_POST), Draft)
+
+
+@given(text=st.text(alphabet='{}[]"`#<>/\\ \nthinkTitle:,é', max_size=200), content_type=st.sampled_from(ContentType))
+def test_reading_is_total(text: str, content_type: ContentType) -> None:
+    draft = read_draft(text, content_type)
+
+    assert isinstance(draft, UnusableDraft) or (0 < len(draft.title) <= 120 and draft.markdown.strip())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Sure! Here is the post:\n\n```json\n{BODY}\n```\nI hope that helps.",
+        f"Sure! Here is the post: {BODY} Enjoy!",
+        f"{BODY}\n{BODY}",
+    ],
+)
+def test_talk_around_an_answer_is_left_out(answer: str) -> None:
+    assert read_draft(answer, CHANGELOG) == read_draft(BODY, CHANGELOG)
+
+
+def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
+    draft = read_draft(json.dumps({"title": "boil " * 30, "markdown": "one"}), CHANGELOG)
+    assert isinstance(draft, Draft)
+    assert draft.title == "boil " * 23 + "boil…"
+
+
+_FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
+{"text":"Serve 12,000 lamps at 3.5 V","names":["@ada"]}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("v1.12.0 of 2 June 2030 serves 12000 lamps, 2 ways. Thanks @Ada! [x](https://h.example/acme/lamp)", None),
+        ("https://h.example/acme/lamp/commit/1?a=1&b=2, at 3.5 V", None),
+        ("v9.9.9 is out", "9.9.9"),
+        ("v1.12.0-rc1 is out", "1.12.0-rc1"),
+        ("1.12 is out, not 1.13", "1.13"),
+        ("for 13,000 teams", "13,000"),
+        ("40 % faster", "40"),
+        ("see https://evil.example/acme.", "https://evil.example/acme"),
+        ("see https://h.exam", "https://h.exam"),
+        ("thanks @grace", "@grace"),
+    ],
+)
+def test_facts_that_the_material_lacks_are_found(text: str, fault: str | None) -> None:
+    assert unfounded(text, _FACTS) == fault
+
+
+def test_a_text_that_states_more_than_its_material_is_refused_without_being_repeated() -> None:
+    answer = json.dumps({"title": "T", "markdown": "12,345 teams use it"})
+    found = read_draft(answer, CHANGELOG, _FACTS)
+    assert isinstance(found, UnusableDraft)
+    assert "12,345" not in found.reason
+    assert found.detail == "12,345"
+
+
+@pytest.mark.parametrize(
+    ("answer", "content_type", "read"),
+    [
+        ("## T #\n\none", ContentType.CHANGELOG, Draft(title="T", markdown="one\n")),
+        ("# *`T`*\none\r\ntwo\rthree", ContentType.CHANGELOG, Draft(title="T", markdown="one\ntwo\nthree\n")),
+        ("\ufeff# T\none", ContentType.CHANGELOG, Draft(title="T", markdown="one\n")),
+        ("<thinking>\n# No\n</thinking># T\none", ContentType.CHANGELOG, Draft(title="T", markdown="one\n")),
+        ('{"title":"T","markdown":"## t\\none"}', ContentType.CHANGELOG, Draft(title="T", markdown="one\n")),
+        ('{"title":"T","markdown":"# U\\none"}', ContentType.CHANGELOG, Draft(title="T", markdown="# U\none\n")),
+        (
+            "# T\n[x](https://a.example/" + "y" * 300 + ") " + "z" * 255,
+            ContentType.TWITTER_POST,
+            "it has 281 characters, and a twitter_post takes 280",
+        ),
+        (
+            "# T\n" + "x" * 3_001,
+            ContentType.LINKEDIN_POST,
+            "it has 3,001 characters, and a linkedin_post takes 3,000",
+        ),
+        ("# T\n" + "x" * 100_000, ContentType.BLOG_POST, "it is longer than 100,000 characters"),
+        ("### T\none", ContentType.BLOG_POST, "it is neither JSON nor Markdown that begins with a heading"),
+        ("{}", ContentType.BLOG_POST, 'its JSON has no texts "title" and "markdown"'),
+        ("{} x", ContentType.BLOG_POST, 'its JSON has no texts "title" and "markdown"'),
+        ("{", ContentType.BLOG_POST, "it is no JSON"),
+        ('{"title":"T","markdown":" "}', ContentType.BLOG_POST, "it has no text"),
+    ],
+)
+def test_an_answer_is_read_or_refused_with_a_reason(answer: str, content_type: ContentType, read: Draft | str) -> None:
+    expected = UnusableDraft(reason=read) if isinstance(read, str) else read
+    assert read_draft(answer, content_type) == expected
