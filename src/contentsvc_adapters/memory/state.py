@@ -75,7 +75,8 @@ class State:
     schedules: dict[str, Schedule] = Factory(dict[str, Schedule])
     keys: dict[str, ApiKey] = Factory(dict[str, ApiKey])
     sessions: dict[str, Session] = Factory(dict[str, Session])
-    windows: dict[str, Window] = Factory(dict[str, Window])
+    #: Windows and their ends in Unix milliseconds, by the names of buckets.
+    windows: dict[str, tuple[Window, int]] = Factory(dict[str, tuple[Window, int]])
     #: The time of the take, by the digest of the claim's key.
     claims: dict[bytes, datetime] = Factory(dict[bytes, datetime])
     #: By organization and custom id.
