@@ -313,6 +313,7 @@ async def _ours(tourist: _Tourist, known: Mapping[str, str]) -> None:
     await ask("PATCH /v1/webhook-endpoints/{endpointId}", 200, {"description": "ours"}, ids=endpoint)
     await ask("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", 200, ids=endpoint)
     await ask("POST /v1/webhook-endpoints/{endpointId}/test", 202, ids=endpoint)
+    await ask("POST /v1/webhook-endpoints/{endpointId}/confirmations", 409, ids=endpoint)
     await ask("DELETE /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)
     await ask("GET /v1/webhook-logs", 400, query="?page=99")
     await ask("GET /v1/webhook-logs/{logId}", 200, ids={"logId": known["/v1/webhook-logs/{logId}/replay"]})

@@ -30,7 +30,7 @@ def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HT
         *integration_routes(gate, app.connector, app.rotator, stores.directory),
         *schedule_routes(gate, app.planner, stores.schedules, stores.directory),
         *event_trigger_routes(gate, app.trigger_editor, stores.directory),
-        *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor),
+        *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor, app.consents),
         *public_changelog_routes(gate, app.changelog_editor, stores.directory, app.base_url),
         *webhook_log_routes(gate, app),
         *run_routes(gate, stores.read_model, stores.ledger, app.clock),
