@@ -266,6 +266,7 @@ def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
         ("POST", "/v1/posts/{postId}/versions/{number}/restore"): 60,
         ("POST", "/v1/webhook-logs/replay"): 60,
         ("POST", "/v1/integrations/{integrationId}/rotate-secret"): 20,
+        ("POST", "/v1/integrations/{integrationId}/reconcile"): 20,
     }
     for each in SHARED_RATES:
         assert each.is_shared

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.server_process import Installation, ServerProcess, serving
@@ -99,12 +100,16 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
     entry = machine.json("log", "list", "--status", "success")[-1]
     assert entry["referenceId"] == DELIVERY
     assert "feat: a lamp" in machine.run("log", "list").stdout
-    assert machine.json("log", "show", entry["id"])["payload"]["event"] == "push"
+    shown = machine.json("log", "show", entry["id"])
+    assert (shown["payload"]["event"], shown["outcome"]) == ("push", "processed")
     assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["runs"] == 1
     assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["replayed"] == 0
-    assert machine.run("log", "replay", "--outcome", "processed", "--dry-run").exit_code == 2
+    counted = machine.json("log", "replay", "--outcome", "processed", "--event", "push", "--since", "1h", "--dry-run")
+    assert counted == {"replayable": 1, "notKept": 0, "more": False}
     (found,) = machine.json("context", "search", "lamp", "--limit", "1")
-    assert machine.json("context", "show", found["customId"])["customId"] == found["customId"]
+    record = machine.json("context", "show", found["customId"])
+    assert record in machine.json("context", "list", "--since", "1h")
+    assert found["customId"] in machine.run("context", "list", "--limit", "5").stdout
     assert machine.json("log", "replay", entry["id"])["logId"] == entry["id"]
     run = machine.json("run", "list", "--status", "completed")[-1]
     assert machine.json("run", "show", run["id"])["id"] == run["id"]
@@ -115,6 +120,21 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
         refused = machine.run("run", operation, run["id"])
         assert (refused.exit_code, refused.stderr) == (1, f"Error: {fault}\n")
     assert machine.run("log", "list", "--event", "push").exit_code == 2
+
+
+@pytest.mark.slow("starts a server")
+def test_a_refused_delivery_is_shown_with_its_cause_and_the_command_that_mends_it(machine: Machine) -> None:
+    made = machine.json("integration", "connect", "acme/buoy", "--repository-id", "8")
+    headers = {"X-Host-Event": "push", "X-Host-Delivery": "d-unsigned"}
+    assert httpx.post(made["webhookUrl"], json={}, headers=headers, trust_env=False).status_code == 401
+    (refused,) = machine.json("log", "list", "--integration", made["integrationId"])
+
+    shown = machine.json("log", "show", refused["id"])
+
+    assert (shown["outcome"], shown["diagnosis"]["cause"]) == ("refused", "noSignature")
+    lines = machine.run("log", "show", refused["id"]).stdout
+    assert shown["diagnosis"]["sentence"] in " ".join(lines.split())
+    machine.json("integration", "delete", made["integrationId"])
 
 
 @pytest.mark.slow("starts a server")
@@ -179,7 +199,7 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
 
 @pytest.mark.slow("starts a server")
 def test_a_command_for_the_local_machine_is_refused(machine: Machine, tmp_path: Path) -> None:
-    for command in (("migrate",), ("key", "list"), ("context", "list"), ("integration", "reconcile", "int_x")):
+    for command in (("migrate",), ("key", "list"), ("subscriber", "list")):
         refused = machine.run(*command)
         assert refused.exit_code == 1
         assert "works on the machine of the service" in refused.stderr, command

@@ -68,10 +68,14 @@ REPLAYING: Final = Rate(method="POST", template="/v1/webhook-logs/replay", limit
 ROTATING: Final = Rate(
     method="POST", template="/v1/integrations/{integrationId}/rotate-secret", limit=20, is_shared=True
 )
+#: Each of these requests calls the code host for up to 20 s. An outage is reconciled a few times.
+RECONCILING: Final = Rate(
+    method="POST", template="/v1/integrations/{integrationId}/reconcile", limit=20, is_shared=True
+)
 #: Limits that the specification does not name, by organization.
 SHARED_RATES: Final = (
     *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
-    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, REPLAYING, ROTATING),
+    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, REPLAYING, ROTATING, RECONCILING),
 )
 #: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)

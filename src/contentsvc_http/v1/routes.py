@@ -27,7 +27,7 @@ def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HT
         *brand_routes(gate, stores.brands, app.brand_editor, app.brand_generator, stores.jobs),
         *house_style_routes(gate, stores.directory),
         *organization_routes(gate, app.operator, stores.directory),
-        *integration_routes(gate, app.connector, app.rotator, stores.directory),
+        *integration_routes(gate, app.connector, app.rotator, app.reconciler, stores.directory),
         *schedule_routes(gate, app.planner, stores.schedules, stores.directory),
         *event_trigger_routes(gate, app.trigger_editor, stores.directory),
         *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor, app.consents),
