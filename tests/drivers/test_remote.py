@@ -161,6 +161,14 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
     when = ("--frequency", "weekly", "--at", "09:30", "--day-of-week", "monday")
     schedule = machine.json("schedule", "create", "--name", "Mondays", *when, "--repository-id", "7")
     assert machine.json("schedule", "show", schedule["id"]) == schedule
+    for override in (("--trigger", trigger["id"]), ("--schedule", schedule["id"])):
+        style = machine.json("style", "set", *override, "--audience", "public")
+        assert style["houseStyle"] == {"audience": "public"}
+        assert machine.json("style", "show", *override) == style
+        assert machine.json("style", "show")["houseStyle"] is None
+        assert machine.json("style", "reset", *override)["houseStyle"] is None
+    gone = machine.run("style", "show", "--trigger", "trg_none")
+    assert (gone.exit_code, gone.stderr) == (1, "Error: Event trigger not found\n")
     changed = machine.json("schedule", "edit", schedule["id"], "--at", "10:00", "--lookback", "yesterday")
     assert changed["sourceConfig"]["cron"] == {"frequency": "weekly", "hour": 10, "minute": 0, "dayOfWeek": 1}
     assert machine.json("schedule", "disable", schedule["id"])["enabled"] is False
@@ -258,9 +266,10 @@ class Scripted(http.server.BaseHTTPRequestHandler):
 
     script: ClassVar[list[tuple[int, dict[str, str], str | bytes]]] = []
     seen: ClassVar[list[tuple[str, str, str | None]]] = []
+    body: ClassVar[bytes] = b""
 
     def _answer(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        Scripted.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append((self.command, self.path, self.headers.get("Authorization")))
         status, headers, body = self.script.pop(0)
         content = body.encode() if isinstance(body, str) else body
@@ -342,6 +351,18 @@ def test_a_refusal_has_its_advice(
     assert done.exit_code == code
     assert message in done.stderr
     assert "csk_x" not in done.output
+
+
+def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: tuple[type[Scripted], Any]) -> None:
+    server, run = scripted
+    trigger = json.dumps({"eventTrigger": {"outputConfig": {"brandIdentityId": "brand_x"}}})
+    server.script = [(200, {}, json.dumps({"houseStyle": None})), (200, {}, trigger), (200, {}, trigger)]
+
+    assert run("style", "set", "--trigger", "trg_x", "--audience", "public").exit_code == 0
+
+    assert server.seen[-1][:2] == ("PATCH", "/v1/event-triggers/trg_x")
+    output = {"brandIdentityId": "brand_x", "houseStyle": {"audience": "public"}}
+    assert json.loads(server.body) == {"outputConfig": output}
 
 
 @pytest.mark.parametrize("is_compressed", [False, True])
