@@ -64,7 +64,7 @@ async def test_addresses_of_the_version_before_stay_confirmed_and_get_a_link(kin
         connection.execute(text(_ENDPOINT), values)
         connection.execute(text(_MESSAGE))
 
-    async with database_at("0020", kind, tmp_path) as older:
+    async with database_at("0021", kind, tmp_path) as older:
         await older.write(fill)
         await upgrade(older)
         stores, clock, post = sql_stores(older, sealer), ManualClock(), Post()

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision: Final = "0022"
-down_revision: Final = "0020"
+down_revision: Final = "0021"
 branch_labels: Final = None
 depends_on: Final = None
 
