@@ -17,6 +17,7 @@ from contentsvc_core import (
     Duplicate,
     Fault,
     Filtered,
+    Headers,
     HookConfiguration,
     Ignored,
     Outcome,
@@ -55,7 +56,7 @@ def decided(delivery: Delivery, endpoint: HookConfiguration | None = ENDPOINT) -
 
 def with_headers(delivery: Delivery, *headers: tuple[bytes, bytes], without: str = "") -> Delivery:
     kept = tuple((name, value) for name, value in delivery.headers if name != without.lower().encode())
-    return evolve(delivery, headers=kept + headers)
+    return evolve(delivery, headers=Headers.of(kept + headers))
 
 
 def fault_of(outcome: Outcome) -> Fault:
@@ -340,7 +341,7 @@ def test_decide_is_total(delivery: Delivery) -> None:
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))
 def test_admit_is_total_and_admits_nothing_unsigned(body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    outcome = admit(Delivery(address=AT, headers=tuple(headers), body=body), ENDPOINT)
+    outcome = admit(Delivery(address=AT, headers=Headers.of(headers), body=body), ENDPOINT)
 
     assert isinstance(outcome, Rejected)
 
