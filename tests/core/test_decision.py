@@ -188,6 +188,17 @@ class TestSteps2To5:
         assert (anothers.status, answer(anothers)) == (403, {"error": "Repository does not belong to this integration"})
 
 
+def test_headers_are_found_by_their_names_in_lower_case() -> None:
+    fields = ((b"Host", b"one"), (b"X-Kind", b"push"), (b"x-kind", b"ping"), (b"accept", b""))
+    headers = Headers.of(iter(fields))
+
+    assert tuple(headers) == fields
+    assert set(headers.names) == {b"host", b"x-kind", b"accept"}
+    assert headers.sole == {b"host": b"one", b"accept": b""}
+    assert [headers.values(name) for name in (b"host", b"x-kind", b"expect")] == [(b"one",), (b"push", b"ping"), ()]
+    assert Headers.of(fields[:2]).sole == {b"host": b"one", b"x-kind": b"push"}
+
+
 class TestStep6Headers:
     @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
     @pytest.mark.parametrize("value", [None, b"", b"  ", b"\x80\x81"])

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, served
@@ -285,6 +285,24 @@ async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> No
         await clock.passes(0.1)
 
         assert connection.aborted
+    protocol.connection_lost(None)
+
+
+async def test_an_idle_connection_is_closed_after_its_last_answer() -> None:
+    taken = Taken()
+    with MadeUpTime() as clock:
+        protocol, connection = connected(echo, bounds=Bounds(look_s=0.01), webhooks=taken)
+        protocol.timeout_keep_alive = cast("Any", 0.1)
+        for _ in range(2):
+            protocol.data_received(DELIVERY % b"" + b"1234")
+            await clock.passes(0.08)
+            taken.answer()
+            await clock.passes(0.08)
+        assert not connection.closed
+
+        await clock.passes(0.04)
+
+        assert connection.closed
     protocol.connection_lost(None)
 
 

@@ -27,6 +27,7 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_http import webhooks
 from contentsvc_http.body_budget import BodyBudget
 from contentsvc_http.deliveries import Deliveries
+from contentsvc_http.logs import Requests
 from contentsvc_http.webhooks import Webhooks
 
 _Result = TypeVar("_Result")
@@ -387,6 +388,29 @@ async def test_the_protocol_and_the_application_give_the_same_answers(world: Wor
 
     assert [int(answer[:3]) for answer in found[0]] == [200, 200, 401, 200, 200, 200, 400, 404]
     assert found[0] == found[1]
+
+
+async def test_a_refusal_that_is_being_logged_at_a_stop_is_answered_once(world: World) -> None:
+    counted: list[tuple[int, int]] = []
+    requests = Requests(lambda _method, _route, status, number: counted.append((status, number)))
+    deliveries = Deliveries(world.receiver)
+    budget = BodyBudget(for_small=2)
+    webhooks = Webhooks(deliveries, nobody, offload=run_inline, budget=budget, requests=requests)
+    protocol, connection = connected(nobody, webhooks=webhooks)
+    delivery = push(world)
+    head = b"POST %b HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n"
+
+    protocol.data_received(head % (path_of(delivery).encode(), len(delivery.body)) + delivery.body)
+    protocol.shutdown()
+    protocol.stop()
+    while len(asyncio.all_tasks()) > 1:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    assert [each[:12] for each in connection.written] == [b"HTTP/1.1 503"]
+    assert counted == [(503, 1)]
+    assert await logged(world) == [(503, "Too many deliveries are being received")]
+    protocol.connection_lost(None)
 
 
 async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most_and_no_task(world: World) -> None:
