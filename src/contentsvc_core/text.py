@@ -64,10 +64,8 @@ def one_line(text: str, limit: int) -> str:
     """Return ``text`` as one line of at most ``limit`` characters, cut with ``…``, without control characters."""
     if (
         len(text) <= limit
-        and "  " not in text
-        and not text.startswith(" ")
-        and not text.endswith(" ")
         and text.isprintable()
+        and (" " not in text or not ("  " in text or text.startswith(" ") or text.endswith(" ")))
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text

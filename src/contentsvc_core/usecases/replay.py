@@ -2,7 +2,8 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Final, final
 
-from attrs import evolve, frozen
+from attrs import frozen
+from msgspec.structs import replace
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.events.normalized import Push, Release
@@ -152,15 +153,14 @@ class Replayer:
         )
         settling = settlement(outcome, hook, at=now, new_id=self._ids.new_id, note=f"{_NOTE}{entry.id}", replayed=True)
         assert settling is not None
-        assert settling.context is not None
         # Content about a stretch of time, or since the previous release, must find the event at its time of arrival.
-        settling = evolve(settling, context=evolve(settling.context, created_at=record.created_at))
+        settling = replace(settling, context_at=record.created_at)
         if await self._store.settle(settling) is not Settled.AS_DECIDED:
             # The configuration has changed. (A random collision of the new id is handled alike.)
             return None
-        if settling.runs:
+        if settling.started:
             self._notify()
-        return Replayed(delivery_id=outcome.delivery_id, runs=len(settling.runs))
+        return Replayed(delivery_id=outcome.delivery_id, runs=len(settling.started))
 
 
 def is_replay(entry: LogLine) -> bool:
