@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Final, final
 
 from msgspec import Struct
@@ -11,7 +13,7 @@ from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
-from contentsvc_core.content.changelog.tables import Table, beginnings
+from contentsvc_core.content.changelog.tables import Table, tables_of
 from contentsvc_core.content.sections import Section
 
 #: Sections that one closing line counts, unless the options list them.
@@ -59,29 +61,85 @@ _SURE: Final = {section: Kind(section, sure=True) for section in Section}
 _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 
+#: What rules need, beside the bits of tables: of the type, scope and files; and of the words.
+_BREAKS, _SECURES, _RELEASES, _FILED, _DEPENDS, _SCOPED, _TYPED, _GONE, _PRIVATE = (1 << place for place in range(48, 57))
+_VERB, _UPKEEP_VERB, _DOT, _FOREIGN, _QUOTES = (1 << place for place in range(57, 62))
+_TAKES_AWAY: Final = frozenset(
+    {"remove", "removes", "removed", "removing", "drop", "drops", "dropped", "delete", "deletes", "deleted", "purge"}
+)
+_OF_FIRST_WORDS: Final = {
+    word: _VERB * (word in words.VERBS)
+    | _GONE * (word in _TAKES_AWAY)
+    | _UPKEEP_VERB * (word in words.INTERNAL_VERBS or word in words.DOCUMENTATION_VERBS)
+    for word in words.VERBS.keys() | words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS | _TAKES_AWAY
+}
+
+
+@lru_cache(maxsize=1024)
+def _of_parts(kind: str, sign: str, scope: str, before: str, touched: Touched) -> tuple[Section | None, int]:
+    """Return the section of the type or sign, and what rules need of a change apart from its description.
+
+    ``before`` is the text before the description.
+    """
+    typed = words.TYPES.get(kind)
+    if not (typed or kind or sign in words.VAGUE_SIGNS):
+        typed = words.GITMOJI.get(sign)
+    announced = touched.announced
+    found = (
+        (_BREAKS, typed is Section.BREAKING or announced is Section.BREAKING),
+        (_SECURES, Section.SECURITY in {typed, announced} or scope in words.SECURITY_SCOPES),
+        (_RELEASES, kind == "release" or sign == words.RELEASE_SIGN or scope in words.RELEASE_SCOPES),
+        (_QUOTES, kind == "revert"),
+        (_FILED, touched.upkeep or announced),
+        (_DEPENDS, Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}),
+        (_SCOPED, scope),
+        (_GONE, scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes),
+        (_TYPED, typed or kind in words.VAGUE_TYPES),
+        (_PRIVATE, scope.startswith("_")),
+    )
+    return typed, sum(bit for bit, holds in found if holds) | (tables_of(before)[0] & grave.SECURITY.bit)
+
+
 @final
 class _Evidence:
-    __slots__ = ("_begins", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
+    __slots__ = ("_found", "bits", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
 
     def __init__(self, message: CommitMessage, touched: Touched) -> None:
         self.message = message
-        self.kind = kind = message.kind
-        self.text = message.description
-        self.scope = (message.scope or "").casefold()
+        self.kind = message.kind
+        self.text = text = message.description
+        self.scope = scope = message.scope.casefold() if message.scope else ""
         self.touched = touched
-        self.typed = words.TYPES.get(kind)
-        if not (self.typed or kind or message.sign in words.VAGUE_SIGNS):
-            self.typed = words.GITMOJI.get(message.sign)
-        self.first = _first(self.text)
-        self.verb = words.VERBS.get(self.first)
-        # Of the whole subject: security is looked for in all of it.
-        self._begins = beginnings(message.subject)
-        if "`" in self.text or not message.subject.endswith(self.text):
-            self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))
+        subject = message.subject
+        before = subject[: len(subject) - len(text)]
+        # Security is looked for in the whole subject.
+        outside = 0
+        if before and (before[-1].isalnum() or not subject.endswith(text)):
+            before, outside = "", tables_of(subject)[0] & grave.SECURITY.bit
+        self.typed, bits = _of_parts(message.kind, message.sign, scope, before, touched)
+        self.first = first = _first(text)
+        self.verb = words.VERBS.get(first)
+        tables, self._found = tables_of(text)
+        bits |= outside | tables | _OF_FIRST_WORDS.get(first, 0)
+        if "`" in text:
+            tables, found = tables_of(text.replace("`", ""))
+            bits |= tables
+            self._found |= found
+        if message.breaking:
+            bits |= _BREAKS
+        if subject[:1] in "MmRr":
+            bits |= _QUOTES
+        if "." in text:
+            bits |= _DOT
+        if "_" in text:
+            bits |= _PRIVATE
+        if not text.isascii():
+            bits |= _FOREIGN
+        self.bits = bits
 
     def says(self, table: Table, of: str | None = None) -> bool:
-        """Return whether the words match a table; ``of``: other words than the whole subject."""
-        return not table.known.isdisjoint(self._begins) and table.search(self.text if of is None else of, self._begins)
+        """Return whether the words match a table; ``of``: fewer words than the description."""
+        return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self._found)
 
     @property
     def noted(self) -> bool:
@@ -109,8 +167,8 @@ class _Evidence:
 def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return the section of a change; the first rule with an answer decides."""
     seen = _Evidence(message, touched)
-    for rule in _RULES:
-        if (kind := rule(seen)) is not None:
+    for needed, rule in _RULES:
+        if seen.bits & needed and (kind := rule(seen)) is not None:
             break
     else:
         kind = _WORDED[Section.CHANGED if touched.source else Section.OTHER]
@@ -148,7 +206,7 @@ def _security(seen: _Evidence) -> Kind | None:
         return None if upkeep is Section.INTERNAL else _SURE[Section.SECURITY]
     if seen.touched.announced is Section.SECURITY and upkeep is None:
         return _SURE[Section.SECURITY]
-    if not seen.says(grave.SECURITY, of=said):
+    if not seen.bits & grave.SECURITY.bit or not grave.SECURITY.search(said):
         return None
     outside = typed in UPKEEP and typed is not Section.DEPENDENCIES
     return None if outside or upkeep in {Section.DOCUMENTATION, Section.INTERNAL} else _SURE[Section.SECURITY]
@@ -300,8 +358,26 @@ def _first(text: str) -> str:
     return "ensure" if word in {"make", "be"} and _MAKE_SURE.match(text) else word
 
 
-#: In order: marks of the author, then files, then type and scope, then words.
-_RULES: Final[tuple[Callable[[_Evidence], Kind | None], ...]] = (
-    _marked_breaking, _security, _release, _revert, _paths, _dependency, _scoped, _broken, _typed, _worded_upkeep,
-    _worded, _without_spaces,
-)  # fmt: skip
+def _bits_of(*tables: Table) -> int:
+    return reduce(or_, (table.bit for table in tables))
+
+
+#: In order: marks of the author, then files, then type and scope, then words. Each rule with the evidence that it needs:
+#: one of these bits.
+_RULES: Final[tuple[tuple[int, Callable[[_Evidence], Kind | None]], ...]] = (
+    (_BREAKS, _marked_breaking),
+    (_SECURES | _QUOTES | grave.SECURITY.bit, _security),
+    (_RELEASES | _DOT | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY), _release),
+    (_QUOTES, _revert),
+    (_FILED, _paths),
+    (_DEPENDS | patterns.DEPENDENCY.bit, _dependency),
+    (_SCOPED, _scoped),
+    (_GONE | _bits_of(grave.BREAKING, grave.GONE), _broken),
+    (_TYPED, _typed),
+    (
+        _UPKEEP_VERB | _PRIVATE | _bits_of(patterns.DOCUMENTATION, patterns.INTERNAL, patterns.COMMAND),
+        _worded_upkeep,
+    ),
+    (_VERB | _bits_of(patterns.PERFORMANCE, patterns.FAULT, patterns.NOVELTY), _worded),
+    (_FOREIGN, _without_spaces),
+)

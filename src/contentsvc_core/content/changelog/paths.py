@@ -9,7 +9,7 @@ from typing import Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.tables import Table
+from contentsvc_core.content.changelog.tables import rows_of
 from contentsvc_core.content.changelog.words import FRAGMENTS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
@@ -36,7 +36,7 @@ class PathClass(Enum):
 
 def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str = "") -> "re.Pattern[str]":
     kinds = ((folders, "(?:^|/)(?:{})/"), (files, "(?:^|/)(?:{})$"), (begun, "(?:^|/)(?:{})[^/]*$"), (patterns, "{}"))
-    rows = (form.replace("{}", "|".join(Table(names).rows)) for names, form in kinds if names)
+    rows = (form.replace("{}", "|".join(rows_of(names))) for names, form in kinds if names)
     return re.compile("|".join(rows), re.IGNORECASE)
 
 
