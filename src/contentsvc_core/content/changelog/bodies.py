@@ -44,9 +44,10 @@ _DOES: Final = re.compile(
     r"|hide|implement|improve|include|increase|integrate|introduce|keep|let|limit|make|migrate|move|normali[sz]e|optimi[sz]e"
     r"|pass|preserve|prevent|provide|raise|reduce|refactor|register|reject|remove|rename|replace|report|resolve|restore"
     r"|return|reuse|set|show|simplif(?:y|ie)|skip|speed|stop|store|strip|support|surface|switch|track|unif(?:y|ie)|update"
-    r"|upgrade|use|validate|verif(?:y|ie)|wire|wrap)(?:s|es|d|ed)?\b|[^.]*\bnow\b",
+    r"|upgrade|use|validate|verif(?:y|ie)|wire|wrap)(?:s|es|d|ed)?\b",
     re.IGNORECASE,
 )
+_NOW: Final = re.compile(r"[^.]*\bnow\b", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"\b(?:currently|at the moment|previously|today)\b", re.IGNORECASE)
 #: Where the messages of a squashed branch or trailers begin: nothing from there on is an explanation.
 _SQUASHED: Final = re.compile(
@@ -81,13 +82,19 @@ def _sentences(paragraph: str) -> str:
     elif _NEXT_ITEM.search(paragraph):
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
     sentences = ""
-    for part in _SENTENCE_END.split(masked_line(paragraph, _READ)):
-        if not (sentences or _DOES.match(part)) or not _is_printable(part):
+    line = masked_line(paragraph, _READ)
+    # The first sentence begins the line.
+    for part in _SENTENCE_END.split(line) if _does(line) else ():
+        if not (sentences or _does(part)) or not _is_printable(part):
             break
         sentences = f"{sentences} {part}" if sentences else part
         if len(sentences) >= _SHORT:
             break
     return sentence(with_period(sentences)) if sentences else ""
+
+
+def _does(text: str) -> bool:
+    return bool(_DOES.match(text) or ("now" in text.lower() and _NOW.match(text)))
 
 
 def _is_printable(part: str) -> bool:
@@ -203,7 +210,8 @@ def _note(match: "re.Match[str]", body: str) -> list[str]:
 
 def footers_of(message: str) -> tuple[Footer, ...]:
     """Return the trailer block: the last paragraphs, as far as each begins with a token."""
-    if "\n" not in message or not (": " in message or " #" in message or "BREAKING" in message):
+    end = message.find("\n")
+    if end < 0 or (message.find(": ", end) < 0 and message.find(" #", end) < 0 and message.find("BREAKING", end) < 0):
         return ()
     # The first paragraph is the subject, or what the cut left of a paragraph.
     paragraphs = _BLANK_LINE.split(message[-_FOOTERS_READ:].replace("\r\n", "\n").strip())[1:]

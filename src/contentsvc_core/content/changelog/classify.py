@@ -12,7 +12,7 @@ from msgspec import Struct
 from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
-from contentsvc_core.content.changelog.reverts import undoing
+from contentsvc_core.content.changelog.reverts import may_undo, undoing
 from contentsvc_core.content.changelog.tables import Table, tables_of
 from contentsvc_core.content.sections import Section
 
@@ -114,7 +114,7 @@ class _Evidence:
         before = subject[: len(subject) - len(text)]
         # Security is looked for in the whole subject.
         outside = 0
-        if before and (before[-1].isalnum() or not subject.endswith(text)):
+        if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
             before, outside = "", tables_of(subject)[0] & grave.SECURITY.bit
         self.typed, bits = _of_parts(message.kind, message.sign, scope, before, touched)
         self.first = first = _first(text)
@@ -127,7 +127,7 @@ class _Evidence:
             self._found |= found
         if message.breaking:
             bits |= _BREAKS
-        if subject[:1] in "MmRr":
+        if subject[:1] in "MmRr" and (subject[:1] in "Mm" or may_undo(message)):
             bits |= _QUOTES
         if "." in text:
             bits |= _DOT

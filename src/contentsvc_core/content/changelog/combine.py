@@ -93,30 +93,34 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None =
     merges: list[Read] = []
     for push in pushes:
         new: list[Read] = []
+        merging = False
         for commit in push.commits:
             sha = commit.id.casefold()
             if commit.distinct and (not sha or sha not in seen):
                 seen.add(sha)
-                new.append(Read(commit, parse(commit.message)))
-        if not any(read.message.subject.startswith(_MERGE_BEGINNINGS) for read in new):
+                message = parse(commit.message)
+                merging = merging or message.subject.startswith(_MERGE_BEGINNINGS)
+                new.append(Read(commit, message))
+        if not merging:
             groups += [[read] for read in new]
             continue
         request_groups, bare = _requests(new)
         groups += request_groups
         merges += bare
     groups = _same_request(groups)
-    messages = [_message(group) for group in groups]
-    places = surviving([(group[0].commit.id, said) for group, said in zip(groups, messages, strict=True)])
-    known_requests = {message.request for message in messages}
-    merged = {
-        request.merged_sha.casefold(): request
-        for request in requests.values()
-        if request.merged_sha and str(request.number) not in known_requests
-    }
-    entries = [
-        _entry(messages[place], groups[place], _asked(messages[place], groups[place], requests, merged))
-        for place in places
-    ]
+    messages = [group[0].message if len(group) == 1 else _message(group) for group in groups]
+    merged: dict[str, PullRequest] = {}
+    if requests:
+        known = {message.request for message in messages}
+        merged = {
+            request.merged_sha.casefold(): request
+            for request in requests.values()
+            if request.merged_sha and str(request.number) not in known
+        }
+    entries: list[Entry] = []
+    for place in surviving([group[0].commit.id for group in groups], messages):
+        message, group = messages[place], groups[place]
+        entries.append(_entry(message, group, _asked(message, group, requests, merged) if requests else None))
     if not groups:
         entries = [_entry(merge.message, [merge]) for merge in merges]
     return _once(entries)
@@ -183,7 +187,7 @@ def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
         breaking_notes=message.breaking_notes,
         # What follows the title is the pull request's own text.
         body=message.body.partition(title)[2] if title else message.body,
-        footers=message.footers,
+        source=message.source,
     )
 
 
@@ -191,14 +195,15 @@ def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
     joined: list[list[Read]] = []
     places: dict[str, int] = {}
     for group in groups:
-        number = group[0].message.request
-        place = places.get(number) if number and not _reverts(group[0].message) else None
-        if place is None:
-            if number:
-                places[number] = len(joined)
-            joined.append(group)
-        else:
-            joined[place] += group
+        message = group[0].message
+        if message.numbers:
+            place = places.setdefault(message.request, len(joined))
+            if place < len(joined):
+                if not _reverts(message):
+                    joined[place] += group
+                    continue
+                places[message.request] = len(joined)
+        joined.append(group)
     return joined
 
 
@@ -247,19 +252,19 @@ def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
         breaking=titled.breaking or message.breaking or bool(notes),
         breaking_notes=notes,
         body=request.body or message.body,
-        footers=message.footers,
+        source=message.source,
     )
 
 
 def _entry(message: CommitMessage, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
-    commits = [read.commit for read in group]
-    # A merge lists the files of its branch. A commit without a list among others adds nothing.
-    with_paths = (
-        [each for each in commits if each.added or each.modified or each.removed] if len(commits) > 1 else commits
-    )
-    seen = touched(with_paths or commits)
+    if len(group) == 1:
+        seen = touched((group[0].commit,))
+    else:
+        commits = [read.commit for read in group]
+        # A merge lists the files of its branch. A commit without a list among others adds nothing.
+        seen = touched([each for each in commits if each.added or each.modified or each.removed] or commits)
     numbers = message.numbers
     if len(group) > 1 or seen.numbers or request is not None:
         own = numbers[-1:]
@@ -286,13 +291,15 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
                 commits=(*first.commits, *entry.commits),
                 numbers=_once_each(first.numbers, entry.numbers),
             )
-    reported = {entry.message.request for entry in same.values()}
+    reported = {entry.message.numbers[-1] for entry in same.values() if entry.message.numbers}
     unique: list[Entry] = []
     for entry in same.values():
-        own, reduced = entry.message.request, entry
-        if any(number != own and number in reported for number in entry.numbers):
-            numbers = tuple(number for number in entry.numbers if number == own or number not in reported)
-            reduced = replace(entry, numbers=numbers)
-        reported.update(reduced.numbers)
+        reduced, own = entry, entry.message.numbers[-1:]
+        # An entry's own number stays.
+        if entry.numbers != own:
+            if any(number not in own and number in reported for number in entry.numbers):
+                numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
+                reduced = replace(entry, numbers=numbers)
+            reported.update(reduced.numbers)
         unique.append(reduced)
     return tuple(unique)

@@ -18,6 +18,7 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")
+_PERIODS: Final = frozenset(".;,")
 _FINAL_PERIOD: Final = re.compile(r"(?<=[\w)`'\"”])[.;,]\Z")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*\.\Z")
 
@@ -51,7 +52,7 @@ def cut_at_word(text: str, limit: int) -> str:
 
 def without_period(text: str) -> str:
     """Return a line without the period or semicolon at its end; ``...`` and ``e.g.`` keep theirs."""
-    if not text.endswith((".", ";", ",")):
+    if text[-1:] not in _PERIODS:
         return text
     last_word = text.rpartition(" ")[2]
     ends = last_word.count(".") <= 1 or _VERSION.match(last_word) is not None
@@ -68,7 +69,7 @@ def sentence(text: str) -> str:
 
     A possible identifier (with an underscore, a digit, a dot, brackets or a capital inside) stays unchanged.
     """
-    return text[0].upper() + text[1:] if _PLAIN_WORD.match(text) else text
+    return text[0].upper() + text[1:] if text[:1].islower() and _PLAIN_WORD.match(text) else text
 
 
 # CommonMark 0.31, section 2.4: a backslash makes any ASCII punctuation literal. An underscore inside a word is left
@@ -76,6 +77,8 @@ def sentence(text: str) -> str:
 _SPECIAL: Final = re.compile(
     r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
+#: Most lines: nothing to escape.
+_INERT: Final = re.compile(r"(?:[A-Za-z(\"'][A-Za-z0-9 ,;!?()\"'/%@#+=>-]*)?")
 # Openings of headings, lists, quotations and underlines.
 _LEADING: Final = re.compile(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
 _CODE_SPAN: Final = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
@@ -89,6 +92,8 @@ _BARE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 def inline(text: str) -> str:
     """Return one line of foreign text, escaped so that it renders as itself; ``code spans`` stay code."""
+    if _INERT.fullmatch(text):
+        return text
     pieces: list[str] = []
     end = 0
     for span in _CODE_SPAN.finditer(text) if "`" in text else ():

@@ -94,12 +94,13 @@ _PATH: Final = re.compile(
 
 #: Usual subjects, which the other patterns would read the same: an optional type, scope and number.
 _USUAL: Final = re.compile(
-    r"(?:(?P<type>[a-z][a-z-]{0,39})(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*)\))?(?P<mark>!)?: )?"
-    r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]+/))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
-    r"(?: (?:[\w,.'`/+?]|-(?=[a-z]))++)*+)(?<=[A-Za-z`'])"
+    r"(?:(?P<type>[a-z][a-z-]{0,39}+)(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*+)\))?(?P<mark>!)?: )?"
+    r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]++/))[A-Za-z][\w,.'`/+? -]*)(?<=[A-Za-z`'])"
     r"(?:(?<=[a-z])(?<!equest) \(#(?P<number>[0-9]{1,10})\))?",
     re.ASCII,
 )
+#: In the words of a subject that is not usual.
+_UNUSUAL: Final = re.compile(r"  |-(?![a-z])")
 _SIGN: Final = re.compile(
     rf"(?:(?P<sign>[{''.join(GITMOJI)}{RELEASE_SIGN}]|[\U0001F300-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF\u23E9-\u23FA])"
     r"[\ufe0e\ufe0f\u200d\U0001F3FB-\U0001F3FF\u2640\u2642\U0001F4BB]*|:(?P<code>[a-z0-9_+-]{2,40}):)\s*(?=\S)"
@@ -125,28 +126,34 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
     numbers: tuple[str, ...] = ()
     #: The text after the first line, cut. It is never printed unchanged.
     body: str = ""
-    footers: tuple[Footer, ...] = ()
+    #: The whole message: trailers are read from it.
+    source: str = ""
 
     @property
     def request(self) -> str:
         """The number of the pull request that the change came with, ``""`` for none."""
         return self.numbers[-1] if self.numbers else ""
 
+    @property
+    def footers(self) -> tuple[Footer, ...]:
+        """The trailers."""
+        return footers_of(self.source)
+
 
 def parse(message: str) -> CommitMessage:
     """Return the parts of a message. A subject without a known style is all description."""
     first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
-    footers = footers_of(message)
     breaking, notes = breaking_notes(body) if body else (False, ())
-    if footers:
-        notes = (*(footer.value for footer in footers if footer.token in BREAKING_TOKENS), *notes)
+    if "BREAKING" in message:
+        notes = (*(footer.value for footer in footers_of(message) if footer.token in BREAKING_TOKENS), *notes)
     if notes:
         notes = tuple(dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))))
         breaking = True
     usual = _USUAL.fullmatch(first_line) if len(first_line) <= SUBJECT_LIMIT else None
     if usual is not None:
         kind, scope, mark, words, number = usual.groups()
-        if kind is None or (kind in TYPES and kind != "breaking"):
+        known = kind is None or (kind in TYPES and kind != "breaking")
+        if known and not (("-" in words or "  " in words) and _UNUSUAL.search(words)):
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
@@ -156,7 +163,7 @@ def parse(message: str) -> CommitMessage:
                 breaking_notes=notes,
                 numbers=(number,) if number else (),
                 body=body,
-                footers=footers,
+                source=message,
             )
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
@@ -171,7 +178,7 @@ def parse(message: str) -> CommitMessage:
         breaking_notes=notes,
         numbers=tuple(dict.fromkeys((*read.numbers, *more, *numbers))),
         body=body,
-        footers=footers,
+        source=message,
     )
 
 

@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.markdown import masked_line, sentence, wi
 from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
-from contentsvc_core.content.changelog.reverts import Undoing, undoing
+from contentsvc_core.content.changelog.reverts import Undoing, may_undo, undoing
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
@@ -119,14 +119,18 @@ def reported_changes(
     """
     reported: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)
+    hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
     for entry in combine(pushes, requests):
-        kind = _kind(entry, breaks)
-        label = section_of_labels(entry.request.labels) if entry.request else None
-        if label is not None and not (kind.sure and kind.section in GRAVE):
-            if label == SKIP:
-                continue
-            kind = Kind(label, sure=True)
-        if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
+        kind = classify(entry.message, entry.touched, breaks=breaks)
+        if len(entry.commits) > 1:
+            kind = _of_commits(entry, kind)
+        if entry.request is not None:
+            label = section_of_labels(entry.request.labels)
+            if label is not None and not (kind.sure and kind.section in GRAVE):
+                if label == SKIP:
+                    continue
+                kind = Kind(label, sure=True)
+        if not (kind.empty and options.hide_release_chores) and not (hides and _hidden(entry, kind, options)):
             reported.append((entry, kind))
     habits = _habits([entry for entry, kind in reported if kind.section not in UPKEEP])
     changes = [_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in reported]
@@ -151,9 +155,9 @@ def breaks_of(tag: str) -> Breaks:
     return steps.get((int(match["major"]) > 0, int(match["minor"]) > 0), Breaks.NOT)
 
 
-def _kind(entry: Entry, breaks: Breaks) -> Kind:
-    kind = classify(entry.message, entry.touched, breaks=breaks)
-    if kind.section in GRAVE or len(entry.commits) == 1:
+def _of_commits(entry: Entry, kind: Kind) -> Kind:
+    """Return the kind of an entry of several commits, which has a kind by its title."""
+    if kind.section in GRAVE:
         return kind
     # Commits of a pull request decide about security, and where the title decides nothing.
     inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
@@ -197,11 +201,12 @@ def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
     message = entry.message
     first, *others = entry.commits
-    undone = undoing(message)
+    undone = undoing(message) if may_undo(message) else None
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
-    scope = _scope(undone.scope if undone and undone.quoted else message.scope, kind.section, text)
+    name = undone.scope if undone and undone.quoted else message.scope
+    scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None
     return Change(
         section=kind.section,
@@ -238,9 +243,9 @@ _SAID: Final = {
 _CODE: Final = re.compile(r"[`'\"]")
 
 
-def _scope(scope: str | None, section: Section, text: str) -> str:
-    name = (scope or "").strip()
-    if not name or name.casefold() in _SAID.get(section, frozenset()):
+def _scope(scope: str, section: Section, text: str) -> str:
+    name = scope.strip()
+    if not name or (section in _SAID and name.casefold() in _SAID[section]):
         return ""
     words = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
     return "" if words.casefold().startswith(f"{name.casefold()} ") else name
@@ -274,8 +279,15 @@ def importance(change: Change) -> tuple[int, bool, int]:
     """Return the sort key: section, small changes last, then the length of the message."""
     if change.noted:
         return (RANK[change.section], False, -_LARGEST)
-    size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
+    size = max(map(_size, change.commits))
     return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
+
+
+def _size(commit: Commit) -> int:
+    message = commit.message[: 2 * _LARGEST]
+    if "-by: " in message or "<" in message or "---" in message:
+        message = _TRAILER.sub("", message)
+    return len(message)
 
 
 def most_important(changes: Iterable[Change], count: int) -> list[Change]:
