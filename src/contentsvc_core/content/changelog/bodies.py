@@ -6,6 +6,7 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_line, sentence, with_period
+from contentsvc_core.content.changelog.tables import lowered
 
 _READ: Final = 4_000
 _SENTENCE_LIMIT: Final = 220
@@ -37,22 +38,22 @@ _NO_EXPLANATION: Final = re.compile(
     r"|\b(?:I|I'm|I've|I'll|my|me|we|we're|we've|our|us|TODO|FIXME|WIP)\b",
     re.IGNORECASE,
 )
-#: The beginnings of sentences that describe a change. Other sentences may describe the earlier fault.
+#: The beginnings of sentences that describe a change, in lower case. Other sentences may describe the earlier fault.
 _DOES: Final = re.compile(
     r"(?:this (?:change )?)?(?:[a-z]+ly )?(?:accept|add|adjust|align|allow|avoid|bring|centrali[sz]e|change"
     r"|clarif(?:y|ie)|consolidate|convert|correct|create|deprecate|detect|disable|drop|enable|enhance|ensure|expose|extend|extract|fix|handle|harden"
     r"|hide|implement|improve|include|increase|integrate|introduce|keep|let|limit|make|migrate|move|normali[sz]e|optimi[sz]e"
     r"|pass|preserve|prevent|provide|raise|reduce|refactor|register|reject|remove|rename|replace|report|resolve|restore"
     r"|return|reuse|set|show|simplif(?:y|ie)|skip|speed|stop|store|strip|support|surface|switch|track|unif(?:y|ie)|update"
-    r"|upgrade|use|validate|verif(?:y|ie)|wire|wrap)(?:s|es|d|ed)?\b",
-    re.IGNORECASE,
+    r"|upgrade|use|validate|verif(?:y|ie)|wire|wrap)(?:s|es|d|ed)?\b"
 )
-_NOW: Final = re.compile(r"[^.]*\bnow\b", re.IGNORECASE)
+_NOW: Final = re.compile(r"[^.]*\bnow\b")
 _BEFORE: Final = re.compile(r"\b(?:currently|at the moment|previously|today)\b", re.IGNORECASE)
 #: Where the messages of a squashed branch or trailers begin: nothing from there on is an explanation.
 _SQUASHED: Final = re.compile(
-    r"\* .*|-{3,}[ \t]*|[A-Z][A-Za-z]*-[A-Za-z-]+: .*|- (?:[a-z]+(?:\([^)\n]*\))?!?: .*"
-    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b.*)"
+    r"\n(?:\* .*|-{3,}[ \t]*|[A-Z][A-Za-z]*-[A-Za-z-]+: .*|- (?:[a-z]+(?:\([^)\n]*\))?!?: .*"
+    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b.*))$",
+    re.MULTILINE,
 )
 _CODE: Final = re.compile(r"`[^`]*`")
 _WORD: Final = re.compile(r"[^\W_]{2,}")
@@ -64,11 +65,11 @@ def explanation(text: str, said: str = "") -> str:
     body = text[:_READ].replace("\r\n", "\n")
     if "```" in body or "~~~" in body:
         body = _FENCED.sub("", body)
-    lines = body.split("\n")
-    end = next((place for place, line in enumerate(lines) if _SQUASHED.fullmatch(line)), len(lines))
-    for block in _BLANK_LINE.split("\n".join(lines[:end])):
+    if squashed := _SQUASHED.search(f"\n{body}"):
+        body = body[: max(0, squashed.start() - 1)]
+    for block in _BLANK_LINE.split(body):
         paragraph = block.strip()
-        if heading := _HEADING.match(paragraph):
+        if paragraph[:1] == "#" and (heading := _HEADING.match(paragraph)):
             aside = _ASIDE.search(heading[1]) is not None
             paragraph = paragraph.partition("\n")[2].strip()
         if not aside and (sentences := _sentences(paragraph)) and _adds(sentences, said):
@@ -94,7 +95,8 @@ def _sentences(paragraph: str) -> str:
 
 
 def _does(text: str) -> bool:
-    return bool(_DOES.match(text) or ("now" in text.lower() and _NOW.match(text)))
+    line = lowered(text)
+    return bool(_DOES.match(line) or ("now" in line and _NOW.match(line)))
 
 
 def _is_printable(part: str) -> bool:

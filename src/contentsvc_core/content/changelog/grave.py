@@ -98,7 +98,7 @@ GONE: Final = Table(r"""
     \Arename[sd]? (?:the )?`?--[\w-]+
 """)
 SECURITY: Final = Table(r"""
-    \bCVE-\d{4}-\d+ | \bGHSA(?:-[0-9a-z]{4}){3} | \[security\]
+    \bcve-\d{4}-\d+ | \bghsa(?:-[0-9a-z]{4}){3} | \[security\]
     \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos))
     \b(?:xss|csrf|ssrf|rce|redos)\b
     \b(?:sql|command|code|header|log|crlf|html|template|shell) injection

@@ -17,6 +17,7 @@ from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, may_undo, undoing
+from contentsvc_core.content.changelog.tables import lowered
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
@@ -258,11 +259,10 @@ IMPORTANCE: Final = (
     Section.INTERNAL,
 )  # fmt: skip
 RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
-#: Words that make any change small for most readers.
+#: Words that make any change small for most readers, in lower case.
 _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
-    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b",
-    re.IGNORECASE,
+    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b"
 )
 _TRAILER: Final = re.compile(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
@@ -272,7 +272,7 @@ _FEW_WORDS: Final = 2
 
 def is_minor(change: Change) -> bool:
     """Return whether a change is small for most readers, or too short to be among the first."""
-    return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(change.text) is not None
+    return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(lowered(change.text)) is not None
 
 
 def importance(change: Change) -> tuple[int, bool, int]:

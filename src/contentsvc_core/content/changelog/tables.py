@@ -41,7 +41,7 @@ _ENOUGH: Final = re.compile(rf".*{_UNKNOWN}|[^\w]+\w(?:\w{{{_COMPARED - 1}}}|\w*
 
 
 class Table:
-    """Rows of patterns, without regard to case; a row is compiled when a text has one of its beginnings."""
+    """Rows of patterns in lower case; a row is compiled when a text has one of its beginnings."""
 
     def __init__(self, text: str, begin: str = "", end: str = "", **parts: str) -> None:
         """Create a table of :func:`rows_of` a text. ``begin`` and ``end`` enclose each row.
@@ -58,12 +58,16 @@ class Table:
         _index.cache_clear()
 
     def search(self, text: str, found: set[str] | None = None) -> bool:
-        """Return whether a row matches anywhere in a line; ``found`` are the beginnings of the line's words."""
+        """Return whether a row matches anywhere in a line, without regard to case.
+
+        ``found`` are the beginnings of the line's words.
+        """
+        # Lower case costs less than a pattern without regard to case: it tries each alternative in full.
+        line = lowered(text)
         for beginning in self.by_beginning.keys() & (tables_of(text)[1] if found is None else found):
             if (pattern := self._compiled.get(beginning)) is None:
-                rows = "|".join(self.by_beginning[beginning])
-                pattern = self._compiled[beginning] = re.compile(rows, re.IGNORECASE)
-            if pattern.search(text):
+                pattern = self._compiled[beginning] = re.compile("|".join(self.by_beginning[beginning]))
+            if pattern.search(line):
                 return True
         return False
 
@@ -95,13 +99,18 @@ def rows_of(text: str) -> list[str]:
     return [row for line in lines if line.strip() for row in line.strip().split(" | ")]
 
 
+def lowered(text: str) -> str:
+    """Return a text in lower case, with ASCII letters instead of characters that match them without regard to case."""
+    return text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
+
+
 def tables_of(line: str) -> tuple[int, set[str]]:
     """Return the tables that a line may match, as bits, and the beginnings of words that their rows need."""
     index = _index()
     if line.isascii():
         words = line.lower().encode().translate(_COMPARABLE).decode().split()
     else:
-        words = _NO_WORD.sub(" ", line.translate(_LIKE_ASCII).lower()).split()
+        words = _NO_WORD.sub(" ", lowered(line)).split()
     found = index.keys() & map(_compared, words)
     if words and (first := _FIRST + words[0][:_COMPARED]) in index:
         found.add(first)
