@@ -12,7 +12,7 @@ from msgspec import Struct
 from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
-from contentsvc_core.content.changelog.reverts import may_undo, undoing
+from contentsvc_core.content.changelog.reverts import undoing
 from contentsvc_core.content.changelog.tables import Table, tables_of
 from contentsvc_core.content.sections import Section
 
@@ -61,26 +61,36 @@ _SURE: Final = {section: Kind(section, sure=True) for section in Section}
 _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 
-#: What rules need, beside the bits of tables: of the type, scope and files; and of the words.
+#: The evidence that rules need, beside the tables of :func:`tables_of`: in the type, scope and files, and in the words.
 _BREAKS, _SECURES, _RELEASES, _FILED, _DEPENDS, _SCOPED, _TYPED, _GONE, _PRIVATE = (1 << place for place in range(48, 57))
-_VERB, _UPKEEP_VERB, _DOT, _FOREIGN, _QUOTES = (1 << place for place in range(57, 62))
+_VERB, _DEPRECATES, _UPKEEP_VERB, _DOT, _FOREIGN, _QUOTES = (1 << place for place in range(57, 63))
 _TAKES_AWAY: Final = frozenset(
     {"remove", "removes", "removed", "removing", "drop", "drops", "dropped", "delete", "deletes", "deleted", "purge"}
 )
 _OF_FIRST_WORDS: Final = {
     word: _VERB * (word in words.VERBS)
+    | _DEPRECATES * (words.VERBS.get(word) is Section.DEPRECATED)
     | _GONE * (word in _TAKES_AWAY)
     | _UPKEEP_VERB * (word in words.INTERNAL_VERBS or word in words.DOCUMENTATION_VERBS)
     for word in words.VERBS.keys() | words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS | _TAKES_AWAY
 }
 
 
-@lru_cache(maxsize=1024)
-def _of_parts(kind: str, sign: str, scope: str, before: str, touched: Touched) -> tuple[Section | None, int]:
-    """Return the section of the type or sign, and what rules need of a change apart from its description.
+@final
+class _Parts(Struct, frozen=True, gc=False):
+    """The evidence of a change apart from its description."""
 
-    ``before`` is the text before the description.
-    """
+    #: The section of the type or sign.
+    typed: Section | None
+    bits: int
+    #: The class, unless the words have one of the bits of ``matters``. Most typed changes have none of them.
+    usual: Kind | None
+    matters: int
+
+
+@lru_cache(maxsize=1024)
+def _parts_of(kind: str, sign: str, scope: str, before: str, touched: Touched) -> _Parts:
+    """Return the evidence of the type, sign, scope, files, and the text before the description."""
     typed = words.TYPES.get(kind)
     if not (typed or kind or sign in words.VAGUE_SIGNS):
         typed = words.GITMOJI.get(sign)
@@ -89,57 +99,39 @@ def _of_parts(kind: str, sign: str, scope: str, before: str, touched: Touched) -
         (_BREAKS, typed is Section.BREAKING or announced is Section.BREAKING),
         (_SECURES, Section.SECURITY in {typed, announced} or scope in words.SECURITY_SCOPES),
         (_RELEASES, kind == "release" or sign == words.RELEASE_SIGN or scope in words.RELEASE_SCOPES),
-        (_QUOTES, kind == "revert"),
         (_FILED, touched.upkeep or announced),
         (_DEPENDS, Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}),
-        (_SCOPED, scope),
+        (_SCOPED, _of_scope(scope, kind)),
         (_GONE, scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes),
         (_TYPED, typed or kind in words.VAGUE_TYPES),
         (_PRIVATE, scope.startswith("_")),
     )
-    return typed, sum(bit for bit, holds in found if holds) | (tables_of(before)[0] & grave.SECURITY.bit)
+    bits = sum(bit for bit, holds in found if holds) | (tables_of(before)[0] & grave.SECURITY.bit)
+    decides = typed not in {None, Section.CHANGED, Section.DEPRECATED} and kind not in words.VAGUE_TYPES
+    usual = _SURE[typed] if typed and decides and not touched.noted else None
+    news = typed in _NEWS and touched.source and scope not in words.SCOPES
+    return _Parts(typed, bits, usual, _NEWS_MATTER if news else _TYPES_MATTER)
 
 
 @final
-class _Evidence:
-    __slots__ = ("_found", "bits", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
+class _Evidence(Struct, gc=False):
+    message: CommitMessage
+    touched: Touched
+    text: str
+    kind: str
+    scope: str
+    typed: Section | None
+    first: str
+    bits: int
+    found: set[str]
 
-    def __init__(self, message: CommitMessage, touched: Touched) -> None:
-        self.message = message
-        self.kind = message.kind
-        self.text = text = message.description
-        self.scope = scope = message.scope.casefold() if message.scope else ""
-        self.touched = touched
-        subject = message.subject
-        before = subject[: len(subject) - len(text)]
-        # Security is looked for in the whole subject.
-        outside = 0
-        if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
-            before, outside = "", tables_of(subject)[0] & grave.SECURITY.bit
-        self.typed, bits = _of_parts(message.kind, message.sign, scope, before, touched)
-        self.first = first = _first(text)
-        self.verb = words.VERBS.get(first)
-        tables, self._found = tables_of(text)
-        bits |= outside | tables | _OF_FIRST_WORDS.get(first, 0)
-        if "`" in text:
-            tables, found = tables_of(text.replace("`", ""))
-            bits |= tables
-            self._found |= found
-        if message.breaking:
-            bits |= _BREAKS
-        if subject[:1] in "MmRr" and (subject[:1] in "Mm" or may_undo(message)):
-            bits |= _QUOTES
-        if "." in text:
-            bits |= _DOT
-        if "_" in text:
-            bits |= _PRIVATE
-        if not text.isascii():
-            bits |= _FOREIGN
-        self.bits = bits
+    @property
+    def verb(self) -> Section | None:
+        return words.VERBS.get(self.first)
 
     def says(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: fewer words than the description."""
-        return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self._found)
+        return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
 
     @property
     def noted(self) -> bool:
@@ -166,9 +158,36 @@ class _Evidence:
 
 def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return the section of a change; the first rule with an answer decides."""
-    seen = _Evidence(message, touched)
+    text, subject = message.description, message.subject
+    scope = message.scope.casefold() if message.scope else ""
+    before = subject[: len(subject) - len(text)]
+    # Security is looked for in the whole subject.
+    outside = 0
+    if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
+        before, outside = "", tables_of(subject)[0] & grave.SECURITY.bit
+    parts = _parts_of(message.kind, message.sign, scope, before, touched)
+    first = _first(text)
+    tables, found = tables_of(text)
+    bits = parts.bits | outside | tables | _OF_FIRST_WORDS.get(first, 0)
+    if "`" in text:
+        tables, more = tables_of(text.replace("`", ""))
+        bits |= tables
+        found |= more
+    if message.breaking:
+        bits |= _BREAKS
+    if message.may_undo or subject[:1] in "Mm":
+        bits |= _QUOTES
+    if "." in text:
+        bits |= _DOT
+    if "_" in text:
+        bits |= _PRIVATE
+    if not text.isascii():
+        bits |= _FOREIGN
+    if parts.usual is not None and not bits & parts.matters and breaks is Breaks.NOT:
+        return parts.usual
+    seen = _Evidence(message, touched, text, message.kind, scope, parts.typed, first, bits, found)
     for needed, rule in _RULES:
-        if seen.bits & needed and (kind := rule(seen)) is not None:
+        if bits & needed and (kind := rule(seen)) is not None:
             break
     else:
         kind = _WORDED[Section.CHANGED if touched.source else Section.OTHER]
@@ -270,13 +289,13 @@ def _dependency(seen: _Evidence) -> Kind | None:
 
 
 def _scoped(seen: _Evidence) -> Kind | None:
-    if not seen.scope or (seen.touched.source and seen.typed in _NEWS):
-        return None
-    parts = [] if seen.scope.isalnum() else _BETWEEN_SCOPES.split(seen.scope)
-    for scope in (seen.scope, *parts[: 1 if seen.kind else 2]):
-        if section := words.SCOPES.get(scope):
-            return None if seen.noted else _SURE[section]
-    return None
+    section = _of_scope(seen.scope, seen.kind)
+    return None if section is None or seen.noted or (seen.touched.source and seen.typed in _NEWS) else _SURE[section]
+
+
+def _of_scope(scope: str, kind: str) -> Section | None:
+    parts = [] if scope.isalnum() else _BETWEEN_SCOPES.split(scope)
+    return next(filter(None, map(words.SCOPES.get, (scope, *parts[: 1 if kind else 2]))), None)
 
 
 def _broken(seen: _Evidence) -> Kind | None:
@@ -362,15 +381,22 @@ def _bits_of(*tables: Table) -> int:
     return reduce(or_, (table.bit for table in tables))
 
 
+#: The evidence on which rules before the one of types may answer, for new things, fixes and speed, and for other types.
+_NEWS_MATTER: Final = _bits_of(grave.SECURITY, grave.BREAKING, grave.GONE) | (
+    _BREAKS | _SECURES | _QUOTES | _FILED | _GONE | _DEPRECATES
+)
+_TYPES_MATTER: Final = _NEWS_MATTER | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY, patterns.DEPENDENCY) | (
+    _RELEASES | _DOT | _DEPENDS | _SCOPED
+)
 #: In order: marks of the author, then files, then type and scope, then words. Each rule with the evidence that it needs:
 #: one of these bits.
 _RULES: Final[tuple[tuple[int, Callable[[_Evidence], Kind | None]], ...]] = (
     (_BREAKS, _marked_breaking),
-    (_SECURES | _QUOTES | grave.SECURITY.bit, _security),
+    (_SECURES | _QUOTES | _bits_of(grave.SECURITY), _security),
     (_RELEASES | _DOT | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY), _release),
     (_QUOTES, _revert),
     (_FILED, _paths),
-    (_DEPENDS | patterns.DEPENDENCY.bit, _dependency),
+    (_DEPENDS | _bits_of(patterns.DEPENDENCY), _dependency),
     (_SCOPED, _scoped),
     (_GONE | _bits_of(grave.BREAKING, grave.GONE), _broken),
     (_TYPED, _typed),

@@ -128,6 +128,8 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
     body: str = ""
     #: The whole message: trailers are read from it.
     source: str = ""
+    #: Whether it may be a revert.
+    may_undo: bool = False
 
     @property
     def request(self) -> str:
@@ -164,13 +166,16 @@ def parse(message: str) -> CommitMessage:
                 numbers=(number,) if number else (),
                 body=body,
                 source=message,
+                # A quoted subject is not usual.
+                may_undo=kind == "revert",
             )
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
     rest, more = without_numbers(read.rest)
+    kind = (read.kind or "").casefold()
     return CommitMessage(
         subject=subject,
-        kind=(read.kind or "").casefold(),
+        kind=kind,
         scope=read.scope,
         sign=read.sign,
         description=rest,
@@ -179,6 +184,7 @@ def parse(message: str) -> CommitMessage:
         numbers=tuple(dict.fromkeys((*read.numbers, *more, *numbers))),
         body=body,
         source=message,
+        may_undo=kind == "revert" or subject[:3].lower() in _MAY_UNDO,
     )
 
 
@@ -326,6 +332,8 @@ def _read_part(head: _Head) -> bool:
 
 _READERS: Final = (_read_sign, _read_mark, _read_tag, _read_header, _read_part)
 _PREFIXES: Final = 6
+#: The beginnings of "Revert" and "Reapply".
+_MAY_UNDO: Final = frozenset({"rev", "rea"})
 
 
 def _names_a_part(scope: str) -> bool:

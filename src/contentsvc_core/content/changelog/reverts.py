@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
 
-_MAY_UNDO: Final = frozenset({"rev", "rea"})
 _QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.
 _REVERTED_SHA: Final = re.compile(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
@@ -47,13 +46,10 @@ class Undoing(Struct, frozen=True, kw_only=True):
         return sha.lower().startswith(self.shas) if self.shas else not filed_as(message).isdisjoint(self.keys)
 
 
-def may_undo(message: CommitMessage) -> bool:
-    """Return whether a message may be a revert: a test that costs little."""
-    return message.kind == "revert" or message.subject[:3].lower() in _MAY_UNDO
-
-
 def undoing(message: CommitMessage) -> Undoing | None:
     """Return the target of a revert (``Revert "…"``, ``Reapply "…"``, or the type ``revert``); else ``None``."""
+    if not message.may_undo:
+        return None
     if (quoted := _QUOTED.fullmatch(message.subject)):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
@@ -72,7 +68,7 @@ def surviving(shas: Sequence[str], messages: Sequence[CommitMessage]) -> Iterabl
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
     outside the window.
     """
-    if not any(map(may_undo, messages)):
+    if not any(message.may_undo for message in messages):
         return range(len(messages))
     targets = _targets(shas, messages)
     gone: set[int] = set()

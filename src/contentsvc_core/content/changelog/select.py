@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.markdown import masked_line, sentence, wi
 from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
-from contentsvc_core.content.changelog.reverts import Undoing, may_undo, undoing
+from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.changelog.tables import lowered
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
@@ -202,7 +202,7 @@ def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
     message = entry.message
     first, *others = entry.commits
-    undone = undoing(message) if may_undo(message) else None
+    undone = undoing(message) if message.may_undo else None
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
