@@ -38,7 +38,7 @@ _NO_REPLY: Final = re.compile(r"[0-9]+\+([A-Za-z0-9_.\[\]-]+)@users\.noreply\.[^
 
 def authors(commit: Commit, message: CommitMessage) -> tuple[Author, ...]:
     """Return all authors of a commit: its author, then its ``Co-authored-by:`` trailers."""
-    if not message.body or "authored" not in message.source.casefold():
+    if not message.body or "authored-by" not in message.source.casefold():
         return (commit.author,)
     credits_ = [footer.value for footer in message.footers if footer.token.casefold() == "co-authored-by"]
     return (commit.author, *map(_co_author, credits_[:_CO_AUTHORS_LIMIT]))

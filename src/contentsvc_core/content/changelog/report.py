@@ -20,7 +20,7 @@ from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
 
-_ORDER: Final = {section: place for place, section in enumerate(Section)}
+_SECTIONS: Final = tuple(Section)
 _NAME_LIMIT: Final = 255
 _PROJECT_LIMIT: Final = 40
 _NAMED: Final = 3
@@ -220,15 +220,19 @@ def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[
 def _stages(
     runs: Sequence[Sequence[Push]], releases: Sequence[Release | None], changes: Iterable[Change]
 ) -> list[Stage]:
-    firsts: dict[str | Commit, int] = {}
-    for place, run in enumerate(runs):
-        for push in run:
-            for commit in push.commits:
-                if commit.distinct:
-                    firsts.setdefault(_key(commit), place)
     sorted_: list[list[Change]] = [[] for _ in runs]
-    for change in changes:
-        sorted_[firsts[_key(change.commits[0])]].append(change)
+    if len(runs) == 1:
+        sorted_ = [[*changes]]
+    else:
+        firsts: dict[str | Commit, int] = {}
+        for place, run in enumerate(runs):
+            for push in run:
+                for commit in push.commits:
+                    if commit.distinct:
+                        # A change begins with the first commit of its hash.
+                        firsts.setdefault(commit.id or commit, place)
+        for change in changes:
+            sorted_[firsts[change.commits[0].id or change.commits[0]]].append(change)
     return [
         Stage(release=release, changes=in_order(told), busy=any(push.commits for push in run))
         for release, run, told in zip(releases, runs, sorted_, strict=True)
@@ -262,17 +266,16 @@ def _placed(change: Change, packages: Packages, package: str) -> Change:
     return replace(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 
-def _key(commit: Commit) -> str | Commit:
-    return commit.id.casefold() or commit
-
-
 def _without(push: Push, reported: set[str]) -> Push:
     return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in reported))
 
 
 def in_order(changes: Iterable[Change]) -> list[Change]:
     """Return changes by section, in the order of headings."""
-    return sorted(changes, key=lambda change: _ORDER[change.section])
+    by_section: dict[Section, list[Change]] = {}
+    for change in changes:
+        by_section.setdefault(change.section, []).append(change)
+    return [change for section in _SECTIONS for change in by_section.get(section, ())]
 
 
 def _commits_page(brief: Brief, base: str | None) -> str | None:

@@ -101,6 +101,8 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def authors(self) -> tuple[Author, ...]:
         """The authors of all commits."""
+        if len(self.commits) == 1:
+            return authors(self.commits[0], self.messages[0])
         return tuple(chain.from_iterable(map(authors, self.commits, self.messages)))
 
 

@@ -221,7 +221,8 @@ def _mentions(text: str, part: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [re.sub(r"\Av(?=[0-9])", "", word) for word in _BETWEEN_WORDS.split(text.casefold()) if word]
+    words = filter(None, _BETWEEN_WORDS.split(text.casefold()))
+    return [word[1:] if word[0] == "v" and "0" <= word[1:2] <= "9" else word for word in words]
 
 
 def release_lines(releases: Sequence[Release], phrases: Phrasebook) -> list[str]:

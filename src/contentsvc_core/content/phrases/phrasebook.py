@@ -153,7 +153,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
     scope: Toned
 
     def say(self, phrase: str, **values: str) -> str:
-        return _FILLING.vformat(phrase, (), values)
+        return _FILLING.vformat(phrase, (), values) if ":de}" in phrase else phrase.format(**values)
 
     def number(self, number: int) -> str:
         return f"{number:,}".replace(",", self.thousands)
