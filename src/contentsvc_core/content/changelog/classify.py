@@ -13,7 +13,7 @@ from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
-from contentsvc_core.content.changelog.tables import Table, tables_of
+from contentsvc_core.content.changelog.tables import Table, late, tables_of
 from contentsvc_core.content.sections import Section
 
 #: Sections that one closing line counts, unless the options list them.
@@ -24,14 +24,14 @@ _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
-_WORD: Final = re.compile(r"[\w'\u2019+-]+")
-_DIGIT: Final = re.compile(r"\d")
-_BETWEEN_SCOPES: Final = re.compile(r"[/,.: ]+")
+_WORD: Final = late(r"[\w'\u2019+-]+")
+_DIGIT: Final = late(r"\d")
+_BETWEEN_SCOPES: Final = late(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
-_MAKE_SURE: Final = re.compile(r"(?:make|be) sure\b", re.IGNORECASE)
-_PRIVATE_NAME: Final = re.compile(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
+_MAKE_SURE: Final = late(r"(?:make|be) sure\b", re.IGNORECASE)
+_PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 
 @final
@@ -61,9 +61,9 @@ _SURE: Final = {section: Kind(section, sure=True) for section in Section}
 _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 
-#: The evidence that rules need, beside the tables of :func:`tables_of`: in the type, scope and files, and in the words.
-_BREAKS, _SECURES, _RELEASES, _FILED, _DEPENDS, _SCOPED, _TYPED, _GONE, _PRIVATE = (1 << place for place in range(48, 57))
-_VERB, _DEPRECATES, _UPKEEP_VERB, _DOT, _FOREIGN, _QUOTES = (1 << place for place in range(57, 63))
+#: The evidence that rules need, beside the tables of :func:`tables_of`: of the type, scope and files, and of the words.
+_BREAKS, _SECURES, _RELEASES, _FILED, _DEPENDS, _SCOPED, _TYPED = (1 << place for place in range(48, 55))
+_GONE, _PRIVATE, _VERB, _DEPRECATES, _UPKEEP_VERB, _DOT, _FOREIGN, _QUOTES = (1 << place for place in range(55, 63))
 _TAKES_AWAY: Final = frozenset(
     {"remove", "removes", "removed", "removing", "drop", "drops", "dropped", "delete", "deletes", "deleted", "purge"}
 )
@@ -156,33 +156,30 @@ class _Evidence(Struct, gc=False):
         return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
 
 
+def _said(text: str, first: str) -> tuple[int, set[str]]:
+    """Return the evidence of a description, and the beginnings of words by which tables are searched."""
+    bits, found = tables_of(text)
+    if "`" in text:
+        more, also = tables_of(text.replace("`", ""))
+        bits |= more
+        found |= also
+    bits |= _OF_FIRST_WORDS.get(first, 0) | _DOT * ("." in text) | _PRIVATE * ("_" in text)
+    return bits if text.isascii() else bits | _FOREIGN, found
+
+
 def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return the section of a change; the first rule with an answer decides."""
     text, subject = message.description, message.subject
     scope = message.scope.casefold() if message.scope else ""
     before = subject[: len(subject) - len(text)]
-    # Security is looked for in the whole subject.
-    outside = 0
-    if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
-        before, outside = "", tables_of(subject)[0] & grave.SECURITY.bit
-    parts = _parts_of(message.kind, message.sign, scope, before, touched)
     first = _first(text)
-    tables, found = tables_of(text)
-    bits = parts.bits | outside | tables | _OF_FIRST_WORDS.get(first, 0)
-    if "`" in text:
-        tables, more = tables_of(text.replace("`", ""))
-        bits |= tables
-        found |= more
-    if message.breaking:
-        bits |= _BREAKS
-    if message.may_undo or subject[:1] in "Mm":
-        bits |= _QUOTES
-    if "." in text:
-        bits |= _DOT
-    if "_" in text:
-        bits |= _PRIVATE
-    if not text.isascii():
-        bits |= _FOREIGN
+    bits, found = _said(text, first)
+    # Security is looked for in the whole subject.
+    if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
+        bits |= tables_of(subject)[0] & grave.SECURITY.bit
+        before = ""
+    parts = _parts_of(message.kind, message.sign, scope, before, touched)
+    bits |= parts.bits | _BREAKS * message.breaking | _QUOTES * (message.may_undo or subject[:1] in "Mm")
     if parts.usual is not None and not bits & parts.matters and breaks is Breaks.NOT:
         return parts.usual
     seen = _Evidence(message, touched, text, message.kind, scope, parts.typed, first, bits, found)
@@ -382,18 +379,17 @@ def _bits_of(*tables: Table) -> int:
 
 
 #: The evidence on which rules before the one of types may answer, for new things, fixes and speed, and for other types.
-_NEWS_MATTER: Final = _bits_of(grave.SECURITY, grave.BREAKING, grave.GONE) | (
-    _BREAKS | _SECURES | _QUOTES | _FILED | _GONE | _DEPRECATES
+_NEWS_MATTER: Final = (
+    _BREAKS | _SECURES | _QUOTES | _FILED | _GONE | _DEPRECATES | _bits_of(grave.SECURITY, grave.BREAKING, grave.GONE)
 )
-_TYPES_MATTER: Final = _NEWS_MATTER | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY, patterns.DEPENDENCY) | (
-    _RELEASES | _DOT | _DEPENDS | _SCOPED
-)
-#: In order: marks of the author, then files, then type and scope, then words. Each rule with the evidence that it needs:
+_RELEASE_MATTERS: Final = _RELEASES | _DOT | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY)
+_TYPES_MATTER: Final = _NEWS_MATTER | _RELEASE_MATTERS | _DEPENDS | _SCOPED | _bits_of(patterns.DEPENDENCY)
+#: In order: marks of the author, then files, then type and scope, then words. Each rule has the evidence that it needs:
 #: one of these bits.
 _RULES: Final[tuple[tuple[int, Callable[[_Evidence], Kind | None]], ...]] = (
     (_BREAKS, _marked_breaking),
     (_SECURES | _QUOTES | _bits_of(grave.SECURITY), _security),
-    (_RELEASES | _DOT | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY), _release),
+    (_RELEASE_MATTERS, _release),
     (_QUOTES, _revert),
     (_FILED, _paths),
     (_DEPENDS | _bits_of(patterns.DEPENDENCY), _dependency),

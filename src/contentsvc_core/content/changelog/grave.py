@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.tables import Table, words_of
+from contentsvc_core.content.changelog.tables import Table, late, words_of
 
 _PLATFORM: Final = (
     r"(?:python ?\d*|py ?\d*|node(?:\.?js)?|ruby|jruby|rails|php|go(?:lang)?|rust|rustc|java|jdk|jre|kotlin|scala"
@@ -62,7 +62,7 @@ BREAKING: Final = Table(r"""
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
 """, PLATFORM=_PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
 #: Beginnings of subjects that mend a breakage, and so only name a breaking change.
-MENDS_BREAKING: Final = re.compile(
+MENDS_BREAKING: Final = late(
     r"(?:fix|avoid|prevent|revert|undo|restore|mitigate|repair|resolve|un-?break|address|handle|adapt"
     r"|adjust|work around"
     r"|document|mention|note|announce|describe|allow|warn|detect|report|test|check)(?:s|es|ed|d|ing)?\b",
@@ -109,7 +109,7 @@ SECURITY: Final = Table(r"""
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \btmp race | \black of escaping
 """)
-REMOVED: Final = re.compile(
+REMOVED: Final = late(
     r"(?i:remove|removes|removed|removing|drop|drops|dropped|delete|deletes|deleted|purge) (?:(?:the|all|old|public) )*"
     r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
     r"|[A-Z]?\w*[a-z][A-Z]\w+\b|`?\w+`? (?:option|flag|argument|parameter|param|method|function|class|command"
@@ -146,6 +146,6 @@ BREAKING_IN_STABLE: Final = Table(r"""
     \A(?:convert|switch|move|migrate)(?:s|ed|d)? (?:\S+ ){0,3}?to (?:pure )?(?:esm|es ?modules)\b
 """)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.
-NEW_SERIES: Final = re.compile(
+NEW_SERIES: Final = late(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE
 )

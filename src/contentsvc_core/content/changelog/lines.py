@@ -9,6 +9,7 @@ from attrs import frozen
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
@@ -39,36 +40,36 @@ _PAST_OR_NOUN: Final = {
 _DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR_NOUN.values()} | {
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
-_FIRST: Final = re.compile(r"([A-Za-z]+)( +)(?=(\S+))")
-_AFTER_NOUN: Final = re.compile(
+_FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
+_AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
-_FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
+_FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another imperative in the same subject: it would keep the present tense.
-_AND_VERB: Final = re.compile(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
+_AND_VERB: Final = late(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
-    Section.BREAKING: re.compile(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
-    Section.SECURITY: re.compile(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
-    Section.DEPRECATED: re.compile(r"deprecat", re.IGNORECASE),
-    Section.REMOVED: re.compile(r"remov|drop|delet|no longer", re.IGNORECASE),
-    Section.FIXED: re.compile(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
-    Section.REVERTED: re.compile(r"revert|restor|reinstat", re.IGNORECASE),
-    Section.DOCUMENTATION: re.compile(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
+    Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
+    Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
+    Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
+    Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
+    Section.FIXED: late(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
+    Section.REVERTED: late(r"revert|restor|reinstat", re.IGNORECASE),
+    Section.DOCUMENTATION: late(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
 _SHORTER: Final = (
-    (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
-    (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
+    (late(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
+    (late(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
 _COMPANY_LIMIT: Final = 60
-_UNTECHNICAL: Final = re.compile(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
-_LAY: Final = re.compile(
+_UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
+_LAY: Final = late(
     r"\b(?:customers?|clients?|clientes?|kund|business|executives?|managers?|management|marketing|leadership|stakeholders?"
     r"|investors?|investoren|investisseurs?|inversores|anleger|shareholders?|consumers?|end[- ]users?|general public"
     r"|endnutzer|utilisateurs|usuarios)",
     re.IGNORECASE,
 )
-_TECHNICAL: Final = re.compile(
+_TECHNICAL: Final = late(
     r"\b(?:developers?|engineers?|programmers?|devops|sysadmins?|administrators?|maintainers?|contributors?|architects?"
     r"|entwickler|programmierer|développeur|ingénieur|desarrollador|ingenier|programador)",
     re.IGNORECASE,

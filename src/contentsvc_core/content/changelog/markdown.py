@@ -4,6 +4,7 @@ import re
 from typing import Final
 from urllib.parse import quote
 
+from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.text import one_line, storable
 
 #: The replacement of an address: without spaces and balanced, so that a link target around it stays one target.
@@ -13,14 +14,14 @@ _LOCAL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?]"
 _LABEL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?.!#$%&*+^{|}~]"
 # Possessive, and without overlapping beginnings: each character is read a fixed number of times. `@app.route` is a
 # decorator, `/@ada.b` a page. The last label has letters only: `checkout@v4.1` and `lodash@4.17.21` are versions.
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = late(
     rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++\.)+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")
 _PERIODS: Final = frozenset(".;,")
-_FINAL_PERIOD: Final = re.compile(r"(?<=[\w)`'\"”])[.;,]\Z")
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*\.\Z")
+_FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”])[.;,]\Z")
+_VERSION: Final = late(r"v?\d+(?:\.\d+)*\.\Z")
 
 
 def mask_addresses(text: str) -> str:
@@ -74,20 +75,20 @@ def sentence(text: str) -> str:
 
 # CommonMark 0.31, section 2.4: a backslash makes any ASCII punctuation literal. An underscore inside a word is left
 # (6.2), so that `add_many` stays readable. The colon and the dot break the addresses that GFM would turn into links.
-_SPECIAL: Final = re.compile(
+_SPECIAL: Final = late(
     r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
 #: Most lines: nothing to escape.
 _INERT: Final = re.compile(r"(?:[A-Za-z(\"'][A-Za-z0-9 ,;!?()\"'/%@#+=>-]*)?")
 # Openings of headings, lists, quotations and underlines.
-_LEADING: Final = re.compile(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
-_CODE_SPAN: Final = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
+_LEADING: Final = late(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
+_CODE_SPAN: Final = late(r"(?<!`)`(?!`)([^`]+)`(?!`)")
 
-_URL: Final = re.compile(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
-_HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_URL: Final = late(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+_HOST: Final = late(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
 _URL_LIMIT: Final = 1_000
-_BARE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_BARE_PERCENT: Final = late(r"%(?![0-9A-Fa-f]{2})")
 
 
 def inline(text: str) -> str:

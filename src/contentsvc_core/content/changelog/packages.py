@@ -1,11 +1,11 @@
 """The package of a change: by the touched files, else by the scope."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final, final
 
 from contentsvc_core.content.changelog.read import parse
+from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.events.normalized import Commit
 
 #: Folders of packages, which name no package themselves unless a package has that name.
@@ -13,7 +13,7 @@ _HOLDERS: Final = frozenset(
     {"packages", "package", "pkgs", "pkg", "crates", "libs", "apps", "plugins", "modules", "components", "clients"}
     | {"integrations", "extensions", "adapters", "services", "projects", "workspaces", "sdk", "sdks", "tools", "src"}
 )
-_SEPARATORS: Final = re.compile(r"[_.]")
+_SEPARATORS: Final = late(r"[_.]")
 
 
 @final

@@ -9,7 +9,7 @@ from typing import Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.tables import rows_of
+from contentsvc_core.content.changelog.tables import lowered, rows_of
 from contentsvc_core.content.changelog.words import FRAGMENTS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
@@ -37,10 +37,10 @@ class PathClass(Enum):
 def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str = "") -> "re.Pattern[str]":
     kinds = ((folders, "(?:^|/)(?:{})/"), (files, "(?:^|/)(?:{})$"), (begun, "(?:^|/)(?:{})[^/]*$"), (patterns, "{}"))
     rows = (form.replace("{}", "|".join(rows_of(names))) for names, form in kinds if names)
-    return re.compile("|".join(rows), re.IGNORECASE)
+    return re.compile("|".join(rows))
 
 
-#: The first class that has a pattern that is found in a path, without regard to case; else the path is source code.
+#: The first class that has a pattern that is found in a path in lower case; else the path is source code.
 PATHS: Final = {
     PathClass.FRAGMENT: _found(patterns=r"""
     (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes|releasenotes/notes
@@ -62,7 +62,7 @@ PATHS: Final = {
     """, files=r"tests?_[^/]*\.\w+ | conftest\.py | tests?\.\w+",
         patterns=r"""
     _tests?\.\w+$ | _spec\.rb$ | test_?helpers?\.\w+$ | [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
-    [a-z0-9]Tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
+    [a-z0-9]tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
     """),
     PathClass.LOCK: _found(folders="requirements",
         files=r"""
@@ -140,7 +140,8 @@ NOTHING: Final = Touched()
 @lru_cache(maxsize=4096)
 def class_of(path: str) -> PathClass:
     """Return the class of a path."""
-    return next((class_ for class_, pattern in PATHS.items() if pattern.search(path)), PathClass.SOURCE)
+    line = lowered(path)
+    return next((class_ for class_, pattern in PATHS.items() if pattern.search(line)), PathClass.SOURCE)
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.tables import lines_of, words_of
+from contentsvc_core.content.changelog.tables import late, lines_of, words_of
 
 PERFORMANCE: Final = words_of(r"""
     performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic | exponential time
@@ -116,7 +116,7 @@ DEPENDENCY: Final = lines_of(r"""
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
 """)
 #: Subjects that are a version, maybe behind a name.
-VERSION: Final = re.compile(
+VERSION: Final = late(
     r"(?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*"
     r"(?:[-+.]?(?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?",
     re.IGNORECASE,

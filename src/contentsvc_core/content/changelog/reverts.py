@@ -9,13 +9,14 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
+from contentsvc_core.content.changelog.tables import late
 
-_QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
+_QUOTED: Final = late(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.
-_REVERTED_SHA: Final = re.compile(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
-_SHA: Final = re.compile(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
+_REVERTED_SHA: Final = late(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
+_SHA: Final = late(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
 # Numbers at the end of a subject, also of a quoted one: they do not identify the change.
-_NUMBERS: Final = re.compile(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
+_NUMBERS: Final = late(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
 
 _Key = tuple[str, str, str]
@@ -50,7 +51,7 @@ def undoing(message: CommitMessage) -> Undoing | None:
     """Return the target of a revert (``Revert "…"``, ``Reapply "…"``, or the type ``revert``); else ``None``."""
     if not message.may_undo:
         return None
-    if (quoted := _QUOTED.fullmatch(message.subject)):
+    if quoted := _QUOTED.fullmatch(message.subject):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
         inner = message.description

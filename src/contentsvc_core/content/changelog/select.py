@@ -17,7 +17,7 @@ from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
-from contentsvc_core.content.changelog.tables import lowered
+from contentsvc_core.content.changelog.tables import late, lowered
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
@@ -31,7 +31,7 @@ _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
 _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.3
-_VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
+_VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
 #: Sections that are never hidden.
 GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
@@ -39,14 +39,14 @@ _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
 _TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
 #: Packages of builds alone: actions of a code host, base images.
-_ACTION: Final = re.compile(
+_ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
     r"|aquasecurity|taiki-e|dtolnay|shivammathur|ruby|gradle|astral-sh|sigstore|slsa-framework|reviewdog|crate-ci"
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
 _NAMES: Final = ("name", "among", "named", "listed", "tool")
-_NAME: Final = re.compile(r"[\w@./+-]{1,100}")
+_NAME: Final = late(r"[\w@./+-]{1,100}")
 
 
 @final
@@ -243,7 +243,7 @@ _SAID: Final = {
     Section.DOCUMENTATION: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DOCUMENTATION),
     Section.DEPENDENCIES: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DEPENDENCIES),
 }
-_CODE: Final = re.compile(r"[`'\"]")
+_CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
@@ -266,7 +266,7 @@ _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
     r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b"
 )
-_TRAILER: Final = re.compile(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
+_TRAILER: Final = late(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000
 _FEW_WORDS: Final = 2

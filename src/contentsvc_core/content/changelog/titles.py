@@ -10,6 +10,7 @@ from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
 from contentsvc_core.content.changelog.select import IMPORTANCE, UPKEEP, Change, is_minor, is_news, most_important
+from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
@@ -29,8 +30,8 @@ _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
 #: Of more releases the last ones are listed.
 RELEASES_LISTED: Final = 20
-_SAYS_PRE: Final = re.compile(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
-_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
+_SAYS_PRE: Final = late(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
+_BETWEEN_WORDS: Final = late(r"[\W_]+")
 _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"})
 
 
