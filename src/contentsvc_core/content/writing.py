@@ -12,6 +12,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.normalized import Event, Release
+from contentsvc_core.values import Value
 
 NOTHING_TO_REPORT: Final = "nothing to report"
 
@@ -35,8 +36,7 @@ class Chapter:
 
 
 @final
-@frozen(kw_only=True)
-class PackageRelease:
+class PackageRelease(Value, frozen=True, kw_only=True):
     """The release of one package, announced together with other packages."""
 
     release: Release
@@ -82,8 +82,7 @@ class Brief:
 
 
 @final
-@frozen(kw_only=True)
-class Draft:
+class Draft(Value, frozen=True, kw_only=True):
     """The output of a writer: not stored and not rendered yet."""
 
     #: One line of plain text, 1 to 120 characters.
@@ -95,8 +94,7 @@ class Draft:
 
 
 @final
-@frozen(kw_only=True)
-class Silence:
+class Silence(Value, frozen=True, kw_only=True):
     """The writer's explanation why there is nothing to write."""
 
     #: The run ends with this sentence, which users read.

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache, reduce
-from operator import or_
+from functools import lru_cache
 from typing import Final, final
 
 from msgspec import Struct
@@ -375,7 +374,7 @@ def _first(text: str) -> str:
 
 
 def _bits_of(*tables: Table) -> int:
-    return reduce(or_, (table.bit for table in tables))
+    return sum(table.bit for table in tables)
 
 
 #: The evidence on which rules before the one of types may answer, for new things, fixes and speed, and for other types.

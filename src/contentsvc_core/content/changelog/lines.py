@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, final
 
-from attrs import frozen
-
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
@@ -15,6 +13,7 @@ from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
+from contentsvc_core.values import Value
 
 #: Limits of one line or list: linked commits and numbers, breaking notes, names.
 _LINKED: Final = 50
@@ -77,8 +76,7 @@ _TECHNICAL: Final = late(
 
 
 @final
-@frozen(kw_only=True)
-class Voice:
+class Voice(Value, frozen=True, kw_only=True):
     """The language, tone, audience and company of a post."""
 
     phrases: Phrasebook

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, final
 
-from attrs import field, frozen
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import mask_addresses, masked_line, with_period
@@ -14,6 +14,7 @@ from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.text import storable
+from contentsvc_core.values import Value
 
 # An at sign in disguise would become one when the Markdown is rendered.
 _AT_SIGN: Final = late(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
@@ -151,21 +152,21 @@ _SHORT: Final = 12
 
 
 @final
-@frozen(kw_only=True)
-class Notes:
+class Notes(Value, frozen=True, kw_only=True):
     """The content of release notes."""
 
     #: The first paragraph: plain, one line; may be empty.
     lead: str
     #: In the author's order.
-    changes: tuple[Change, ...] = field(converter=tuple)
+    changes: tuple[Change, ...]
 
 
 def notes_of(release: Release) -> Notes:
     """Return the lead and the changes of a release's notes. The headings decide the sections."""
     text, _ = clean((release.body or "")[: 4 * _READ], _READ)
     lead, groups = _read(text)
-    return Notes(lead=lead, changes=[change for section, entries in groups for change in _changes(entries, section)])
+    changes = chain.from_iterable(_changes(entries, section) for section, entries in groups)
+    return Notes(lead=lead, changes=tuple(changes))
 
 
 def plain_line(markdown: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, assert_never, final
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,6 +19,7 @@ from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
+from contentsvc_core.values import Value
 
 _SECTIONS: Final = tuple(Section)
 _NAME_LIMIT: Final = 255
@@ -27,13 +28,12 @@ _NAMED: Final = 3
 
 
 @final
-@frozen(kw_only=True)
-class Stage:
+class Stage(Value, frozen=True, kw_only=True):
     """The changes between two releases."""
 
     #: The next release; ``None``: not released yet.
     release: Release | None
-    changes: tuple[Change, ...] = field(converter=tuple)
+    changes: tuple[Change, ...]
     #: Whether any commit came, listed or not.
     busy: bool
     #: The released package, if several packages are announced together.
@@ -50,7 +50,7 @@ class Stage:
     def told(self) -> Notes:
         """The lead and the entries of the release's notes; without entries, the changes of its commits."""
         notes = Notes(lead="", changes=()) if self.release is None else notes_of(self.release)
-        return notes if notes.changes else evolve(notes, changes=self.changes)
+        return notes if notes.changes else replace(notes, changes=self.changes)
 
     @property
     def tells(self) -> bool:
@@ -64,18 +64,17 @@ class Stage:
 
 
 @final
-@frozen(kw_only=True)
-class Part:
+class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
     """The changes and releases of one repository."""
 
     repository: str
     #: The address at the code host, safe to link; ``None``: no event has it.
     base: str | None
-    pushes: tuple[Push, ...] = field(converter=tuple)
+    pushes: tuple[Push, ...]
     #: Oldest first; the last one is not released yet.
-    stages: tuple[Stage, ...] = field(converter=tuple)
+    stages: tuple[Stage, ...]
     #: Sorted by section, then in the order of arrival.
-    changes: tuple[Change, ...] = field(converter=tuple)
+    changes: tuple[Change, ...]
     #: The page with all commits, safe to link; ``None``: unknown.
     commits_page: str | None = None
 
@@ -166,8 +165,8 @@ def report_of(
                 repository=chapter.repository,
                 base=base,
                 commits_page=_commits_page(brief, base),
-                pushes=pushes,
-                stages=stages,
+                pushes=tuple(pushes),
+                stages=tuple(stages),
                 changes=in_order(change for stage in stages for change in stage.changes),
             )
         )
@@ -267,15 +266,15 @@ def _placed(change: Change, packages: Packages, package: str) -> Change:
 
 
 def _without(push: Push, reported: set[str]) -> Push:
-    return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in reported))
+    return replace(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in reported))
 
 
-def in_order(changes: Iterable[Change]) -> list[Change]:
+def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Return changes by section, in the order of headings."""
     by_section: dict[Section, list[Change]] = {}
     for change in changes:
         by_section.setdefault(change.section, []).append(change)
-    return [change for section in _SECTIONS for change in by_section.get(section, ())]
+    return tuple(chain.from_iterable(by_section.get(section, ()) for section in _SECTIONS))
 
 
 def _commits_page(brief: Brief, base: str | None) -> str | None:

@@ -118,8 +118,8 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
 def _together(brief: Brief, part: Part, options: ChangelogOptions, voice: Voice) -> Draft:
     names = titles.packages_named(part.packages, voice.phrases)
     changes = in_order(change for stage in part.stages for change in stage.told.changes)
-    stages = [evolve(stage, changes=()) if stage.notes else stage for stage in part.stages]
-    part = evolve(part, stages=stages, changes=in_order(change for stage in stages for change in stage.changes))
+    stages = tuple(replace(stage, changes=()) if stage.notes else stage for stage in part.stages)
+    part = replace(part, stages=stages, changes=in_order(change for stage in stages for change in stage.changes))
     opening = [] if voice.plain else _opening(voice.announcement(names, many=True))
     start = [*opening, *_first_line([part], voice, brief)]
     blocks = blocks_of(part, voice, options, several=False)
