@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,8 +14,10 @@ from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.changelog.words import VERBS
-from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.events.normalized import Commit, Push
+
+if TYPE_CHECKING:
+    from contentsvc_core.content.pull_requests import PullRequest
 
 _MERGES: Final = tuple(
     late(pattern, re.IGNORECASE)
@@ -80,10 +82,10 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     commits: tuple[Read, ...]
     touched: Touched
     numbers: tuple[str, ...]
-    request: PullRequest | None = None
+    request: "PullRequest | None" = None
 
 
-def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None = None) -> tuple[Entry, ...]:
+def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None" = None) -> tuple[Entry, ...]:
     """Return the entries of some pushes, in the order of arrival; ``requests``: the described ones, by number.
 
     Commits that came before, merges without changes of their own, and reverts with their targets are left out.
@@ -233,14 +235,14 @@ def _tells(message: CommitMessage) -> bool:
 def _asked(
     message: CommitMessage,
     group: Sequence[Read],
-    requests: Mapping[int, PullRequest],
-    merged: Mapping[str, PullRequest],
-) -> PullRequest | None:
+    requests: "Mapping[int, PullRequest]",
+    merged: "Mapping[str, PullRequest]",
+) -> "PullRequest | None":
     by_number = requests.get(int(message.request)) if message.request else None
     return by_number or next((merged[sha] for read in group if (sha := read.commit.id.casefold()) in merged), None)
 
 
-def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
+def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
     number = str(request.number)
     numbers = (*(each for each in message.numbers if each != number), number)
     titled = parse(request.title)
@@ -257,7 +259,7 @@ def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
     )
 
 
-def _entry(message: CommitMessage, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
+def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest | None" = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
     if len(group) == 1:

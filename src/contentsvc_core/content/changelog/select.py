@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,9 +21,11 @@ from contentsvc_core.content.changelog.tables import late, lowered
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push
+
+if TYPE_CHECKING:
+    from contentsvc_core.content.pull_requests import PullRequest
 
 #: A habit of news fragments: from so many entries and this share on, entries without news are only counted.
 _NOTED_LEAST: Final = 3
@@ -112,7 +114,7 @@ def reported_changes(
     phrases: Phrasebook = ENGLISH,
     *,
     tag: str = "",
-    requests: Mapping[int, PullRequest] | None = None,
+    requests: "Mapping[int, PullRequest] | None" = None,
     undone: Mapping[str, str] | None = None,
 ) -> tuple[Change, ...]:
     """Return the changes of some pushes, in the order of arrival, without release work and hidden changes.
