@@ -31,11 +31,12 @@ BREAKING: Final = Table(r"""
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed
         |discontinued)
-    \bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been|have been)(?: now)? (?:dropped|removed|discontinued)\b
-    \b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new|have)(?:s|d)?\b.{0,30}\b(?:minimum|minim
-        |min\.?|minimal|minimally)\b.{0,20}(?:<PLATFORM>\b|supported|required)
-    \b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}\b<PLATFORM>\b.{0,20}\b(?:minimum|minim
-        |min)\b
+    (?=.*\b(?:dropped|removed|discontinued)\b)\bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been|have been)
+        (?: now)? (?:dropped|removed|discontinued)\b
+    (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
+        |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b.{0,20}(?:<PLATFORM>\b|supported|required)
+    (?=.*\b(?:minimum|minim|min)\b)\b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}
+        \b<PLATFORM>\b.{0,20}\b(?:minimum|minim|min)\b
     \b(?:minimum|min) (?:supported |required )?(?:<PLATFORM> )?version\b.{0,30}\d
     \b(?:minimum|min|minimal|lowest|oldest)(?: (?:supported|required|compatible|version of|the))* <PLATFORM>\b.{0,30}\d
     ^(?:bump|raise|increase|update|upgrade|set|change)(?:s|d)? (?:the )?(?:required|supported|lowest|oldest|baseline

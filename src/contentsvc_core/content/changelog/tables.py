@@ -47,6 +47,10 @@ _ONE_WORD: Final = re.compile(
 _ENOUGH: Final = re.compile(rf".*{_UNKNOWN}|[^\w]+\w(?:\w{{{_COMPARED - 1}}}|\w*\W)|.{{8}}", re.DOTALL)
 
 
+#: The word that a row needs, before the row: the row itself has it as well.
+_NEEDED: Final = re.compile(r"\(\?=\.\*(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+
+
 class Table:
     """Rows of patterns in lower case; a row is compiled when a text has one of its beginnings."""
 
@@ -76,7 +80,8 @@ class Table:
         line = lowered(text)
         for beginning in self.by_beginning.keys() & (tables_of(text)[1] if found is None else found):
             if (pattern := self._compiled.get(beginning)) is None:
-                pattern = self._compiled[beginning] = re.compile("|".join(self.by_beginning[beginning]))
+                rows = (_NEEDED.sub("", row, count=1) for row in self.by_beginning[beginning])
+                pattern = self._compiled[beginning] = re.compile("|".join(rows))
             if pattern.search(line):
                 return True
         return False
