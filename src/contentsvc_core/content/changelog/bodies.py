@@ -6,7 +6,8 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_line, sentence, with_period
-from contentsvc_core.content.changelog.tables import late, lowered
+from contentsvc_core.late import late
+from contentsvc_core.text import lowered
 
 _READ: Final = 4_000
 _SENTENCE_LIMIT: Final = 220
@@ -160,8 +161,6 @@ _NOTES_READ: Final = 10
 
 @final
 class Footer(Struct, frozen=True, kw_only=True, gc=False):
-    """One trailer of a message."""
-
     #: As written; tokens are compared without regard to case, except the breaking one.
     token: str
     value: str

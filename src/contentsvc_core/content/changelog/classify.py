@@ -12,8 +12,9 @@ from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
-from contentsvc_core.content.changelog.tables import Table, late, tables_of
+from contentsvc_core.content.changelog.tables import Table, tables_of
 from contentsvc_core.content.sections import Section
+from contentsvc_core.late import late
 
 #: Sections that one closing line counts, unless the options list them.
 UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
@@ -47,8 +48,6 @@ class Breaks(Enum):
 
 @final
 class Kind(Struct, frozen=True, gc=False):
-    """The result of the classification."""
-
     section: Section
     #: Whether a type, sign, mark or news fragment decides. Words alone may err.
     sure: bool
@@ -60,56 +59,19 @@ _SURE: Final = {section: Kind(section, sure=True) for section in Section}
 _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 
-#: The evidence that rules need, beside the tables of :func:`tables_of`: of the type, scope and files, and of the words.
-_BREAKS, _SECURES, _RELEASES, _FILED, _DEPENDS, _SCOPED, _TYPED = (1 << place for place in range(48, 55))
-_GONE, _PRIVATE, _VERB, _DEPRECATES, _UPKEEP_VERB, _DOT, _FOREIGN, _QUOTES = (1 << place for place in range(55, 63))
-_TAKES_AWAY: Final = frozenset(
-    {"remove", "removes", "removed", "removing", "drop", "drops", "dropped", "delete", "deletes", "deleted", "purge"}
+#: The evidence that rules need, beside the tables of :func:`tables_of`.
+_ANY, _BREAKS, _MERGES, _UNDOES, _DOT, _PRIVATE, _FOREIGN = (1 << place for place in range(48, 55))
+_VERB, _REMOVES, _DEPRECATES, _TAKES_AWAY, _TIDIES = (1 << place for place in range(55, 60))
+_FIRST_WORDS: Final = (
+    (_VERB, words.VERBS.keys()),
+    (_REMOVES, {word for word, section in words.VERBS.items() if section is Section.REMOVED}),
+    (_DEPRECATES, {word for word, section in words.VERBS.items() if section is Section.DEPRECATED}),
+    (_TAKES_AWAY, grave.REMOVING.split()),
+    (_TIDIES, words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS),
 )
 _OF_FIRST_WORDS: Final = {
-    word: _VERB * (word in words.VERBS)
-    | _DEPRECATES * (words.VERBS.get(word) is Section.DEPRECATED)
-    | _GONE * (word in _TAKES_AWAY)
-    | _UPKEEP_VERB * (word in words.INTERNAL_VERBS or word in words.DOCUMENTATION_VERBS)
-    for word in words.VERBS.keys() | words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS | _TAKES_AWAY
+    word: sum(bit for bit, of in _FIRST_WORDS if word in of) for _, known in _FIRST_WORDS for word in known
 }
-
-
-@final
-class _Parts(Struct, frozen=True, gc=False):
-    """The evidence of a change apart from its description."""
-
-    #: The section of the type or sign.
-    typed: Section | None
-    bits: int
-    #: The class, unless the words have one of the bits of ``matters``. Most typed changes have none of them.
-    usual: Kind | None
-    matters: int
-
-
-@lru_cache(maxsize=1024)
-def _parts_of(kind: str, sign: str, scope: str, before: str, touched: Touched) -> _Parts:
-    """Return the evidence of the type, sign, scope, files, and the text before the description."""
-    typed = words.TYPES.get(kind)
-    if not (typed or kind or sign in words.VAGUE_SIGNS):
-        typed = words.GITMOJI.get(sign)
-    announced = touched.announced
-    found = (
-        (_BREAKS, typed is Section.BREAKING or announced is Section.BREAKING),
-        (_SECURES, Section.SECURITY in {typed, announced} or scope in words.SECURITY_SCOPES),
-        (_RELEASES, kind == "release" or sign == words.RELEASE_SIGN or scope in words.RELEASE_SCOPES),
-        (_FILED, touched.upkeep or announced),
-        (_DEPENDS, Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}),
-        (_SCOPED, _of_scope(scope, kind)),
-        (_GONE, scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes),
-        (_TYPED, typed or kind in words.VAGUE_TYPES),
-        (_PRIVATE, scope.startswith("_")),
-    )
-    bits = sum(bit for bit, holds in found if holds) | (tables_of(before)[0] & grave.SECURITY.bit)
-    decides = typed not in {None, Section.CHANGED, Section.DEPRECATED} and kind not in words.VAGUE_TYPES
-    usual = _SURE[typed] if typed and decides and not touched.noted else None
-    news = typed in _NEWS and touched.source and scope not in words.SCOPES
-    return _Parts(typed, bits, usual, _NEWS_MATTER if news else _TYPES_MATTER)
 
 
 @final
@@ -119,10 +81,14 @@ class _Evidence(Struct, gc=False):
     text: str
     kind: str
     scope: str
-    typed: Section | None
     first: str
     bits: int
     found: set[str]
+
+    @property
+    def typed(self) -> Section | None:
+        """The section of the type or sign."""
+        return _typed_as(self.kind, self.message.sign)
 
     @property
     def verb(self) -> Section | None:
@@ -131,10 +97,6 @@ class _Evidence(Struct, gc=False):
     def says(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: fewer words than the description."""
         return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
-
-    @property
-    def noted(self) -> bool:
-        return self.touched.noted and self.touched.source
 
     @property
     def is_dependency(self) -> bool:
@@ -155,6 +117,11 @@ class _Evidence(Struct, gc=False):
         return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
 
 
+def _typed_as(kind: str, sign: str) -> Section | None:
+    typed = words.TYPES.get(kind)
+    return typed if typed or kind or sign in words.VAGUE_SIGNS else words.GITMOJI.get(sign)
+
+
 def _said(text: str, first: str) -> tuple[int, set[str]]:
     """Return the evidence of a description, and the beginnings of words by which tables are searched."""
     bits, found = tables_of(text)
@@ -162,7 +129,7 @@ def _said(text: str, first: str) -> tuple[int, set[str]]:
         more, also = tables_of(text.replace("`", ""))
         bits |= more
         found |= also
-    bits |= _OF_FIRST_WORDS.get(first, 0) | _DOT * ("." in text) | _PRIVATE * ("_" in text)
+    bits |= _ANY | _OF_FIRST_WORDS.get(first, 0) | _DOT * ("." in text) | _PRIVATE * ("_" in text)
     return bits if text.isascii() else bits | _FOREIGN, found
 
 
@@ -175,20 +142,24 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     bits, found = _said(text, first)
     # Security is looked for in the whole subject.
     if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
-        bits |= tables_of(subject)[0] & grave.SECURITY.bit
+        bits |= tables_of(subject)[0] & _SECURITY
         before = ""
-    parts = _parts_of(message.kind, message.sign, scope, before, touched)
-    bits |= parts.bits | _BREAKS * message.breaking | _QUOTES * (message.may_undo or subject[:1] in "Mm")
-    if parts.usual is not None and not bits & parts.matters and breaks is Breaks.NOT:
-        return parts.usual
-    seen = _Evidence(message, touched, text, message.kind, scope, parts.typed, first, bits, found)
-    for needed, rule in _RULES:
-        if bits & needed and (kind := rule(seen)) is not None:
-            break
-    else:
-        kind = _WORDED[Section.CHANGED if touched.source else Section.OTHER]
+    bits |= _BREAKS * message.breaking | _UNDOES * message.may_undo | _MERGES * (subject[:1] in "Mm")
+    seen: _Evidence | None = None
+    kind: Kind | None = None
+    for needed, rule in _rules(message.kind, message.sign, scope, before, touched):
+        if bits & needed:
+            if isinstance(rule, Kind):
+                kind = rule
+            else:
+                seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
+                kind = rule(seen)
+            if kind is not None:
+                break
+    kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
     if breaks is Breaks.NOT:
         return kind
+    seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
     if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
         # The code had to follow the dependency. So have users of both.
@@ -205,33 +176,15 @@ def _breaks_in(breaks: Breaks, seen: _Evidence, kind: Kind) -> bool:
     return stable or seen.says(grave.BREAKING_IN_MAJOR)
 
 
-def _marked_breaking(seen: _Evidence) -> Kind | None:
-    # A commit of fragments alone rewords them.
-    announced = seen.touched.announced is Section.BREAKING and seen.touched.upkeep is None
-    return _SURE[Section.BREAKING] if seen.message.breaking or seen.typed is Section.BREAKING or announced else None
+def _private_fix(seen: _Evidence) -> Kind | None:
+    return _SURE[Section.SECURITY] if seen.message.subject.casefold().startswith(PRIVATE_FIX) else None
 
 
 def _security(seen: _Evidence) -> Kind | None:
-    said, upkeep, typed = seen.message.subject, seen.touched.upkeep, seen.typed
-    if said[:1] in "Mm" and said.casefold().startswith(PRIVATE_FIX):
-        return _SURE[Section.SECURITY]
-    if typed is Section.SECURITY or (
-        seen.scope in words.SECURITY_SCOPES and (typed is Section.FIXED or seen.kind in words.VAGUE_TYPES)
-    ):
-        return None if upkeep is Section.INTERNAL else _SURE[Section.SECURITY]
-    if seen.touched.announced is Section.SECURITY and upkeep is None:
-        return _SURE[Section.SECURITY]
-    if not seen.bits & grave.SECURITY.bit or not grave.SECURITY.search(said):
-        return None
-    outside = typed in UPKEEP and typed is not Section.DEPENDENCIES
-    return None if outside or upkeep in {Section.DOCUMENTATION, Section.INTERNAL} else _SURE[Section.SECURITY]
+    return _SURE[Section.SECURITY] if grave.SECURITY.search(seen.message.subject) else None
 
 
 def _release(seen: _Evidence) -> Kind | None:
-    code = seen.touched.classes - _RELEASE_FILES
-    typed = seen.typed in _NEWS or seen.typed is Section.SECURITY
-    if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
-        return None
     line = seen.text.strip("` ").replace("`", "") if "`" in seen.text else seen.text.strip()
     names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if (
@@ -266,41 +219,21 @@ def _revert(seen: _Evidence) -> Kind | None:
     return inner if undone.again or inner.section in UPKEEP or inner.empty else _SURE[Section.REVERTED]
 
 
-def _paths(seen: _Evidence) -> Kind | None:
-    """Changes without code are upkeep, unless the author wrote news for readers: these name the section."""
-    upkeep, announced = seen.touched.upkeep, seen.touched.announced
-    news = seen.touched.noted and upkeep is Section.INTERNAL and seen.typed is not Section.INTERNAL
-    if upkeep and not (news and seen.touched.classes - _NOTE_FILES and not seen.is_dependency):
-        return _SURE[upkeep]
-    return _SURE[announced] if announced else None
+def _noted_upkeep(seen: _Evidence) -> Kind | None:
+    return _SURE[Section.INTERNAL] if seen.is_dependency else None
 
 
 def _dependency(seen: _Evidence) -> Kind | None:
-    if (seen.typed in _NEWS and seen.scope not in words.SCOPES) or seen.noted:
-        return None
     is_declared = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
     if not (is_declared or seen.is_dependency) or (seen.kind in _UNTYPED and seen.breaks):
         return None
     return _SURE[Section.DEPENDENCIES]
 
 
-def _scoped(seen: _Evidence) -> Kind | None:
-    section = _of_scope(seen.scope, seen.kind)
-    return None if section is None or seen.noted or (seen.touched.source and seen.typed in _NEWS) else _SURE[section]
-
-
-def _of_scope(scope: str, kind: str) -> Section | None:
-    parts = [] if scope.isalnum() else _BETWEEN_SCOPES.split(scope)
-    return next(filter(None, map(words.SCOPES.get, (scope, *parts[: 1 if kind else 2]))), None)
-
-
 def _broken(seen: _Evidence) -> Kind | None:
-    vague = seen.kind in words.VAGUE_TYPES
-    if seen.typed in UPKEEP and not vague:
-        return None
     if seen.scope == "msrv" or seen.breaks:
         return _SURE[Section.BREAKING]
-    if vague or (seen.touched.classes and not seen.touched.source):
+    if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
     # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
@@ -310,23 +243,11 @@ def _broken(seen: _Evidence) -> Kind | None:
     return _WORDED[Section.BREAKING]
 
 
-def _typed(seen: _Evidence) -> Kind | None:
-    section = seen.typed
-    if seen.kind in words.VAGUE_TYPES and not seen.touched.source:
-        return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
-    if section is None or section is Section.CHANGED or seen.kind in words.VAGUE_TYPES:
-        return None
-    if section is Section.INTERNAL and seen.noted:
-        return None
-    if section is Section.DEPRECATED and seen.verb is Section.REMOVED:
-        return _WORDED[Section.BREAKING]
-    deprecates = section is Section.ADDED and seen.verb is Section.DEPRECATED
-    return _SURE[Section.DEPRECATED if deprecates else section]
+def _documentation(seen: _Evidence) -> Kind | None:
+    return _SURE[Section.DOCUMENTATION] if seen.says(patterns.DOCUMENTATION) else None
 
 
 def _worded_upkeep(seen: _Evidence) -> Kind | None:
-    if seen.noted:
-        return None
     if seen.first in words.DOCUMENTATION_VERBS or (seen.says(patterns.DOCUMENTATION) and not _about_code(seen)):
         return _WORDED[Section.DOCUMENTATION]
     if seen.verb is Section.ADDED and seen.touched.source and seen.says(patterns.COMMAND):
@@ -359,8 +280,6 @@ def _worded(seen: _Evidence) -> Kind | None:
 
 
 def _without_spaces(seen: _Evidence) -> Kind | None:
-    if seen.text.isascii():
-        return None
     return next((_WORDED[of] for of, row in words.WORDS_WITHOUT_SPACES.items() if re.search(row, seen.text)), None)
 
 
@@ -373,32 +292,68 @@ def _first(text: str) -> str:
     return "ensure" if word in {"make", "be"} and _MAKE_SURE.match(text) else word
 
 
-def _bits_of(*tables: Table) -> int:
-    return sum(table.bit for table in tables)
+_Rule = Callable[[_Evidence], Kind | None]
+_SECURITY: Final = grave.SECURITY.bit
+_IN_RELEASES: Final = _DOT | patterns.RELEASE.bit | patterns.ROBOT.bit | patterns.EMPTY.bit
+_IN_BREAKS: Final = _TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
+_IN_UPKEEP: Final = _TIDIES | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
+_IN_WORDS: Final = _VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit
 
 
-#: The evidence on which rules before the one of types may answer, for new things, fixes and speed, and for other types.
-_NEWS_MATTER: Final = (
-    _BREAKS | _SECURES | _QUOTES | _FILED | _GONE | _DEPRECATES | _bits_of(grave.SECURITY, grave.BREAKING, grave.GONE)
-)
-_RELEASE_MATTERS: Final = _RELEASES | _DOT | _bits_of(patterns.RELEASE, patterns.ROBOT, patterns.EMPTY)
-_TYPES_MATTER: Final = _NEWS_MATTER | _RELEASE_MATTERS | _DEPENDS | _SCOPED | _bits_of(patterns.DEPENDENCY)
-#: In order: marks of the author, then files, then type and scope, then words. Each rule has the evidence that it needs:
-#: one of these bits.
-_RULES: Final[tuple[tuple[int, Callable[[_Evidence], Kind | None]], ...]] = (
-    (_BREAKS, _marked_breaking),
-    (_SECURES | _QUOTES | _bits_of(grave.SECURITY), _security),
-    (_RELEASE_MATTERS, _release),
-    (_QUOTES, _revert),
-    (_FILED, _paths),
-    (_DEPENDS | _bits_of(patterns.DEPENDENCY), _dependency),
-    (_SCOPED, _scoped),
-    (_GONE | _bits_of(grave.BREAKING, grave.GONE), _broken),
-    (_TYPED, _typed),
-    (
-        _UPKEEP_VERB | _PRIVATE | _bits_of(patterns.DOCUMENTATION, patterns.INTERNAL, patterns.COMMAND),
-        _worded_upkeep,
-    ),
-    (_VERB | _bits_of(patterns.PERFORMANCE, patterns.FAULT, patterns.NOVELTY), _worded),
-    (_FOREIGN, _without_spaces),
-)
+def _of_scope(scope: str, kind: str) -> Kind | None:
+    parts = [] if scope.isalnum() else _BETWEEN_SCOPES.split(scope)
+    section = next(filter(None, map(words.SCOPES.get, (scope, *parts[: 1 if kind else 2]))), None)
+    return _SURE[section] if section else None
+
+
+@lru_cache(maxsize=1024)
+def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> tuple[tuple[int, Kind | _Rule], ...]:
+    """Return the rules for a type, sign, scope, text before the description, and files.
+
+    In order: marks of the author, then files, then type and scope, then words. Each rule has the evidence of which it
+    needs one bit; 0: it has no answer. A rule that needs no words is its answer.
+    """
+    typed, announced, upkeep, source = _typed_as(kind, sign), touched.announced, touched.upkeep, touched.source
+    vague, news, noted = kind in words.VAGUE_TYPES, typed in _NEWS, touched.noted and touched.source
+    # A commit of fragments alone rewords them.
+    marked = typed is Section.BREAKING or (announced is Section.BREAKING and upkeep is None)
+    secure = typed is Section.SECURITY or (scope in words.SECURITY_SCOPES and (typed is Section.FIXED or vague))
+    inside = {Section.DOCUMENTATION, Section.INTERNAL}
+    outside = typed in inside or upkeep in inside
+    said = _ANY if tables_of(before)[0] & _SECURITY else _SECURITY
+    if secure:
+        secure, outside = upkeep is not Section.INTERNAL, True
+    elif announced is Section.SECURITY and upkeep is None:
+        secure = True
+    releases = kind == "release" or sign == words.RELEASE_SIGN or scope in words.RELEASE_SCOPES
+    coded = bool(touched.classes - _RELEASE_FILES) or not touched.classes
+    no_release = announced or ((news or typed is Section.SECURITY) and coded)
+    # Changes without code are upkeep, unless the author wrote news for readers.
+    news_too = touched.noted and upkeep is Section.INTERNAL and typed is not upkeep and touched.classes - _NOTE_FILES
+    depends = Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}
+    no_dependency = noted or (news and scope not in words.SCOPES)
+    guided = scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes
+    vague_upkeep = vague and not source
+    typed_ = None if vague or typed is Section.CHANGED or (typed is Section.INTERNAL and noted) else typed
+    rules: tuple[tuple[int, Kind | _Rule | None], ...] = (
+        (_ANY if marked else _BREAKS, _SURE[Section.BREAKING]),
+        (_ANY if secure else 0, _SURE[Section.SECURITY]),
+        (_MERGES, _private_fix),
+        (0 if outside else said, _security),
+        (0 if no_release else _ANY if releases else _IN_RELEASES, _release),
+        (_UNDOES, _revert),
+        (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
+        (_ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),
+        (0 if no_dependency else _ANY if depends else patterns.DEPENDENCY.bit, _dependency),
+        (0 if noted or (source and news) else _ANY, _of_scope(scope, kind)),
+        (0 if typed in UPKEEP and not vague else _ANY if guided else _IN_BREAKS, _broken),
+        (patterns.DOCUMENTATION.bit if vague_upkeep else 0, _documentation),
+        (_ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
+        (_REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
+        (_DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
+        (_ANY, _SURE[typed_] if typed_ else None),
+        (0 if noted else _ANY if scope.startswith("_") else _PRIVATE | _IN_UPKEEP, _worded_upkeep),
+        (_IN_WORDS, _worded),
+        (_FOREIGN, _without_spaces),
+    )
+    return tuple((needed, rule) for needed, rule in rules if needed and rule is not None)

@@ -12,9 +12,9 @@ from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.events.normalized import Commit, Push
+from contentsvc_core.late import late
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
@@ -67,8 +67,6 @@ _WORDS_OF_A_TITLE: Final = 3
 
 @final
 class Read(Struct, frozen=True, gc=False):
-    """A commit with its parsed message."""
-
     commit: Commit
     message: CommitMessage
 

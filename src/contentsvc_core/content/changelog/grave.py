@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.tables import Table, late, words_of
+from contentsvc_core.content.changelog.tables import Table, words_of
+from contentsvc_core.late import late
 
 _PLATFORM: Final = (
     r"(?:python ?\d*|py ?\d*|node(?:\.?js)?|ruby|jruby|rails|php|go(?:lang)?|rust|rustc|java|jdk|jre|kotlin|scala"
@@ -110,8 +111,9 @@ SECURITY: Final = Table(r"""
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \btmp race | \black of escaping
 """)
+REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
 REMOVED: Final = late(
-    r"(?i:remove|removes|removed|removing|drop|drops|dropped|delete|deletes|deleted|purge) (?:(?:the|all|old|public) )*"
+    rf"(?i:{REMOVING.replace(' ', '|')}) (?:(?:the|all|old|public) )*"
     r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
     r"|[A-Z]?\w*[a-z][A-Z]\w+\b|`?\w+`? (?:option|flag|argument|parameter|param|method|function|class|command"
     r"|endpoint|api|API|setting|fixture|hook|field|property|feature|extractor|event|prop|attribute|alias|module|plugin"

@@ -7,12 +7,12 @@ from typing import Final, final
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
+from contentsvc_core.late import late
 from contentsvc_core.values import Value
 
 #: Limits of one line or list: linked commits and numbers, breaking notes, names.
@@ -77,8 +77,6 @@ _TECHNICAL: Final = late(
 
 @final
 class Voice(Value, frozen=True, kw_only=True):
-    """The language, tone, audience and company of a post."""
-
     phrases: Phrasebook
     tone: ToneProfile
     #: Whether posts name parts of the code, numbers and commits.
@@ -187,7 +185,6 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without marks of code."""
     return text.replace("`", "")
 
 

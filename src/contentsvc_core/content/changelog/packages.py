@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Final, final
 
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.events.normalized import Commit
+from contentsvc_core.late import late
 
 #: Folders of packages, which name no package themselves unless a package has that name.
 _HOLDERS: Final = frozenset(

@@ -9,15 +9,14 @@ from typing import Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.tables import lowered, rows_of
+from contentsvc_core.content.changelog.tables import rows_of
 from contentsvc_core.content.changelog.words import FRAGMENTS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
+from contentsvc_core.text import lowered
 
 
 class PathClass(Enum):
-    """The purpose of a file."""
-
     FRAGMENT = "fragment"
     CHANGELOG = "changelog"
     #: Instructions for moving to the next version.
@@ -121,8 +120,6 @@ _FRAGMENTS_OF_A_CHANGE: Final = 6
 
 @final
 class Touched(Struct, frozen=True, kw_only=True, gc=False):
-    """The evidence of a change's files."""
-
     classes: frozenset[PathClass] = frozenset()
     #: The section of a change without code; ``None``: code is touched, or no path is known.
     upkeep: Section | None = None
@@ -139,7 +136,6 @@ NOTHING: Final = Touched()
 
 @lru_cache(maxsize=4096)
 def class_of(path: str) -> PathClass:
-    """Return the class of a path."""
     line = lowered(path)
     return next((class_ for class_, pattern in PATHS.items() if pattern.search(line)), PathClass.SOURCE)
 

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.tables import late, lines_of, words_of
+from contentsvc_core.content.changelog.tables import lines_of, words_of
+from contentsvc_core.late import late
 
 PERFORMANCE: Final = words_of(r"""
     performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic | exponential time

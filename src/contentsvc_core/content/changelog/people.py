@@ -6,8 +6,8 @@ from typing import Final
 
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, inline, masked_line
 from contentsvc_core.content.changelog.read import CommitMessage
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.events.normalized import Author, Commit
+from contentsvc_core.late import late
 
 _NAME_LIMIT: Final = 60
 _CO_AUTHORS_LIMIT: Final = 50

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.markdown import masked_line
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
+from contentsvc_core.late import late
 
 SUBJECT_LIMIT: Final = 400
 #: The beginning and end of a message that are read, in characters: large messages cost no more.
@@ -110,8 +110,6 @@ _SIGN: Final = late(
 
 @final
 class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
-    """The parts of a commit message."""
-
     #: The first line as one clean line, without the numbers at its end.
     subject: str
     #: In lower case one of :data:`~contentsvc_core.content.changelog.words.TYPES`; ``""``: none.
@@ -139,7 +137,6 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def footers(self) -> tuple[Footer, ...]:
-        """The trailers."""
         return footers_of(self.source)
 
 

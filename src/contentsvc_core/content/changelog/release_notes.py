@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import mask_addresses, masked_line, with_period
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
+from contentsvc_core.late import late
 from contentsvc_core.text import storable
 from contentsvc_core.values import Value
 
@@ -153,8 +153,6 @@ _SHORT: Final = 12
 
 @final
 class Notes(Value, frozen=True, kw_only=True):
-    """The content of release notes."""
-
     #: The first paragraph: plain, one line; may be empty.
     lead: str
     #: In the author's order.

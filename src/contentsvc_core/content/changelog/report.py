@@ -65,8 +65,6 @@ class Stage(Value, frozen=True, kw_only=True):
 
 @final
 class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
-    """The changes and releases of one repository."""
-
     repository: str
     #: The address at the code host, safe to link; ``None``: no event has it.
     base: str | None
@@ -112,8 +110,6 @@ class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
 
 @final
 class Item(Struct, frozen=True, kw_only=True, gc=False):
-    """One change of a post, and its repository."""
-
     change: Change
     part: Part
     #: Whether a reported release of the repository contains the change.
@@ -121,7 +117,6 @@ class Item(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def items_of(parts: Iterable[Part]) -> list[Item]:
-    """Return the changes of all commits."""
     return [
         Item(change=change, part=part, released=stage.is_released)
         for part in parts

@@ -9,7 +9,7 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
-from contentsvc_core.content.changelog.tables import late
+from contentsvc_core.late import late
 
 _QUOTED: Final = late(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.

@@ -17,12 +17,13 @@ from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
-from contentsvc_core.content.changelog.tables import late, lowered
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push
+from contentsvc_core.late import late
+from contentsvc_core.text import lowered
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
@@ -53,8 +54,6 @@ _NAME: Final = late(r"[\w@./+-]{1,100}")
 
 @final
 class Bump(Struct, frozen=True, kw_only=True, gc=False):
-    """The update of one package."""
-
     #: Empty: the subject names no package.
     name: str
     begin: str
@@ -68,8 +67,6 @@ class Bump(Struct, frozen=True, kw_only=True, gc=False):
 
 @final
 class Change(Struct, frozen=True, kw_only=True, gc=False):
-    """One entry of a changelog."""
-
     section: Section
     #: The bold text before the line: a scope or packages; may be empty.
     label: str
@@ -102,7 +99,6 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def authors(self) -> tuple[Author, ...]:
-        """The authors of all commits."""
         if len(self.commits) == 1:
             return authors(self.commits[0], self.messages[0])
         return tuple(chain.from_iterable(map(authors, self.commits, self.messages)))
@@ -307,7 +303,6 @@ def is_news(change: Change) -> bool:
 
 
 def bump_of(message: CommitMessage) -> Bump:
-    """Return the package and versions of an update."""
     line = message.description.strip().rstrip(".")
     for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
         if match := re.match(row, line, re.IGNORECASE):

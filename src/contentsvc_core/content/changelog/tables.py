@@ -4,9 +4,12 @@ One pass over the words of a line returns which tables are worth a search.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache, cached_property
 from operator import itemgetter
-from typing import Any, Final, cast
+from typing import Final
+
+from contentsvc_core.text import lowered
 
 #: The characters of a word that are compared before a pattern runs.
 _COMPARED: Final = 4
@@ -18,8 +21,6 @@ _COMPARABLE: Final = bytes(
 _NO_WORD: Final = re.compile(r"\W+")
 #: The mark of a beginning that the first word of a line must have.
 _FIRST: Final = "^"
-#: Other characters that match ASCII letters without regard to case.
-_LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 
 #: Signs in the beginning of a pattern: the boundary of a word, unknown text, the start of the line, and any place.
 _EDGE: Final = "\x01"
@@ -34,15 +35,9 @@ _ITEM: Final = re.compile(
     r"(?P<repeated>[?*+]|\{\d*(?:,\d*)?\})?(?(repeated)[?+]?)",
     re.DOTALL,
 )
-#: The items that end an alternative, and those that may contain such signs.
-_BRACKET: Final = re.compile(rf"\\.|{_CLASS}|[(|)]", re.DOTALL)
 #: A class of characters that end a word.
 _SIGNS: Final = re.compile(r"\[-?[^\w\\^-]+-?\]")
 _WORD: Final = re.compile(rf"([^\w{_UNKNOWN}]+)(\w+)(.?)", re.DOTALL)
-#: Most rows: one alternative that begins with a word.
-_ONE_WORD: Final = re.compile(
-    rf"([a-z]{{{_COMPARED}}}(?![?*+{{])|[a-z]{{1,{_COMPARED - 1}}}(?=[ -](?![?*{{])|\Z))[^|]*", re.DOTALL
-)
 #: Beginnings that are read far enough: a whole word, as many characters as are compared, unknown text, or a long sign.
 _ENOUGH: Final = re.compile(rf".*{_UNKNOWN}|[^\w]+\w(?:\w{{{_COMPARED - 1}}}|\w*\W)|.{{8}}", re.DOTALL)
 
@@ -62,9 +57,6 @@ class Table:
         for name, pattern in parts.items():
             text = text.replace(f"<{name}>", pattern)
         self.rows: Final = tuple(f"{begin}{row}{end}" for row in rows_of(text))
-        #: The mark of the beginnings of simple rows; ``None``: rows are not enclosed.
-        self._mark = {r"\b(?:": "", r"\A(?:": _FIRST}.get(begin)
-        self._enclosed = slice(len(begin), -len(end) or None)
         #: The table among the bits of :func:`tables_of`.
         self.bit: Final = 1 << len(_TABLES)
         self._compiled: dict[str, re.Pattern[str]] = {}
@@ -91,8 +83,7 @@ class Table:
         """The rows that need each beginning of a word."""
         rows: dict[str, list[str]] = {}
         for row in self.rows:
-            one = None if self._mark is None else _ONE_WORD.fullmatch(row[self._enclosed])
-            for beginning in beginnings_of(row) if one is None else (f"{self._mark}{one[1]}",):
+            for beginning in beginnings_of(row):
                 rows.setdefault(beginning, []).append(row)
         return rows
 
@@ -113,26 +104,6 @@ def rows_of(text: str) -> list[str]:
     """Return the rows of a text: one a line, or several between `` | ``; a deeper line continues the line above."""
     lines = re.sub(r"\n {5,}", "", text).split("\n")
     return [row for line in lines if line.strip() for row in line.strip().split(" | ")]
-
-
-class _Late:
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._source = pattern, flags
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # of a pattern
-        value = getattr(re.compile(*self._source), name)
-        setattr(self, name, value)
-        return value
-
-
-def late(pattern: str, flags: int = 0) -> "re.Pattern[str]":
-    """Return a pattern for rare texts: it is compiled when it is first used, which makes commands start faster."""
-    return cast("re.Pattern[str]", _Late(pattern, flags))
-
-
-def lowered(text: str) -> str:
-    """Return a text in lower case, with ASCII letters instead of characters that match them without regard to case."""
-    return text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
 
 
 def tables_of(line: str) -> tuple[int, set[str]]:
@@ -156,7 +127,7 @@ def beginnings_of(pattern: str) -> frozenset[str]:
 
     ``^`` is before the beginning of a word that must be the first one.
     """
-    words = [_WORD.match(start) for start in _starts(pattern, 0)[0]]
+    words = [_WORD.match(start) for start in _starts(_ITEM.finditer(pattern))[0]]
     # The whole word, or as many characters as are compared.
     comparable = [word for word in words if word and (len(word[2]) >= _COMPARED or word[3] not in {"", _UNKNOWN})]
     if len(comparable) < len(words):
@@ -165,20 +136,23 @@ def beginnings_of(pattern: str) -> frozenset[str]:
     return frozenset(first + word[2][:_COMPARED] for first, word in zip(firsts, comparable, strict=True))
 
 
-def _starts(pattern: str, at: int) -> tuple[set[str], str, int]:
-    """Return the beginnings of a group's alternatives, its repetition, and its end."""
+def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
     beginnings: set[str] = set()
     starts = {""}
-    while (match := _ITEM.match(pattern, at if starts else _end_of_alternative(pattern, at))) is not None:
-        sign, repeated, at = match["item"], match["repeated"] or "", match.end()
+    depth = 0
+    for match in items:
+        sign, repeated = match["item"], match["repeated"] or ""
+        if not starts and (depth or sign not in {"|", ")"}):
+            depth += (match["group"] is not None) - (sign == ")")
+            continue
         if sign in {"|", ")"}:
             beginnings |= starts
             starts = {""}
             if sign == ")":
-                return beginnings, repeated, at
+                return beginnings, repeated
             continue
         if match["group"]:
-            read, repeated, at = _starts(pattern, at)
+            read, repeated = _starts(items)
             if sign == "(?=.*":
                 read = {f"{_ANYWHERE}{start}{_UNKNOWN}" for start in read}
             elif sign.endswith(("=", "!")):
@@ -191,17 +165,7 @@ def _starts(pattern: str, at: int) -> tuple[set[str], str, int]:
         starts = {f"{start}{item}" for start in starts for item in read}
         beginnings |= (far := set(filter(_ENOUGH.match, starts)))
         starts -= far
-    return beginnings | starts, "", at
-
-
-def _end_of_alternative(pattern: str, at: int) -> int:
-    depth = 0
-    for match in _BRACKET.finditer(pattern, at):
-        sign = match[0]
-        if not depth and sign in {"|", ")"}:
-            return match.start()
-        depth += (sign == "(") - (sign == ")")
-    return len(pattern)
+    return beginnings | starts, ""
 
 
 def _comparable(sign: str) -> str:

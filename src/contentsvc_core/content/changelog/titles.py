@@ -10,11 +10,11 @@ from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
 from contentsvc_core.content.changelog.select import IMPORTANCE, UPKEEP, Change, is_minor, is_news, most_important
-from contentsvc_core.content.changelog.tables import late
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
+from contentsvc_core.late import late
 
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
@@ -140,7 +140,6 @@ def projects_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 
 def parts_of(items: Iterable[Item]) -> list[Part]:
-    """Return the repositories of some items, each once."""
     return list({item.part.repository: item.part for item in items}.values())
 
 
@@ -180,7 +179,6 @@ def _marked_tag(release: Release, phrases: Phrasebook) -> str:
 
 
 def mark_of(release: Release, phrases: Phrasebook) -> str:
-    """Return the mark of a pre-release; empty for any other release."""
     return f" ({phrases.pre_release})" if release.prerelease else ""
 
 
