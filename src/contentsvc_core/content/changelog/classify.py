@@ -123,7 +123,6 @@ def _typed_as(kind: str, sign: str) -> Section | None:
 
 
 def _said(text: str, first: str) -> tuple[int, set[str]]:
-    """Return the evidence of a description, and the beginnings of words by which tables are searched."""
     bits, found = tables_of(text)
     if "`" in text:
         more, also = tables_of(text.replace("`", ""))

@@ -109,7 +109,7 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
         groups += request_groups
         merges += bare
     groups = _same_request(groups)
-    messages = [group[0].message if len(group) == 1 else _message(group) for group in groups]
+    messages = [_message(group) for group in groups]
     merged: dict[str, PullRequest] = {}
     if requests:
         known = {message.request for message in messages}
@@ -260,12 +260,11 @@ def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
 def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest | None" = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
-    if len(group) == 1:
-        seen = touched((group[0].commit,))
-    else:
-        commits = [read.commit for read in group]
-        # A merge lists the files of its branch. A commit without a list among others adds nothing.
-        seen = touched([each for each in commits if each.added or each.modified or each.removed] or commits)
+    commits = [read.commit for read in group]
+    # A merge lists the files of its branch. A commit without a list among others adds nothing.
+    if len(commits) > 1:
+        commits = [each for each in commits if each.added or each.modified or each.removed] or commits
+    seen = touched(commits)
     numbers = message.numbers
     if len(group) > 1 or seen.numbers or request is not None:
         own = numbers[-1:]

@@ -32,8 +32,8 @@ BREAKING: Final = Table(r"""
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed
         |discontinued)
-    (?=.*\b(?:dropped|removed|discontinued)\b)\bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been|have been)
-        (?: now)? (?:dropped|removed|discontinued)\b
+    (?=.*\b(?:dropped|removed|discontinued)\b)\bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been
+        |have been)(?: now)? (?:dropped|removed|discontinued)\b
     (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
         |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b.{0,20}(?:<PLATFORM>\b|supported|required)
     (?=.*\b(?:minimum|minim|min)\b)\b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}
@@ -46,10 +46,8 @@ BREAKING: Final = Table(r"""
         |floor)s?\b
     (?=.*\b(?:only|required|minimum|baseline)\b)\b<PLATFORM> ?<VERSION> (?:only\b
         |(?:is |are )?(?:now )?(?:the )?(?:new )?(?:required|minimum|baseline)\b)
-    \b(?:now|only) (?:requires?|supports?|needs?) <PLATFORM> ?<VERSION>
-    \bmsrv\b.{0,30}\d
-    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b
-    ^msrv:[ ]
+    \b(?:now|only) (?:requires?|supports?|needs?) <PLATFORM> ?<VERSION> | \bmsrv\b.{0,30}\d
+    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b | ^msrv:[ ]
     ^(?:bump|raise|increase|update|set|change)(?:s|d)? `?(?:python_requires|requires-python|rust-version)\b.*\d
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
     \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
@@ -101,12 +99,10 @@ GONE: Final = Table(r"""
 """)
 SECURITY: Final = Table(r"""
     \bcve-\d{4}-\d+ | \bghsa(?:-[0-9a-z]{4}){3} | \[security\]
-    \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos))
-    \b(?:xss|csrf|ssrf|rce|redos)\b
-    \b(?:sql|command|code|header|log|crlf|html|template|shell) injection
-    \bpath traversal | \bdirectory traversal | \bprototype pollution | \bopen redirect | \bdenial[- ]of[- ]service
-    \bprivilege escalation | \brequest smuggling | \bcatastrophic (?:backtracking|performance)
-    \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
+    \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos)) | \b(?:xss|csrf|ssrf|rce|redos)\b
+    \b(?:sql|command|code|header|log|crlf|html|template|shell) injection | \bpath traversal | \bdirectory traversal
+    \bprototype pollution | \bopen redirect | \bdenial[- ]of[- ]service | \bprivilege escalation | \brequest smuggling
+    \bcatastrophic (?:backtracking|performance) | \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
     \b(?:leak|expos)\w* (?:of )?(?:credentials?|secrets?|passwords?|tokens?|private keys?)\b
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \btmp race | \black of escaping
@@ -124,9 +120,8 @@ REMOVED: Final = late(
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
 #: Breaking only in a release whose number promises breaking changes.
 BREAKING_IN_MAJOR: Final = Table(r"""
-    \Arename[sd]?\b
-    \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b
-    \brenamed\b | \A(?:replace|convert)(?:s|d|ed)?\b.*` | \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
+    \Arename[sd]?\b | \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b | \brenamed\b
+    \A(?:replace|convert)(?:s|d|ed)?\b.*` | \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
     \Amove[sd]? .*\bto\b
     \bmake\b.*\b(?:private|generic|required|mandatory|strict(?:er)?|async|sync|immutable|final|frozen|sealed|explicit
         |opt-(?:in|out)|non-?nullable|read-?only|abstract|protected|unsafe|fallible|keyword|positional|raise|throw

@@ -18,12 +18,11 @@ PERFORMANCE: Final = words_of(r"""
 DOCUMENTATION: Final = words_of(r"""
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
-    release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq
-    contributing(?:\.\w+)? | authors?(?:\.\w+) | contributors? list | as a contributor
-    licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w* | wording
-    (?:in|code|fix|update|add|some|inline) comments? | javadocs? | rustdoc | jsdoc | godoc | how-?to
-    third[- ]party packages | roadmap | issue templates? | pr template | translat(?:e|ion) (?:of )?docs
-    dokumentation | documentación | documentação | документаци\w+
+    release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
+    authors?(?:\.\w+) | contributors? list | as a contributor | licen[cs]e (?:year|header|file)s? | copyright | badges?
+    grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|some|inline) comments? | javadocs? | rustdoc
+    jsdoc | godoc | how-?to | third[- ]party packages | roadmap | issue templates? | pr template
+    translat(?:e|ion) (?:of )?docs | dokumentation | documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = words_of(r"""
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs? | workflows?
@@ -41,13 +40,12 @@ INTERNAL: Final = words_of(r"""
     refactor(?:s|ed|ing|ings)? | clean ?-?ups? | nightly build
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow
     type ?hints? for tests? | staging | vendored | boilerplate | code ?(?:style|base|gen) | version constant
-    compile assets | apply fixes from
-    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | build errors? | regression test
-    mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes | trailing whitespace
-    stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame | archival
-    small (?:fix|tweak)es to scripts
-    checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat | biome | stylelint | codespell
-    allow\(\w+\) | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
+    compile assets | apply fixes from | dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling)
+    build errors? | regression test | mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes
+    trailing whitespace | stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame
+    archival | small (?:fix|tweak)es to scripts | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint
+    swiftformat | biome | stylelint | codespell | allow\(\w+\)
+    (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
     run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
     test(?:s|es|ing)? coverage
 """)
@@ -91,17 +89,15 @@ DEPENDENCY: Final = lines_of(r"""
     (?:bump|upgrade|update)s?d? (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
         |third[- ]party|outdated|minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y
         |ies)|deps|lock ?files?|packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
-    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.*
-    bump the .* group\b.* | (?:update|bump) \S+ monorepo.*
-    (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
-    (?:bump|update|upgrade)s? (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?\d\S*
-        (?: .*)?
+    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
+    (?:update|bump) \S+ monorepo.* | (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
+    (?:bump|update|upgrade)s? (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk
+        |parent))+ (?:from \S+ )?to v?\d\S*(?: .*)?
     (?:bump|update|upgrade)s? (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
-    (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)
-        (?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências
-        |dipendenze|зависимост\w+)(?: .*)?
-    lock ?file maintenance.*
-    (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
+    (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
+        |les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze
+        |зависимост\w+)(?: .*)?
+    lock ?file maintenance.* | (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     \[pre-commit\.ci\].*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
     (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
@@ -156,25 +152,22 @@ EMPTY: Final = lines_of(r"""
         |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
         |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
         |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|upstream)(?: .*)?|sync|format
-        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump
-        |(?:first|temp|temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?
-        |feedback)|add files via upload
-        |(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other|bug|code) )+(?:bug ?fix
-            (?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments))\W*
-    (?:fixup|squash|amend)!.*
-    address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
-    (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs
-        |scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
+        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:first|temp
+        |temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?|feedback)
+        |add files via upload|(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other
+        |bug|code) )+(?:bug ?fix(?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments))\W*
+    (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
+    (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb
+        |rs|scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
 """)
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.*
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations? | cherry[ -]picked from .*
-    update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S*
-    i18n: translations?.* | apply fixes from \S+ | compile assets | add .* as a contributor.*
+    update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | i18n: translations?.*
+    apply fixes from \S+ | compile assets | add .* as a contributor.*
     update (?:sponsors?|contributors?|people|backers)\b.* | \[autofix\.ci\].* | auto-?generate.*
-    automated? (?:cherry|back).*
-    sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
+    automated? (?:cherry|back).* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
     (?:github|gitlab) (?:classroom|pages).*
 """)

@@ -29,8 +29,6 @@ _NAMED: Final = 3
 
 @final
 class Stage(Value, frozen=True, kw_only=True):
-    """The changes between two releases."""
-
     #: The next release; ``None``: not released yet.
     release: Release | None
     changes: tuple[Change, ...]
@@ -59,7 +57,6 @@ class Stage(Value, frozen=True, kw_only=True):
 
     @property
     def is_released(self) -> bool:
-        """Whether a release has the changes."""
         return self.release is not None or self.common
 
 

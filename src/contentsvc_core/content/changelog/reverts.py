@@ -24,8 +24,6 @@ _Key = tuple[str, str, str]
 
 @final
 class Undoing(Struct, frozen=True, kw_only=True):
-    """The target of a revert."""
-
     #: Full or abbreviated, in lower case.
     shas: tuple[str, ...]
     message: CommitMessage

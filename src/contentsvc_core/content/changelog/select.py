@@ -148,7 +148,6 @@ def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Ch
 
 
 def breaks_of(tag: str) -> Breaks:
-    """Return the promise of a release's number about breaking changes."""
     match = _VERSION.search(tag)
     if match is None or int(match["patch"] or 0):
         return Breaks.NOT
@@ -157,7 +156,6 @@ def breaks_of(tag: str) -> Breaks:
 
 
 def _of_commits(entry: Entry, kind: Kind) -> Kind:
-    """Return the kind of an entry of several commits, which has a kind by its title."""
     if kind.section in GRAVE:
         return kind
     # Commits of a pull request decide about security, and where the title decides nothing.
@@ -279,15 +277,8 @@ def importance(change: Change) -> tuple[int, bool, int]:
     """Return the sort key: section, small changes last, then the length of the message."""
     if change.noted:
         return (RANK[change.section], False, -_LARGEST)
-    size = max(map(_size, change.commits))
+    size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
     return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
-
-
-def _size(commit: Commit) -> int:
-    message = commit.message[: 2 * _LARGEST]
-    if "-by: " in message or "<" in message or "---" in message:
-        message = _TRAILER.sub("", message)
-    return len(message)
 
 
 def most_important(changes: Iterable[Change], count: int) -> list[Change]:

@@ -23,10 +23,7 @@ _NO_WORD: Final = re.compile(r"\W+")
 _FIRST: Final = "^"
 
 #: Signs in the beginning of a pattern: the boundary of a word, unknown text, the start of the line, and any place.
-_EDGE: Final = "\x01"
-_UNKNOWN: Final = "\x02"
-_START: Final = "\x03"
-_ANYWHERE: Final = "\x04"
+_EDGE, _UNKNOWN, _START, _ANYWHERE = "\x01\x02\x03\x04"
 #: One item of a pattern, and how often it may repeat: letters, a bracket, an escaped sign, a class of characters, a
 #: character.
 _CLASS: Final = r"\[\^?\]?(?:[^\]\\]|\\.)*\]"
