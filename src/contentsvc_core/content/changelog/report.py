@@ -152,11 +152,12 @@ def report_of(
                 changes = [_placed(change, packages, own.package) for change in changes]
             stages = _stages(runs, (*releases, brief.release), changes)
         base = _base(pushes, [stage.release for stage in stages if stage.release is not None])
+        compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
         parts.append(
             Part(
                 repository=chapter.repository,
                 base=base,
-                commits_page=_commits_page(brief, base),
+                commits_page=compared or (base and f"{base}/commits"),
                 pushes=tuple(pushes),
                 stages=tuple(stages),
                 changes=in_order(change for stage in stages for change in stage.changes),
@@ -267,11 +268,6 @@ def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     for change in changes:
         by_section.setdefault(change.section, []).append(change)
     return tuple(chain.from_iterable(by_section.get(section, ()) for section in _SECTIONS))
-
-
-def _commits_page(brief: Brief, base: str | None) -> str | None:
-    compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
-    return compared or (base and f"{base}/commits")
 
 
 def _base(pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:

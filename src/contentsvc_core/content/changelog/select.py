@@ -125,12 +125,11 @@ def reported_changes(
         kind = classify(entry.message, entry.touched, breaks=breaks)
         if len(entry.commits) > 1:
             kind = _of_commits(entry, kind)
-        if entry.request is not None:
-            label = section_of_labels(entry.request.labels)
-            if label is not None and not (kind.sure and kind.section in GRAVE):
-                if label == SKIP:
-                    continue
-                kind = Kind(label, sure=True)
+        label = section_of_labels(entry.request.labels) if entry.request else None
+        if label is not None and not (kind.sure and kind.section in GRAVE):
+            if label == SKIP:
+                continue
+            kind = Kind(label, sure=True)
         if not (kind.empty and options.hide_release_chores) and not (hides and _hidden(entry, kind, options)):
             reported.append((entry, kind))
     habits = _habits([entry for entry, kind in reported if kind.section not in UPKEEP])

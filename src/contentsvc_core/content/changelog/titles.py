@@ -160,7 +160,8 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook, most: int = _NAMED) -> str:
     """Return the names of a repository's releases, oldest first; of more than ``most`` the first and the last one."""
-    tags = [tag for release in releases if (tag := _marked_tag(release, phrases))]
+    named = [(plain(masked_line(each.tag_name, _TAG_LIMIT // 2)), mark_of(each, phrases)) for each in releases]
+    tags = [f"{tag}{mark}" for tag, mark in named if tag]
     if not tags:
         return phrases.new_release_of.format(project=project) if releases else ""
     if len(tags) > most or (len(tags) > 1 and sum(map(len, tags)) > _NAMES_ROOM):
@@ -171,11 +172,6 @@ def releases_named(releases: Sequence[Release], project: str, phrases: Phraseboo
 def _placed(named: str, project: str) -> str:
     # Some tags name their project: `kettle-v1.2.0`.
     return named if not project or _mentions(named, project) else f"{project} {named}"
-
-
-def _marked_tag(release: Release, phrases: Phrasebook) -> str:
-    tag = plain(masked_line(release.tag_name, _TAG_LIMIT // 2))
-    return f"{tag}{mark_of(release, phrases)}" if tag else ""
 
 
 def mark_of(release: Release, phrases: Phrasebook) -> str:

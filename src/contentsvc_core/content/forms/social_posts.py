@@ -58,7 +58,8 @@ def write_linkedin_post(news: News) -> Draft:
     points = _points(news, lead)
     while True:
         counts = [*wording.also(news, [*([lead] if lead else []), *points]), *wording.besides(news)]
-        paragraphs = [_hook(news, lead), _explanation(news, lead), _listed(points, news), inert(" ".join(counts))]
+        told = wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
+        paragraphs = [_hook(news, lead), inert(told), _listed(points, news), inert(" ".join(counts))]
         markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
         if len(markdown) <= LINKEDIN_LIMIT or not points:
             return Draft(title=wording.post_title(news), markdown=markdown)
@@ -76,10 +77,6 @@ def _hook(news: News, lead: Item | None) -> str:
     room = max(HOOK_LIMIT - len(start) - 2, _POINT_LIMIT // 2)
     said = wording.line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
     return inert(f"{start} {with_period(cut_at_word(said, room))}" if said else start)
-
-
-def _explanation(news: News, lead: Item | None) -> str:
-    return inert(wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1]))
 
 
 def _points(news: News, lead: Item | None) -> list[Item]:
@@ -131,12 +128,8 @@ def _fitting(news: News, room: int) -> str:
     if not items and not said:
         texts.append(" ".join([start, *wording.besides(news)]))
     fitting = (text for text in map(inactive, texts) if weight(text) <= room)
-    return next(fitting, "") or _cut(texts[-1], room)
-
-
-def _cut(text: str, room: int) -> str:
-    cuts = (inactive(cut_at_word(text, limit)) for limit in range(room, 0, -1))
-    return next(cut for cut in cuts if weight(cut) <= room)
+    cuts = (inactive(cut_at_word(texts[-1], limit)) for limit in range(room, 0, -1))
+    return next(fitting, "") or next(cut for cut in cuts if weight(cut) <= room)
 
 
 def inert(text: str) -> str:
@@ -146,11 +139,8 @@ def inert(text: str) -> str:
 
 def inactive(text: str) -> str:
     """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
-    return _MENTION.sub("", _ADDRESS.sub(_defanged, plain(text)))
-
-
-def _defanged(match: re.Match[str]) -> str:
-    return match[0].replace("://", "[:]//").replace(".", "[.]")
+    visible = _ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), plain(text))
+    return _MENTION.sub("", visible)
 
 
 def weight(text: str) -> int:
