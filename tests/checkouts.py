@@ -26,7 +26,7 @@ class Work:
         made.path = path
         return made
 
-    def git(self, *command: str, given: bytes = b"", **environment: str) -> str:
+    def git(self, *command: str, stdin: bytes = b"", **environment: str) -> str:
         date = f"2025-03-10T10:{self._minute:02}:00+01:00"
         ran = subprocess.run(
             ["git", "-C", str(self.path), "-c", "commit.gpgSign=false", *command],
@@ -42,7 +42,7 @@ class Work:
                 "GIT_COMMITTER_DATE": date,
                 **environment,
             },
-            input=given,
+            input=stdin,
             capture_output=True,
             check=True,
         )
@@ -58,7 +58,7 @@ class Work:
     def commit(self, message: bytes | str, *options: str, **environment: str) -> str:
         self._minute += 1
         text = message.encode() if isinstance(message, str) else message
-        self.git(*options, "commit", "--quiet", "--allow-empty", "--file=-", given=text, **environment)
+        self.git(*options, "commit", "--quiet", "--allow-empty", "--file=-", stdin=text, **environment)
         return self.git("rev-parse", "HEAD")
 
     def merge(self, *branches: str) -> str:

@@ -147,7 +147,7 @@ class _Session:
         while line := (await self._reader.readline()).decode().strip():
             command = line.split()[0].upper()
             answer = next(
-                (said for begin, said in self._server.answers.items() if line.upper().startswith(begin)), None
+                (reply for begin, reply in self._server.answers.items() if line.upper().startswith(begin)), None
             )
             if answer is not None and command != "DATA":
                 await self._say(answer)

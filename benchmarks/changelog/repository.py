@@ -13,7 +13,7 @@ _GIT_TIMEOUT_S: Final = 120.0
 def write_repository(pushes: Sequence[MadePush], folder: Path) -> None:
     """Make a repository in a folder: the commits on one branch, a lightweight tag for each release, a remote."""
     _git(folder, "init", "--quiet", "--initial-branch=main")
-    _git(folder, "fast-import", "--quiet", given=b"".join(_stream(pushes)))
+    _git(folder, "fast-import", "--quiet", stdin=b"".join(_stream(pushes)))
     _git(folder, "remote", "add", "origin", f"{PAGE}.git")
     (folder / "package.json").write_text('{"name": "lighthouse", "version": "1.21.0"}\n', "utf-8")
 
@@ -40,12 +40,12 @@ def _file(text: str) -> bytes:
     return f"data {len(text)}\n{text}\n".encode()
 
 
-def _git(folder: Path, *arguments: str, given: bytes | None = None) -> None:
+def _git(folder: Path, *arguments: str, stdin: bytes | None = None) -> None:
     # Without the user's configuration, which must not influence the benchmark.
     subprocess.run(  # noqa: S603  # git, with arguments written here
         ["git", "-c", "core.fsync=none", *arguments],  # noqa: S607  # the git that the contest's other side finds, too
         cwd=folder,
-        input=given,
+        input=stdin,
         check=True,
         capture_output=True,
         timeout=_GIT_TIMEOUT_S,

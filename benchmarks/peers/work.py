@@ -79,11 +79,11 @@ class _Check:
             answer = await self._send(body, id_)
         self._expect(answer, 200, "a push")
         told = _told(answer)
-        for what, found, wanted in (
+        for what, found, expected in (
             ("delivery", told.get("delivery"), id_),
             ("event", told.get("processed"), {"type": "push", "action": "pushed", "data": _normalized(body)}),
         ):
-            if found != wanted:
+            if found != expected:
                 self.faults.append(f"the answer to a push tells another {what}: {found!r}")
         with self._leaving(_LOG_ONLY, "a duplicate"):
             answer = await self._send(body, id_)
@@ -164,13 +164,13 @@ class _Check:
             self.faults.append(f"{what} is answered {answer.status_code} instead of {status}: {answer.text[:200]}")
 
     @contextlib.contextmanager
-    def _leaving(self, wanted: Mapping[str, int], what: str) -> Generator[None]:
+    def _leaving(self, expected: Mapping[str, int], what: str) -> Generator[None]:
         before = self._subject.counted()
         yield
         after = self._subject.counted()
         left = {kind: after[kind] - before[kind] for kind in KINDS}
-        if left != wanted:
-            self.faults.append(f"{what} leaves {left} instead of {dict(wanted)}")
+        if left != expected:
+            self.faults.append(f"{what} leaves {left} instead of {dict(expected)}")
 
 
 def _told(answer: httpx.Response) -> dict[str, Any]:

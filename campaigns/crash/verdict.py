@@ -119,15 +119,15 @@ class _Deliveries:
     def _judge_processed(self, delivery: str, sending: Sending) -> None:
         title = f"Processed {sending.kind.event} event"
         runs = Counter(row["trigger_id"] for row in self._runs[delivery])
-        wanted = self._triggers[sending.kind.event]
+        triggers = self._triggers[sending.kind.event]
         counts = {
             "claim": self._claims[delivery],
             "context record": self._contexts[f"codehost:{REPOSITORY_ID}:{delivery}"],
             "event": len(self._events[delivery]),
             "log entry": sum(row["title"] == title for row in self._logs[delivery]),
-            **{f"run of {trigger}": runs[trigger] for trigger in {*wanted, *runs}},
+            **{f"run of {trigger}": runs[trigger] for trigger in {*triggers, *runs}},
         }
-        expected = dict.fromkeys(counts, 1) | {f"run of {trigger}": 0 for trigger in runs if trigger not in wanted}
+        expected = dict.fromkeys(counts, 1) | {f"run of {trigger}": 0 for trigger in runs if trigger not in triggers}
         self._compare(delivery, counts, expected)
         self._judge_event(delivery, sending)
         self._judge_ends(delivery, sending)
@@ -186,12 +186,12 @@ def _judge_posts(stored: Stored, verdict: Verdict) -> None:
     posts = _grouped(stored.posts, by="run_id")
     for run in stored.runs:
         own = [row["id"] for row in posts.pop(run["id"], [])]
-        wanted = 1 if run["status"] == "completed" else 0
-        if len(own) < wanted:
+        count = 1 if run["status"] == "completed" else 0
+        if len(own) < count:
             verdict.lost.append(f"run {run['id']} has no post")
-        if len(own) > wanted:
+        if len(own) > count:
             verdict.doubled.append(f"run {run['id']} ({run['status']}) has {len(own)} posts")
-        if own != [run["post_id"]] * wanted or (not wanted and run["post_id"]):
+        if own != [run["post_id"]] * count or (not count and run["post_id"]):
             verdict.partial.append(f"run {run['id']} names post {run['post_id']} and has {own}")
     verdict.invented.extend(f"post {row['id']} of no run" for rows in posts.values() for row in rows)
 

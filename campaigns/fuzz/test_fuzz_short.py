@@ -14,7 +14,7 @@ _COUNT = 5_000
 
 
 @pytest.mark.slow("a short campaign over generated examples")
-def test_whatever_is_sent_is_decided() -> None:
+def test_any_body_has_an_outcome() -> None:
     found = fuzz_receiving(1, _COUNT)
 
     assert found.faults == []

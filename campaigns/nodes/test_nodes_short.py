@@ -46,7 +46,7 @@ def _found(verdict: Verdict) -> set[str]:
 
 # Several processes start again and again, on whatever the machine has left for them.
 @pytest.mark.timeout(300)
-def test_nothing_is_lost_or_doubled_when_nodes_are_killed_or_stand_still(tmp_path: Path) -> None:
+def test_killed_and_stalled_nodes_lose_and_double_nothing(tmp_path: Path) -> None:
     with postgres.database(migrated=False) as url:
         report = run_kills(tmp_path, url, count=2, seed=2, per_s=8)
 
@@ -91,7 +91,7 @@ def test_nothing_is_lost_when_the_database_is_stopped_under_load(tmp_path: Path)
 
 
 @pytest.mark.timeout(300)
-def test_a_delivery_whose_commit_is_cut_off_has_its_effects_once(tmp_path: Path) -> None:
+def test_a_delivery_with_a_cut_off_commit_has_its_effects_once(tmp_path: Path) -> None:
     report = run_cuts(tmp_path, rounds=6, seed=7)
 
     assert report.verdict.faults == [], report.line

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow("cuts connections of real servers")
 _TRAPPED = "INSERT INTO kept"
 
 
-async def test_a_connection_is_cut_before_the_commit_or_after_it_whatever_the_client_is() -> None:
+async def test_the_proxy_cuts_before_or_after_the_commit_of_any_client() -> None:
     with PrivateServer(durable=False) as server:
         direct = server.url.replace("+asyncpg", "", 1)
         with psycopg.connect(direct, autocommit=True) as plain:
@@ -68,7 +68,7 @@ def _message(kind: bytes, body: bytes) -> bytes:
 
 
 def test_a_conversation_is_the_same_however_it_is_cut_into_pieces() -> None:
-    said = (
+    messages = (
         _message(b"", (80877103).to_bytes(4)),
         _message(b"", (196608).to_bytes(4) + b"user\0me\0\0"),
         _message(b"P", b"s\0INSERT INTO t VALUES ($1)\0\0\0"),
@@ -77,13 +77,13 @@ def test_a_conversation_is_the_same_however_it_is_cut_into_pieces() -> None:
         _message(b"P", b"\0COMMIT\0\0\0"),
         _message(b"B", b"\0\0\0\0"),
     )
-    whole = b"".join(said)
+    whole = b"".join(messages)
     for step in (1, 2, 7, len(whole)):
         conversation = Conversation()
         passed: list[bytes] = []
         for at in range(0, len(whole), step):
             passed.extend(conversation.messages(whole[at : at + step]))
-        assert tuple(passed) == said
+        assert tuple(passed) == messages
         assert conversation.commits
         assert conversation.statements == ["INSERT INTO t VALUES ($1)"]
 

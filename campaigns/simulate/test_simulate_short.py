@@ -23,7 +23,7 @@ _FEW = 40
 _UNTIL_CAUGHT = 30
 
 
-def test_after_whatever_happened_all_is_in_order() -> None:
+def test_random_faults_leave_a_consistent_state() -> None:
     figures = Counter[str]()
     for seed in range(_EPISODES):
         report = run_episode(seed, deliveries=_DELIVERIES)

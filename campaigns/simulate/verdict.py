@@ -122,15 +122,15 @@ def _log(sent: Sent, entries: Collection[LogEntry]) -> list[str]:
 
 def _contexts(state: State, sent: Collection[Sent]) -> list[str]:
     """Each wanted delivery has one context record, by organization, repository and id (specification 6.4)."""
-    wanted = {
+    expected = {
         (each.hook.organization_id, f"codehost:{each.hook.repository_id}:{each.delivery_id}")
         for each in sent
         if each.kind is Kind.WANTED
     }
     found = set(state.contexts)
     return [
-        *(f"the context record {key} is missing" for key in sorted(wanted - found)),
-        *(f"nobody asked for the context record {key}" for key in sorted(found - wanted)),
+        *(f"the context record {key} is missing" for key in sorted(expected - found)),
+        *(f"nobody asked for the context record {key}" for key in sorted(found - expected)),
     ]
 
 

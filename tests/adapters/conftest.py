@@ -1,8 +1,12 @@
+from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import anyio
 import pytest
 from tests.adapters.internet import PUBLIC, Internet
+from tests.code_host_server import CodeHostServer
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
 
 
 @pytest.fixture
@@ -21,3 +25,17 @@ def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
     monkeypatch.setattr(anyio, "connect_tcp", connect_tcp)
     made.name("acme.example", [PUBLIC])
     return made
+
+
+@pytest.fixture
+def github() -> Generator[CodeHostServer]:
+    with CodeHostServer() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
+    name = "server" if "server" in request.fixturenames else "github"
+    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
+    yield made
+    await made.close()

@@ -1,7 +1,7 @@
 """The code host's API over a real connection: the requests in both dialects, and every kind of fault."""
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,20 +18,6 @@ HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242
 def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
     with CodeHostServer(forge=request.param == "forge") as serving:
         yield serving
-
-
-@pytest.fixture
-def github() -> Generator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
-    name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
 
 
 def value_of(answered: HostAnswer[str] | HostRefusal) -> str:
@@ -172,7 +158,7 @@ async def test_a_rate_limit_names_its_end(
 
 
 @pytest.mark.parametrize(
-    ("fault", "expected", "said"),
+    ("fault", "expected", "message"),
     [
         (Fault(status=500, body=b'{"message": "oops"}'), HostFault.UNREACHABLE, "answered 500 (oops)"),
         (Fault(status=503, body=b"<html>away</html>"), HostFault.UNREACHABLE, "answered 503"),
@@ -196,15 +182,15 @@ async def test_a_rate_limit_names_its_end(
     ],
     ids=lambda value: "" if isinstance(value, str) else None,
 )
-async def test_whatever_else_it_answers_is_a_refusal(
-    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, said: str
+async def test_any_other_answer_is_a_refusal(
+    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, message: str
 ) -> None:
     github.fault = fault
 
     found = refused(await host.repository(REPOSITORY, token=TOKEN))
 
     assert found.fault is expected
-    assert said in found.reason
+    assert message in found.reason
 
 
 async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -1,7 +1,7 @@
 """Pull requests over a real connection: by GraphQL, one by one, and every way in which it fails."""
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 
 import pytest
 from attrs import evolve
@@ -23,20 +23,6 @@ def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
     with CodeHostServer(forge=request.param == "forge") as serving:
         serving.graphql = request.param == "graphql"
         yield serving
-
-
-@pytest.fixture
-def github() -> Generator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
-    name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
 
 
 async def read(
@@ -244,7 +230,7 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
 
 
 @pytest.mark.parametrize(
-    ("body", "expected", "said"),
+    ("body", "expected", "message"),
     [
         (b"<html>a login page</html>", HostFault.STRANGE, "not its API's"),
         (b"[]", HostFault.STRANGE, "not its API's"),
@@ -256,15 +242,15 @@ async def test_hostile_texts_are_bounded(server: CodeHostServer, host: RestCodeH
     ],
     ids=["html", "list", "shape", "nested", "error", "empty", "oversized"],
 )
-async def test_whatever_else_it_answers_is_a_refusal(
-    github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, said: str
+async def test_any_other_answer_is_a_refusal(
+    github: CodeHostServer, host: RestCodeHost, body: bytes, expected: HostFault, message: str
 ) -> None:
     github.fault = Fault(status=200, body=body)
 
     found = refused(await read(host, 12))
 
     assert found.fault is expected
-    assert said in found.reason
+    assert message in found.reason
 
 
 async def test_a_failed_search_leaves_the_pull_requests(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -111,8 +111,8 @@ class Office:
 
     async def turn(self) -> tuple[list[AttemptResult], LogEntry]:
         taken = await self.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
-        said = [await self.dispatcher.send(each) for each in taken]
-        return said, (await self.stores.journal.entries(self.organization.id))[0]
+        results = [await self.dispatcher.send(each) for each in taken]
+        return results, (await self.stores.journal.entries(self.organization.id))[0]
 
     async def standing(self, endpoint: WebhookEndpoint) -> WebhookEndpoint:
         found = await self.stores.endpoints.endpoint(self.organization.id, endpoint.id)
@@ -132,9 +132,9 @@ async def test_a_chat_gets_its_own_form_without_signatures(format_: EndpointForm
     with Chat() as chat:
         office = await Office.opened(chat.place)
         endpoint = await office.endpoint(f"http://{chat.place}/hook", format_)
-        said, entry = await office.tested(endpoint)
+        results, entry = await office.tested(endpoint)
 
-    assert said == [AttemptResult.DELIVERED]
+    assert results == [AttemptResult.DELIVERED]
     ((headers, body),) = chat.came
     assert "webhook-signature" not in headers
     assert headers["content-type"] == "application/json"
@@ -164,8 +164,8 @@ async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_report
             office = await Office.opened(chat.place, mails)
             gone = await office.endpoint(f"http://{chat.place}/hook", EndpointFormat.SLACK)
             await office.endpoint("ops@acme.example")
-            said, entry = await office.tested(gone)
-            assert said == [AttemptResult.GONE]
+            results, entry = await office.tested(gone)
+            assert results == [AttemptResult.GONE]
             assert entry.error_message == "the endpoint answered with status 404: it is gone, and was switched off"
             standing = await office.standing(gone)
             assert (standing.enabled, standing.disabled_reason) == (False, "it answered 404 Not Found")
@@ -181,10 +181,10 @@ async def test_a_notification_is_one_mail_to_all_addresses_without_an_unsubscrib
     async with MailServer.running() as mails:
         office = await Office.opened("127.0.0.1:1", mails)
         endpoint = await office.endpoint("mailto:ops@acme.example,dev@acme.example")
-        said, entry = await office.tested(endpoint)
+        results, entry = await office.tested(endpoint)
         [mail] = mails.mails
 
-    assert said == [AttemptResult.DELIVERED]
+    assert results == [AttemptResult.DELIVERED]
     assert mail.to == ("ops@acme.example", "dev@acme.example")
     assert mail.message["To"] == "ops@acme.example, dev@acme.example"
     assert mail.message["Subject"] == "This is a test"
@@ -197,15 +197,15 @@ async def test_a_mail_is_retried_and_two_refusals_in_a_row_disable_its_endpoint(
     async with MailServer.running(answers={"RCPT": "450 4.2.0 later"}) as mails:
         office = await Office.opened("127.0.0.1:1", mails)
         endpoint = await office.endpoint("ops@acme.example")
-        said, entry = await office.tested(endpoint)
-        assert said == [AttemptResult.RETRY]
+        results, entry = await office.tested(endpoint)
+        assert results == [AttemptResult.RETRY]
         assert entry.error_message == "the server answered 450: 4.2.0 later"
         mails.answers.clear()
         office.clock.advance(timedelta(seconds=10))
         assert (await office.turn())[0] == [AttemptResult.DELIVERED]
         mails.answers["RCPT"] = "550 5.1.1 no such user"
-        said, entry = await office.tested(endpoint)
-        assert (said, entry.status.value) == ([AttemptResult.REFUSED], "failed")
+        results, entry = await office.tested(endpoint)
+        assert (results, entry.status.value) == ([AttemptResult.REFUSED], "failed")
         assert (await office.standing(endpoint)).enabled
         await office.tested(endpoint)
         standing = await office.standing(endpoint)

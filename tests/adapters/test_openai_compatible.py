@@ -124,7 +124,7 @@ def test_a_key_that_no_header_can_hold_is_refused_and_never_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "said"),
+    ("pieces", "message"),
     [
         (
             [event("half of it"), b'data: {"error": {"message": "turn the beam", "code": "server_error"}}\n\n'],
@@ -150,9 +150,9 @@ def test_a_key_that_no_header_can_hold_is_refused_and_never_shown() -> None:
         ([], "is empty"),
     ],
 )
-async def test_an_answer_that_is_not_whole_and_well_is_no_answer(pieces: list[bytes], said: str) -> None:
+async def test_an_answer_that_is_not_whole_and_well_is_no_answer(pieces: list[bytes], message: str) -> None:
     # One request: a begun answer may cost money, and the run has attempts of its own.
-    assert said in await fault_of(sent(*pieces))
+    assert message in await fault_of(sent(*pieces))
 
 
 async def test_a_connection_that_breaks_inside_an_answer_is_a_fault() -> None:
@@ -172,7 +172,7 @@ async def test_a_connection_that_breaks_inside_an_answer_is_a_fault() -> None:
     ids=["text", "event", "stream", "whole"],
 )
 async def test_an_endless_answer_is_cut_off(answer: Answer) -> None:
-    assert "is longer than" in (said := await fault_of(answer)) or "is no stream" in said
+    assert "is longer than" in (message := await fault_of(answer)) or "is no stream" in message
 
 
 async def test_a_compressed_answer_is_not_unpacked() -> None:
@@ -215,9 +215,9 @@ async def test_a_wish_for_a_pause_is_the_least_pause() -> None:
 
 
 async def test_a_wish_for_a_long_pause_is_left_to_the_runs_next_attempt() -> None:
-    said = await fault_of(refused(429, {"code": "rate_limit_exceeded"}, Retry_After="3600"))
+    message = await fault_of(refused(429, {"code": "rate_limit_exceeded"}, Retry_After="3600"))
 
-    assert "answers 429 (rate_limit_exceeded), and wants to be asked again in 3600 s" in said
+    assert "answers 429 (rate_limit_exceeded), and wants to be asked again in 3600 s" in message
 
 
 async def test_a_server_that_stays_busy_is_given_up_after_some_tries() -> None:
@@ -233,7 +233,7 @@ async def test_an_unreachable_server_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         (400, "answers 400"),
         (401, "check CONTENTSVC_WRITER_KEY"),
@@ -242,11 +242,11 @@ async def test_an_unreachable_server_is_reported() -> None:
         (413, "lower CONTENTSVC_WRITER_CONTEXT_CHARS"),
     ],
 )
-async def test_a_permanent_refusal_is_not_retried_and_says_how_to_fix_it(status: int, said: str) -> None:
+async def test_a_permanent_refusal_is_not_retried_and_has_its_advice(status: int, message: str) -> None:
     error = {"message": f"Incorrect key {KEY} for: turn the beam", "code": KEY, "type": "some_type"}
 
     fault = await fault_of(refused(status, error))
-    assert said in fault
+    assert message in fault
     assert "(some_type)" in fault
 
 
@@ -255,7 +255,7 @@ async def test_an_exhausted_quota_is_not_retried() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'"beam"', b'{"error": "turn the beam"}', b"\xff" * 200_000])
-async def test_a_refusal_may_say_anything(body: bytes) -> None:
+async def test_an_unreadable_refusal_is_reported_by_its_status(body: bytes) -> None:
     assert await fault_of(sent(body, status=400)) == "the model server answers 400"
 
 
@@ -291,15 +291,15 @@ async def test_a_server_that_refuses_every_request_is_retried_a_bounded_number_o
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ("The beam turns now.", "it is neither JSON nor Markdown that begins with a heading"),
         ('{"title": "The beam turns"}', 'its JSON has no texts "title" and "markdown"'),
         ('{"title": "A", "markdown": "[b](javascript:alert(1))"}', "it links to something that is no http or https"),
     ],
 )
-async def test_nonsense_is_a_fault_that_repeats_nothing_of_it(answer: str, said: str) -> None:
-    assert said in await fault_of(streamed(answer), times=2)
+async def test_nonsense_is_a_fault_that_repeats_nothing_of_it(answer: str, message: str) -> None:
+    assert message in await fault_of(streamed(answer), times=2)
 
 
 async def test_a_post_that_is_too_long_for_its_place_is_a_fault() -> None:

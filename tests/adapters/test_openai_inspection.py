@@ -70,7 +70,7 @@ def test_a_text_that_is_too_long_once_it_is_escaped_is_unusable() -> None:
 
 
 @given(text=st.text(alphabet="<>`!\\[]()~ \n/ahs:tp*_#-&;\"'", max_size=120))
-def test_whatever_a_model_writes_is_inert(text: str) -> None:
+def test_any_text_of_a_model_is_inert(text: str) -> None:
     safe = inert(text)
     if isinstance(safe, UnusableDraft):
         return

@@ -142,10 +142,10 @@ class TestGitlab:
         }
         api.says(f"GET {PROJECT}/hooks/9/events", [old])
 
-        said = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))
+        refusal = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))
 
-        assert said.fault is HostFault.STRANGE
-        assert "GitLab must be 17.4 or newer" in said.reason
+        assert refusal.fault is HostFault.STRANGE
+        assert "GitLab must be 17.4 or newer" in refusal.reason
 
     async def test_commits_are_read_oldest_first_up_to_a_limit(self, api: ScriptedApi, gitlab: HostClient) -> None:
         def commit(number: int) -> dict[str, object]:
@@ -191,7 +191,7 @@ class TestGitlab:
         assert read.found[0].author == "grace"
 
     @pytest.mark.parametrize(
-        ("status", "body", "fault", "said"),
+        ("status", "body", "fault", "message"),
         [
             (401, {"message": "401 Unauthorized"}, HostFault.NO_ACCESS, "the scope 'api'"),
             (403, {"error": "insufficient_scope"}, HostFault.NO_ACCESS, "insufficient_scope"),
@@ -203,14 +203,14 @@ class TestGitlab:
         ],
     )
     async def test_a_refusal_has_its_reason(
-        self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, said: str
+        self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, message: str
     ) -> None:
         api.says(f"POST {PROJECT}/hooks", body, status=status)
 
         found = refused(await gitlab.create_hook(self.NAME, HOOK, token=TOKEN))
 
         assert found.fault is fault
-        assert said in found.reason
+        assert message in found.reason
 
 
 class TestBitbucket:
@@ -254,9 +254,9 @@ class TestBitbucket:
             await bitbucket.deliveries(self.NAME, "{9}", since=SINCE, token=TOKEN),
             await bitbucket.redeliver(self.NAME, "{9}", "1", token=TOKEN),
         ):
-            said = refused(answered)
-            assert said.fault is HostFault.UNSUPPORTED
-            assert "use 'Resend request'" in said.reason
+            refusal = refused(answered)
+            assert refusal.fault is HostFault.UNSUPPORTED
+            assert "use 'Resend request'" in refusal.reason
         assert not bitbucket.lists_deliveries
         assert api.asked == []
 
@@ -311,8 +311,8 @@ class TestBitbucket:
     async def test_a_refusal_names_the_rights_of_the_token(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         api.says(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
 
-        said = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))
+        refusal = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))
 
-        assert said.fault is HostFault.NO_ACCESS
-        assert "(No access)" in said.reason
-        assert "Webhooks: Read and write" in said.reason
+        assert refusal.fault is HostFault.NO_ACCESS
+        assert "(No access)" in refusal.reason
+        assert "Webhooks: Read and write" in refusal.reason

@@ -222,7 +222,7 @@ async def test_lanes_write_at_the_same_time() -> None:
     assert await outcomes(tasks) == [Settled.AS_DECIDED] * 6
 
 
-async def test_of_64_copies_one_leads_whatever_lane_it_is_in() -> None:
+async def test_of_64_copies_one_leads_in_any_lane() -> None:
     store = Store()
     lanes = [ScriptedLane(store=store) for _ in range(3)]
     of = queue(*lanes, batch_items=8)

@@ -98,7 +98,7 @@ async def test_a_redirect_is_checked_like_the_first_address(internet: Internet, 
     assert internet.connected == [(PUBLIC, 80)]
 
 
-async def test_a_redirect_is_followed_without_what_the_site_has_set(internet: Internet) -> None:
+async def test_a_redirect_is_followed_without_cookies(internet: Internet) -> None:
     internet.name("www.acme.example", [OTHER])
 
     async with (
@@ -141,7 +141,7 @@ async def test_an_unknown_name_is_refused_and_a_silent_name_server_is_a_passing_
 
 
 @pytest.mark.parametrize(
-    ("said", "words", "fault"),
+    ("response", "words", "fault"),
     [
         (answer(status="404 Not Found"), "status 404", SiteFault.LASTING),
         (answer(status="403 Forbidden"), "status 403", SiteFault.LASTING),
@@ -162,9 +162,9 @@ async def test_an_unknown_name_is_refused_and_a_silent_name_server_is_a_passing_
     ],
 )
 async def test_an_answer_that_is_not_a_page_has_its_reason(
-    internet: Internet, said: bytes, words: str, fault: SiteFault
+    internet: Internet, response: bytes, words: str, fault: SiteFault
 ) -> None:
-    async with internet.serving(says(said)):
+    async with internet.serving(says(response)):
         refused(await internet.reader().read("http://acme.example/"), words, fault=fault)
 
 

@@ -93,7 +93,7 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("begin", "said", "posting"),
+    ("begin", "reply", "posting"),
     [
         ("RCPT", "550 5.1.1 no such user", Posting.REFUSED),
         ("RCPT", "450 4.2.0 greylisted", Posting.RETRY),
@@ -102,12 +102,12 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
         ("MAIL", "550 not your address", Posting.RETRY),
     ],
 )
-async def test_a_permanent_refusal_of_the_server_is_not_retried(begin: str, said: str, posting: Posting) -> None:
-    async with MailServer.running(answers={begin: said}) as server:
+async def test_a_permanent_refusal_of_the_server_is_not_retried(begin: str, reply: str, posting: Posting) -> None:
+    async with MailServer.running(answers={begin: reply}) as server:
         sent = await _sender(server).send([_LETTER, _LETTER])
 
     assert [each.posting for each in sent] == [posting] * 2
-    assert sent[0].error == f"the server answered {said[:3]}: {said[4:]}"
+    assert sent[0].error == f"the server answered {reply[:3]}: {reply[4:]}"
     assert server.mails == []
 
 

@@ -170,11 +170,11 @@ async def test_an_answer_without_end_is_read_to_its_beginning(
     assert (found.status, len(found.excerpt)) == (500, 200)
 
 
-@pytest.mark.parametrize("said", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, b""])
+@pytest.mark.parametrize("response", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, b""])
 async def test_a_response_that_is_not_http_is_an_error(
-    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], said: bytes
+    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], response: bytes
 ) -> None:
-    not_sent(await sent(internet, tls, says(said)), "is no HTTP")
+    not_sent(await sent(internet, tls, says(response)), "is no HTTP")
 
 
 async def test_a_body_that_is_cut_off_takes_nothing_from_the_status(

@@ -62,7 +62,7 @@ def test_every_tool_is_tried_here() -> None:
 async def test_a_key_can_list_and_call_only_the_tools_of_its_scopes(
     world: ApiWorld, acme: Caller, names: dict[str, str]
 ) -> None:
-    for scope, said in (
+    for scope, message in (
         (Scope.READ, "This API key may only read. Use a key with the scope 'write'"),
         (Scope.WRITE, "This API key may not read. Use a key with the scope 'read'"),
     ):
@@ -73,7 +73,7 @@ async def test_a_key_can_list_and_call_only_the_tools_of_its_scopes(
             assert set(await agent.tools()) == {tool.name for tool in TOOLS if tool.scope is scope}
             for tool in TOOLS:
                 result = await agent.result(tool.name, **filled(CALLS[tool.name], names))
-                assert (text_of(result) == said) is (tool.scope is not scope), tool.name
+                assert (text_of(result) == message) is (tool.scope is not scope), tool.name
         # What the writing key has done is undone for the next.
         names["VERSION"] = "old"
 
@@ -99,15 +99,15 @@ async def test_calls_count_in_the_limits_of_the_api(acme: Caller, names: dict[st
         assert answer.headers["RateLimit-Remaining"] == "8"
         for _ in range(8):
             await agent("generate_post", contentType="changelog")
-        said = await agent.refusal("generate_post", contentType="changelog")
-        assert said == "Rate limit exceeded: at most 10 such calls in 60 seconds. Try again in 60 seconds"
+        message = await agent.refusal("generate_post", contentType="changelog")
+        assert message == "Rate limit exceeded: at most 10 such calls in 60 seconds. Try again in 60 seconds"
         assert (await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})).status_code == 429
 
         for number in range(60):
             # A call that is refused for another reason still counts, as with the API.
             await agent.refusal(("publish_post", "edit_post")[number % 2], postId="post_x", version="x", title="x")
-        said = await agent.refusal("unpublish_post", postId=names["POST"])
-        assert said.startswith("Rate limit exceeded: at most 60 such calls in 60 seconds.")
+        message = await agent.refusal("unpublish_post", postId=names["POST"])
+        assert message.startswith("Rate limit exceeded: at most 60 such calls in 60 seconds.")
         assert (await acme("PATCH", f"/v1/posts/{names['POST']}", {"title": "x"})).status_code == 429
         # Reading has no limit.
         await agent("read_post", postId=names["POST"])

@@ -298,11 +298,11 @@ async def test_source_metadata_is_bounded(busy: Caller, world: ApiWorld) -> None
 
 async def test_refusals_are_one_sentence(acme: Caller) -> None:
     async with agent_of(acme) as agent:
-        for tool, arguments, said in REFUSALS:
-            assert await agent.refusal(tool, **arguments) == said
+        for tool, arguments, message in REFUSALS:
+            assert await agent.refusal(tool, **arguments) == message
 
 
 async def test_an_unknown_tool_is_refused_with_the_available_ones(acme: Caller) -> None:
     async with agent_of(acme) as agent:
-        said = await agent.refusal("delete_everything")
-    assert said.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")
+        message = await agent.refusal("delete_everything")
+    assert message.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")

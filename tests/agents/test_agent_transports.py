@@ -142,7 +142,7 @@ main(["mcp"])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "key", "said"),
+    ("arguments", "key", "message"),
     [
         (["-c", _WITHOUT], "", "'contentsvc mcp' needs packages that are not installed: pip install 'contentsvc[mcp]'"),
         ([COMMAND, "mcp"], "", _NO_KEY),
@@ -154,7 +154,9 @@ main(["mcp"])
     ],
     ids=["without the extra", "without a key", "with a wrong key"],
 )
-def test_missing_requirements_of_the_command_are_one_line(at: Place, arguments: list[str], key: str, said: str) -> None:
+def test_missing_requirements_of_the_command_are_one_line(
+    at: Place, arguments: list[str], key: str, message: str
+) -> None:
     environment = at.installation.environment | {"CONTENTSVC_API_KEY": key}
 
     done = subprocess.run(
@@ -167,7 +169,7 @@ def test_missing_requirements_of_the_command_are_one_line(at: Place, arguments: 
         check=False,
     )
 
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {said}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {message}\n")
 
 
 def test_without_a_database_the_command_is_refused(tmp_path: Path) -> None:

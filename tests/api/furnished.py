@@ -4,8 +4,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from tests.api.world import ApiWorld, Caller
-
-from contentsvc_core.content.brand import BrandIdentity
+from tests.builders import a_brand
 
 _ENDPOINT_PATHS: Final = tuple(
     f"/v1/webhook-endpoints/{{endpointId}}{operation}" for operation in ("", "/rotate-secret", "/test")
@@ -88,14 +87,7 @@ async def _made(caller: Caller, path: str, body: dict[str, Any]) -> Any:
 async def _brand(world: ApiWorld, caller: Caller) -> str:
     now = world.clock.now()
     for name in ("Lighthouse", "Keeper"):
-        brand = BrandIdentity(
-            id=world.ids.new_id("brand_"),
-            organization_id=caller.organization.id,
-            name=name,
-            website_url="https://acme.example/",
-            created_at=now,
-            updated_at=now,
-        )
+        brand = a_brand(now, id=world.ids.new_id("brand_"), organization_id=caller.organization.id, name=name)
         await world.stores.brands.add(brand)
     # The second one: the first is the default, which cannot be deleted.
     return (await world.stores.brands.identities(caller.organization.id))[-1].id

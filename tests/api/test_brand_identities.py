@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_adapters.sites.reader import HttpSiteReader
 from contentsvc_core import Scope
@@ -25,15 +26,7 @@ async def made(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandI
     world = acme.world
     now = world.clock.now()
     brand = await world.stores.brands.add(
-        BrandIdentity(
-            id=world.ids.new_id("brand_"),
-            organization_id=acme.organization.id,
-            name=name,
-            website_url="https://acme.example",
-            created_at=now,
-            updated_at=now,
-            **changes,
-        )
+        a_brand(now, id=world.ids.new_id("brand_"), organization_id=acme.organization.id, name=name, **changes)
     )
     assert isinstance(brand, BrandIdentity)
     return brand
@@ -49,7 +42,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
         "id": brand.id,
         "name": "Lighthouse",
         "isDefault": True,
-        "websiteUrl": "https://acme.example",
+        "websiteUrl": "https://acme.example/",
         "companyName": None,
         "companyDescription": None,
         "toneProfile": "Professional",
@@ -66,7 +59,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
 
 async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
     brand = await made(acme, audience="sailors", language="German")
-    wanted = {
+    changes = {
         "name": "  New\n name ",
         "websiteUrl": "https://other.example/a",
         "companyName": "Acme",
@@ -75,12 +68,12 @@ async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
         "audience": None,
     }
 
-    changed = await acme("PATCH", f"{BASE}/{brand.id}", wanted)
+    changed = await acme("PATCH", f"{BASE}/{brand.id}", changes)
 
     assert changed.status_code == 200
     body = changed.json()["brandIdentity"]
-    assert {name: body[name] for name in (*wanted, "language")} == {
-        **wanted,
+    assert {name: body[name] for name in (*changes, "language")} == {
+        **changes,
         "name": "New name",
         "customInstructions": "never\nshout\ufffd",
         "language": "German",
@@ -177,8 +170,8 @@ NO_SITES: tuple[tuple[Any, str], ...] = (
     ({"websiteUrl": "https://"}, "host"),
     ({"websiteUrl": "http://127.0.0.1/"}, "public site"),
     ({"websiteUrl": "http://acme.example:6379/"}, "port"),
-    ({"websiteUrl": "https://acme.example", "name": "a" * 121}, "name"),
-    ({"websiteUrl": "https://acme.example", "tone": "x"}, "tone"),
+    ({"websiteUrl": "https://acme.example/", "name": "a" * 121}, "name"),
+    ({"websiteUrl": "https://acme.example/", "tone": "x"}, "tone"),
 )
 
 

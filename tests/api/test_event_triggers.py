@@ -7,22 +7,21 @@ import pytest
 from attrs import evolve
 from click import ClickException
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_cli.wiring import accepted
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.refusals import too_many
-from contentsvc_core.testing import START
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS
 
 PATH = "/v1/event-triggers"
 
 
-def wanted(**fields: Any) -> dict[str, Any]:
+def new_body(**fields: Any) -> dict[str, Any]:
     return {"targets": {"repositoryIds": ["1"]}, **fields}
 
 
 async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
-    answer = await acme("POST", PATH, wanted(**fields))
+    answer = await acme("POST", PATH, new_body(**fields))
     assert answer.status_code == 201, answer.text
     return answer.json()["eventTrigger"]
 
@@ -33,14 +32,7 @@ async def runs(acme: Caller) -> int:
 
 @pytest.fixture
 async def brand(world: ApiWorld, acme: Caller) -> str:
-    identity = BrandIdentity(
-        id="brand_1",
-        organization_id=acme.organization.id,
-        name="Acme",
-        website_url="https://example.org",
-        created_at=START,
-        updated_at=START,
-    )
+    identity = a_brand(organization_id=acme.organization.id, name="Acme")
     await world.stores.brands.add(identity)
     return identity.id
 
@@ -136,7 +128,7 @@ async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
 ) -> None:
     standing = await made(acme, outputType="twitter_post")
 
-    for method, path, body in (("POST", PATH, wanted(**fields)), ("PATCH", f"{PATH}/{standing['id']}", fields)):
+    for method, path, body in (("POST", PATH, new_body(**fields)), ("PATCH", f"{PATH}/{standing['id']}", fields)):
         refused = await acme(method, path, body)
         assert refused.status_code == 400
         assert error in refused.json()["error"]
@@ -154,7 +146,7 @@ async def test_an_organization_has_a_bounded_number_of_triggers(world: ApiWorld,
         added = evolve(standing, id=f"trg_{number}", repository_ids=(number + 1,))
         assert await world.stores.directory.add_trigger(added) == added
 
-    answer = await acme("POST", PATH, wanted(outputType="blog_post"))
+    answer = await acme("POST", PATH, new_body(outputType="blog_post"))
 
     assert answer.status_code == 409
     assert answer.json() == {"error": "An organization has at most 200 event triggers"}
@@ -172,14 +164,14 @@ async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: st
         {"sourceConfig": {"eventTypes": ["push", "release"]}},
         {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": None}},
     ):
-        answer = await acme("POST", PATH, wanted(**same))
+        answer = await acme("POST", PATH, new_body(**same))
         assert (answer.status_code, answer.json()) == duplicate
     pushes = await made(acme, sourceConfig={"eventTypes": ["push"]})
     await made(acme, outputConfig={"brandIdentityId": brand})
     answer = await acme("PATCH", f"{PATH}/{pushes['id']}", {"sourceConfig": {}})
     assert (answer.status_code, answer.json()) == duplicate
 
-    answers = await asyncio.gather(*(acme("POST", PATH, wanted(outputType="blog_post")) for _ in range(5)))
+    answers = await asyncio.gather(*(acme("POST", PATH, new_body(outputType="blog_post")) for _ in range(5)))
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
     assert len((await acme("GET", PATH)).json()["eventTriggers"]) == 4
     # Of another organization it is no business.

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from tests import postgres, sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_core import Connection
@@ -58,14 +59,8 @@ def trigger(**fields: Any) -> dict[str, Any]:
 
 async def make_brand(acme: Caller) -> BrandIdentity:
     now = acme.world.clock.now()
-    brand = BrandIdentity(
-        id=acme.world.ids.new_id("brand_"),
-        organization_id=acme.organization.id,
-        name="Keeper",
-        website_url="https://acme.example/",
-        custom_tone="dry",
-        created_at=now,
-        updated_at=now,
+    brand = a_brand(
+        now, id=acme.world.ids.new_id("brand_"), organization_id=acme.organization.id, name="Keeper", custom_tone="dry"
     )
     await acme.world.stores.brands.add(brand)
     return evolve(brand, is_default=True)
@@ -143,19 +138,19 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
 
     # A whole PATCH of a schedule as it was read keeps the brand.
     output = {"brandVoiceId": brand.id, "publishDestination": None, "instructions": None}
-    wanted = schedule(targets={"repositoryIds": [integration]}, outputConfig=output)
-    made = await taken("POST", "/v1/schedules", wanted, field="publishDestination")
+    new = schedule(targets={"repositoryIds": [integration]}, outputConfig=output)
+    made = await taken("POST", "/v1/schedules", new, field="publishDestination")
     if hosted:
         assert made["schedule"]["targets"] == {"repositoryIds": ["1"]}
-        read = {name: made["schedule"][name] for name in wanted}
+        read = {name: made["schedule"][name] for name in new}
         changed = await acme("PATCH", f"/v1/schedules/{made['schedule']['id']}", {**read, "name": "Renamed"})
         assert changed.json()["schedule"]["outputConfig"] == made["schedule"]["outputConfig"]
         (kept,) = await stores.schedules.schedules(acme.organization.id)
         assert (kept.name, kept.brand_identity_id, kept.repository_ids) == ("Renamed", brand.id, (1,))
-    wanted = trigger(targets={"repositoryIds": [integration]}, outputConfig=output)
-    made = await taken("POST", "/v1/event-triggers", wanted, field="includePreReleases")
+    new = trigger(targets={"repositoryIds": [integration]}, outputConfig=output)
+    made = await taken("POST", "/v1/event-triggers", new, field="includePreReleases")
     if hosted:
-        read = {name: made["eventTrigger"][name] for name in wanted}
+        read = {name: made["eventTrigger"][name] for name in new}
         await acme("PATCH", f"/v1/event-triggers/{made['eventTrigger']['id']}", {**read, "enabled": False})
         (kept,) = await stores.directory.triggers(acme.organization.id)
         assert (kept.enabled, kept.brand_identity_id, kept.event_types) == (False, brand.id, ("release",))
@@ -171,11 +166,11 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
     path = f"/v1/brand-identities/{brand.id}"
     await taken("PATCH", path, cleared, field="customTone")
     spoken = (await acme("GET", path)).json()["brandIdentity"]
-    said = (spoken["customTone"], spoken["toneProfile"])
-    assert said == ((None, "Casual") if hosted else ("dry", "Professional"))
+    stored = (spoken["customTone"], spoken["toneProfile"])
+    assert stored == ((None, "Casual") if hosted else ("dry", "Professional"))
 
 
-async def test_integration_ids_and_repeated_lists_are_taken_whatever_the_setting(stores: SqlStores) -> None:
+async def test_integration_ids_and_repeated_lists_are_accepted_with_any_setting(stores: SqlStores) -> None:
     acme = await ApiWorld(stores=stores).caller()
     posts = await make_posts(acme, "changelog", "blog_post")
     await acme("PATCH", f"/v1/posts/{posts[0]['id']}", {"status": "published"})

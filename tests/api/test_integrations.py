@@ -166,7 +166,7 @@ async def test_a_code_host_that_does_not_answer_is_no_fault_of_the_client(server
         assert "the code host answered" in answered.json()["error"]
 
 
-async def test_a_repository_is_connected_once_whatever_its_case(server: CodeHostServer, acme: Caller) -> None:
+async def test_a_repository_is_connected_once_in_any_case_of_its_name(server: CodeHostServer, acme: Caller) -> None:
     await acme("POST", GITHUB, {**NEW, "token": TOKEN})
 
     for body in ({**NEW, "token": TOKEN}, {"owner": "ACME", "repo": "LightHouse", "repositoryId": 9}):

@@ -9,12 +9,11 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand, a_post
 from tests.performing import performer_over
 
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.editing import CONTENT_TOO_LONG, entity_tag
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.testing import START, PlainSteps
 
 LIST = "/v1/posts"
@@ -185,21 +184,11 @@ async def test_a_post_that_was_deleted_is_not_written_again(world: ApiWorld, acm
 
 
 async def test_posts_are_filtered_by_brand_identity(world: ApiWorld, acme: Caller) -> None:
-    brands = [
-        BrandIdentity(
-            id=f"brand_{name}",
-            organization_id=acme.organization.id,
-            name=name,
-            website_url="https://example.org",
-            created_at=START,
-            updated_at=START,
-        )
-        for name in ("a", "b")
-    ]
+    brands = [a_brand(id=f"brand_{name}", organization_id=acme.organization.id, name=name) for name in ("a", "b")]
     for number, brand in enumerate(brands):
         await world.stores.brands.add(brand)
-        wanted = {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": brand.id}}
-        await acme("POST", "/v1/event-triggers", {**wanted, "autoPublish": number == 0})
+        body = {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": brand.id}}
+        await acme("POST", "/v1/event-triggers", {**body, "autoPublish": number == 0})
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
 
@@ -243,18 +232,7 @@ async def test_posts_are_sorted_by_when_they_happened_where_that_is_asked_for(wo
 
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(0, 3))
 def test_two_versions_share_no_tag(title: str, markdown: str, ms: int) -> None:
-    first = Post(
-        id="post_1",
-        organization_id="org_1",
-        title="t",
-        content="c",
-        markdown="m",
-        content_type=ContentType.CHANGELOG,
-        source_metadata=None,
-        status=PostStatus.DRAFT,
-        created_at=START,
-        updated_at=START,
-    )
+    first = a_post(title="t", content="c", markdown="m", source_metadata=None)
     second = evolve(first, title=title, markdown=markdown, updated_at=START + timedelta(milliseconds=ms))
 
     assert (entity_tag(first) == entity_tag(second)) == (first == second)

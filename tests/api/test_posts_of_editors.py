@@ -102,8 +102,8 @@ async def test_several_posts_are_changed_by_id_and_by_filter(acme: Caller) -> No
         "failed": [{"id": "post_unknown", "error": "Post not found"}],
         "remaining": 0,
     }
-    wanted = {"action": "delete", "filter": {"status": "draft", "label": "new", "query": "lamp"}}
-    done = (await acme("POST", "/v1/posts/bulk", wanted)).json()
+    body = {"action": "delete", "filter": {"status": "draft", "label": "new", "query": "lamp"}}
+    done = (await acme("POST", "/v1/posts/bulk", body)).json()
     assert (sorted(done["done"]), done["failed"]) == (sorted(ids[1:]), [])
     assert [each["id"] for each in (await acme("GET", "/v1/posts")).json()["posts"]] == [ids[0]]
     faults: list[dict[str, Any]] = [

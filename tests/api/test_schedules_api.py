@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 
 from contentsvc_core import Scope
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.usecases.schedule import Scheduler
 
 NO_ID = "is neither a repository id nor the id of an integration"
@@ -18,7 +18,7 @@ PATH = "/v1/schedules"
 DAILY = {"frequency": "daily", "hour": 9, "minute": 0}
 
 
-def wanted(**fields: Any) -> dict[str, Any]:
+def new_body(**fields: Any) -> dict[str, Any]:
     return {
         "name": "Every morning",
         "sourceType": "cron",
@@ -30,12 +30,12 @@ def wanted(**fields: Any) -> dict[str, Any]:
 
 
 async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
-    answer = await acme("POST", PATH, wanted(**fields))
+    answer = await acme("POST", PATH, new_body(**fields))
     assert answer.status_code == 201, answer.text
     return answer.json()["schedule"]
 
 
-def said(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
+def outcome(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
     return answer.status_code, answer.json()
 
 
@@ -62,7 +62,7 @@ async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, ac
     }
     assert (other["targets"], other["nextRunAt"]) == ({"repositoryIds": ["1"]}, None)
     listed = {"schedules": [schedule, other], "repositoryMap": {"1": "acme/lighthouse"}}
-    assert said(await acme("GET", PATH)) == (200, listed)
+    assert outcome(await acme("GET", PATH)) == (200, listed)
 
     weekly = {"frequency": "weekly", "hour": 0, "minute": 30, "dayOfWeek": 0}
     changes = {
@@ -74,14 +74,14 @@ async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, ac
         "autoPublish": True,
         "lookbackWindow": "last_14_days",
     }
-    status, body = said(await acme("PATCH", f"{PATH}/{other['id']}", changes))
+    status, body = outcome(await acme("PATCH", f"{PATH}/{other['id']}", changes))
     assert status == 200
     assert body["schedule"] == other | changes | {
         "targets": {"repositoryIds": ["1"]},
         "nextRunAt": "2026-01-04T00:30:00.000Z",
     }
-    assert said(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (200, {"id": schedule["id"]})
-    assert said(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (404, {"error": "Schedule not found"})
+    assert outcome(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (200, {"id": schedule["id"]})
+    assert outcome(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (404, {"error": "Schedule not found"})
     assert (await acme("GET", PATH)).json()["schedules"] == [body["schedule"]]
 
 
@@ -148,33 +148,26 @@ def cron(**times: Any) -> dict[str, Any]:
     ],
 )
 async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dict[str, Any], error: str) -> None:
-    assert said(await acme("POST", PATH, wanted(**fields))) == (400, {"error": error})
+    assert outcome(await acme("POST", PATH, new_body(**fields))) == (400, {"error": error})
     assert (await acme("GET", PATH)).json() == {"schedules": [], "repositoryMap": {}}
     schedule = await made(acme)
-    assert said(await acme("PATCH", f"{PATH}/{schedule['id']}", fields)) == (400, {"error": error})
+    assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", fields)) == (400, {"error": error})
     assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
 
 
 async def test_required_fields_are_named(acme: Caller) -> None:
     for name in ("name", "sourceConfig", "targets", "outputType"):
-        body = {key: value for key, value in wanted().items() if key != name}
+        body = {key: value for key, value in new_body().items() if key != name}
         error = f"Invalid request: Object missing required field `{name}`"
-        assert said(await acme("POST", PATH, body)) == (400, {"error": error})
+        assert outcome(await acme("POST", PATH, body)) == (400, {"error": error})
     schedule = await made(acme)
     nothing = {"error": "Invalid request: there is nothing to change"}
-    assert said(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
+    assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
 
 
 async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: Caller) -> None:
     now = world.clock.now()
-    brand = BrandIdentity(
-        id="brand_1",
-        organization_id=acme.organization.id,
-        name="Keeper",
-        website_url="https://acme.example",
-        created_at=now,
-        updated_at=now,
-    )
+    brand = a_brand(now, organization_id=acme.organization.id, name="Keeper")
     await world.stores.brands.add(brand)
     schedule = await made(acme, outputConfig={"brandIdentityId": "brand_1"})
     assert schedule["outputConfig"] == {"brandIdentityId": "brand_1"}
@@ -190,10 +183,10 @@ async def test_another_organizations_schedule_is_unknown(world: ApiWorld, acme: 
     unknown = (404, {"error": "Schedule not found"})
 
     for id_ in (schedule["id"], "sch_unknown", "no%20id"):
-        assert said(await zenith("PATCH", f"{PATH}/{id_}", {"enabled": False})) == unknown
-        assert said(await zenith("DELETE", f"{PATH}/{id_}")) == unknown
+        assert outcome(await zenith("PATCH", f"{PATH}/{id_}", {"enabled": False})) == unknown
+        assert outcome(await zenith("DELETE", f"{PATH}/{id_}")) == unknown
     refused = (400, {"error": "Unknown repository: 1 is not connected"})
-    assert said(await zenith("POST", PATH, wanted())) == refused
+    assert outcome(await zenith("POST", PATH, new_body())) == refused
     assert (await zenith("GET", PATH)).json() == {"schedules": [], "repositoryMap": {}}
     assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
 
@@ -203,8 +196,8 @@ async def test_a_read_key_changes_nothing(world: ApiWorld, acme: Caller) -> None
     writer = await world.caller("Writer", Scope.WRITE)
     refused = (403, {"error": "Insufficient scope"})
 
-    assert said(await reader("POST", PATH, wanted())) == refused
-    assert said(await reader("PATCH", f"{PATH}/sch_1", {})) == refused
-    assert said(await reader("DELETE", f"{PATH}/sch_1")) == refused
-    assert said(await writer("GET", PATH)) == refused
+    assert outcome(await reader("POST", PATH, new_body())) == refused
+    assert outcome(await reader("PATCH", f"{PATH}/sch_1", {})) == refused
+    assert outcome(await reader("DELETE", f"{PATH}/sch_1")) == refused
+    assert outcome(await writer("GET", PATH)) == refused
     assert (await reader("GET", PATH)).status_code == 200

@@ -114,7 +114,7 @@ async def test_a_change_is_checked_alike_and_must_be_one(acme: Caller) -> None:
         assert error in refused.json()["error"]
 
 
-async def test_there_are_no_more_than_there_may_be(acme: Caller) -> None:
+async def test_an_organization_has_a_bounded_number_of_endpoints(acme: Caller) -> None:
     for _ in range(MAX_ENDPOINTS):
         await made(acme)
 

@@ -30,13 +30,13 @@ def test_advisories_are_listed_with_the_version_that_fixes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered", "error", "said"),
+    ("answered", "error", "message"),
     [
         ("", "Traceback …\nConnectionError: no route\n", "ConnectionError: no route"),
         ("<html>", "ERROR: 403", "ERROR: 403"),
         ("{}", "", "pip-audit said nothing"),
     ],
 )
-def test_a_missing_answer_is_reported(answered: str, error: str, said: str) -> None:
-    with pytest.raises(NobodyAsked, match=said):
+def test_a_missing_answer_is_reported(answered: str, error: str, message: str) -> None:
+    with pytest.raises(NobodyAsked, match=message):
         read(answered, error)

@@ -38,9 +38,9 @@ class Peer:
         body, id_ = request.content, request.headers["X-Host-Delivery"]
         if self.without != "duplicate log entries" or id_ not in self.claimed:
             self.rows["logs"] += 1
-        wanted = f"sha256={hmac.new(HOOK.secret.encode(), body, hashlib.sha256).hexdigest()}"
-        signature = request.headers.get("X-Hub-Signature-256", wanted if self.without == "missing signatures" else "")
-        if signature != wanted and (self.without != "signatures" or not signature):
+        expected = f"sha256={hmac.new(HOOK.secret.encode(), body, hashlib.sha256).hexdigest()}"
+        signature = request.headers.get("X-Hub-Signature-256", expected if self.without == "missing signatures" else "")
+        if signature != expected and (self.without != "signatures" or not signature):
             return httpx.Response(401, json={"error": "Invalid webhook signature"})
         push = json.loads(body)
         told: dict[str, Any] = {"event": "push", "delivery": id_}

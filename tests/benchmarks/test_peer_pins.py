@@ -25,11 +25,11 @@ def test_python_packages_are_pinned_with_hashes_and_without_addresses(folder: Pa
     lock = (folder / "requirements.lock").read_text("utf-8")
 
     assert "://" not in lock
-    wanted = set(
+    requirements = set(
         re.findall(r"^([a-z0-9-]+)(?:\[\w+\])?==(\S+)$", (folder / "requirements.in").read_text("utf-8"), re.MULTILINE)
     )
-    assert wanted
-    assert wanted <= set(re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.MULTILINE))
+    assert requirements
+    assert requirements <= set(re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.MULTILINE))
     for block in re.split(r"\n(?=[a-z0-9.-]+==)", lock):
         assert "--hash=sha256:" in block
 

@@ -44,7 +44,7 @@ def test_rows_may_exceed_the_answers_by_the_abandoned_requests_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "said"),
+    ("answers", "message"),
     [
         (_answers(other=1), "not 200"),
         (_answers(failed=1), "failed"),
@@ -52,11 +52,11 @@ def test_rows_may_exceed_the_answers_by_the_abandoned_requests_only() -> None:
         (_answers(ok=0), "nothing was answered"),
     ],
 )
-def test_every_other_end_of_a_delivery_is_a_fault(answers: Answers, said: str) -> None:
+def test_every_other_end_of_a_delivery_is_a_fault(answers: Answers, message: str) -> None:
     found = reckon(_rows(0), _rows(answers.ok), answers, given_up=64)
 
     assert found.fault is not None
-    assert said in found.fault
+    assert message in found.fault
 
 
 def test_several_runs_a_delivery_are_counted_as_that() -> None:

@@ -104,7 +104,7 @@ def _visiting(browser: Browser, *, storage: bool = True) -> Generator[tuple[Page
                 "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
             )
         page.on("pageerror", lambda fault: refused.append(str(fault)))
-        page.on("console", lambda said: refused.append(said.text) if said.type in {"error", "warning"} else None)
+        page.on("console", lambda each: refused.append(each.text) if each.type in {"error", "warning"} else None)
         yield page, refused
 
 

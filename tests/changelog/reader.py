@@ -6,6 +6,7 @@ from typing import Any, Final, Self, final
 import httpx
 from attrs import frozen
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.builders import a_post
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.memory import memory_stores
@@ -84,17 +85,15 @@ def write(
 ) -> Post:
     """Store a post of an organization, written at a given time."""
     moment = datetime.fromisoformat(f"{at}+00:00")
-    post = Post(
+    post = a_post(
+        moment,
         id=caller.world.ids.new_id("post_"),
         organization_id=caller.organization.id,
         title=title,
         content=SafeMarkdown().html(markdown),
         markdown=markdown,
         content_type=kind,
-        source_metadata={"repositories": ["acme/lighthouse"]},
         status=status,
-        created_at=moment,
-        updated_at=moment,
         release_tag=release_tag,
     )
     # As a run would leave it.

@@ -83,7 +83,7 @@ async def get(world: ApiWorld, where: str, **headers: str) -> httpx.Response:
 
 
 @pytest.mark.parametrize("where", _PATHS)
-async def test_what_was_rendered_is_neither_read_nor_rendered_again(
+async def test_a_rendered_page_is_neither_read_nor_rendered_again(
     world: ApiWorld, rendered: list[str], where: str
 ) -> None:
     with statements() as first_read:
@@ -130,7 +130,7 @@ async def test_requests_at_once_render_a_page_once(world: ApiWorld, rendered: li
     assert len(rendered) == 1
 
 
-async def test_what_is_not_there_is_404_whatever_the_client_says_it_has(world: ApiWorld) -> None:
+async def test_an_unknown_page_is_404_for_conditional_requests_too(world: ApiWorld) -> None:
     modified = (await get(world, "")).headers["Last-Modified"]
     for where in ("/posts/post_unknown", "/2026-12"):
         for headers in ({}, {"If_None_Match": "*"}, {"If_Modified_Since": modified}):
@@ -162,7 +162,7 @@ async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -
     offload.close()
 
 
-async def test_a_fault_is_told_to_all_that_ask_and_is_not_kept() -> None:
+async def test_a_fault_fails_all_waiting_requests_and_is_not_cached() -> None:
     offload = SingleThreadExecutor()
     pages = RenderedPages(offload)
     begun = 0
@@ -181,7 +181,7 @@ async def test_a_fault_is_told_to_all_that_ask_and_is_not_kept() -> None:
     offload.close()
 
 
-async def test_a_client_that_goes_away_takes_the_page_from_nobody_else() -> None:
+async def test_a_cancelled_request_does_not_affect_other_requests() -> None:
     offload = SingleThreadExecutor()
     pages = RenderedPages(offload)
     seen: list[bytes] = []

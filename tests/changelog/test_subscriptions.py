@@ -10,13 +10,14 @@ from typing import Final, Self, final
 import httpx
 import pytest
 from attrs import evolve, field, frozen
+from tests.builders import a_post
 from tests.changelog.reader import HOME, HOSTILE, Reader, publish
 from tests.dashboard.browsing import Seen
 from tests.mail_server import MailServer, Received
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.outgoing.subscribers import RECENT, STALE, SubscriberStatus, read_address
@@ -90,17 +91,13 @@ class Office:
         """Publish a draft whose event is so old."""
         world, acme = self.reader.world, self.reader.acme
         now = world.clock.now()
-        draft = Post(
+        draft = a_post(
+            now,
             id=world.ids.new_id("post_"),
             organization_id=acme.organization.id,
             title=title,
             content=SafeMarkdown().html(markdown),
             markdown=markdown,
-            content_type=ContentType.CHANGELOG,
-            source_metadata={"repositories": ["acme/lighthouse"]},
-            status=PostStatus.DRAFT,
-            created_at=now,
-            updated_at=now,
             occurred_at=now - age,
         )
         self.reader.state.posts[draft.id] = draft
@@ -310,7 +307,7 @@ async def test_a_mail_that_the_server_refuses_for_good_has_failed() -> None:
         assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: no such user")
 
 
-async def test_a_mail_hides_what_public_pages_hide() -> None:
+async def test_a_mail_hides_the_details_that_public_pages_hide() -> None:
     async with Office.opened() as office:
         await office.subscribed()
         link = "https://host.example/commit/abc1234"

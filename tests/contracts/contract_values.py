@@ -7,9 +7,11 @@ from itertools import count
 from typing import Protocol, final
 
 from attrs import evolve, frozen
+from tests import builders
+from tests.builders import a_release
 
 from contentsvc_core import ports
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.organizations import Integration, Organization, Repository
@@ -105,16 +107,7 @@ def push(*messages: str) -> Push:
 
 
 def release(tag: str = "v1.0.0") -> Release:
-    return Release(
-        action="published",
-        tag_name=tag,
-        name=None,
-        body="notes",
-        prerelease=False,
-        draft=False,
-        published_at="2026-01-01T12:00:00Z",
-        url=f"https://codehost.example/{tag}",
-    )
+    return a_release(tag, body="notes", published_at="2026-01-01T12:00:00Z")
 
 
 @final
@@ -253,18 +246,7 @@ def a_trigger(
 
 
 def a_post(organization_id: str, at: datetime = START, **changes: object) -> Post:
-    post = Post(
-        id=IDS.new_id("post_"),
-        organization_id=organization_id,
-        title="What is new",
-        content="<p>A lamp.</p>",
-        markdown="A lamp.",
-        content_type=ContentType.CHANGELOG,
-        source_metadata={"repositories": ["acme/lighthouse"]},
-        status=PostStatus.DRAFT,
-        created_at=at,
-        updated_at=at,
-    )
+    post = builders.a_post(at, id=IDS.new_id("post_"), organization_id=organization_id, title="What is new")
     return evolve(post, **changes)
 
 

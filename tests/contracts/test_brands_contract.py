@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Tenant, a_trigger, later, tenant
 from test_schedules_contract import a_schedule
+from tests import builders
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
@@ -18,20 +19,12 @@ from contentsvc_core.content.brand_changes import (
 )
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Disabled, Removed
-from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.runs import RunStatus
 
 
 def a_brand(organization_id: str, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
-    brand = BrandIdentity(
-        id=IDS.new_id("brand_"),
-        organization_id=organization_id,
-        name=name,
-        website_url="https://acme.example",
-        created_at=START,
-        updated_at=START,
-    )
+    brand = builders.a_brand(id=IDS.new_id("brand_"), organization_id=organization_id, name=name)
     return evolve(brand, **changes)
 
 
@@ -64,7 +57,7 @@ async def test_an_identity_reads_back_as_it_was(acme: Tenant) -> None:
     assert await acme.stores.brands.identity(acme.id, "brand_unknown") is None
 
 
-async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_says(acme: Tenant) -> None:
+async def test_the_first_identity_is_the_default_and_a_later_one_is_not(acme: Tenant) -> None:
     brands = acme.stores.brands
     assert await brands.default(acme.id) is None
 
@@ -76,7 +69,7 @@ async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_sa
     assert await brands.identities(acme.id) == [first, second]
 
 
-async def test_a_name_is_taken_once_in_an_organization_whatever_its_case(acme: Tenant) -> None:
+async def test_names_are_unique_in_an_organization_in_any_case(acme: Tenant) -> None:
     brands = acme.stores.brands
     zenith = await tenant(acme.stores, "zenith")
     first = await added(acme, "Straße é")

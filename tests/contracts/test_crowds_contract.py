@@ -53,7 +53,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
 
 
 @pytest.mark.slow("runs crowds of concurrent deliveries")
-async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> None:
+async def test_of_64_settlements_only_the_poisonous_ones_fail(acme: Tenant) -> None:
     for number in range(_ROUNDS):
         crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]
         poison = {4, 5, 20, 63}

@@ -243,7 +243,7 @@ async def test_nothing_can_belong_to_an_unknown_organization(stores: Stores) -> 
         await stores.directory.add_integration(an_integration("org_unknown", (1, "a/b")), "secret")
 
 
-async def test_an_operator_finds_whose_an_id_is(acme: Tenant) -> None:
+async def test_the_owner_of_an_id_is_found(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     owner_of = acme.stores.directory.owner_of
 

@@ -101,8 +101,8 @@ async def test_a_page_of_the_log_equals_a_plain_filter(
     found = [entry for entry in log if _plainly(search, entry)]
     assert [entry for entry in log if search.finds(entry)] == found
 
-    wanted = [listed_entry(entry) for entry in found]
-    assert list(await acme.stores.read_model.log(acme.id, search, limit=limit)) == wanted[:limit]
+    expected = [listed_entry(entry) for entry in found]
+    assert list(await acme.stores.read_model.log(acme.id, search, limit=limit)) == expected[:limit]
     before, after = Cursor.of(log[start]), Cursor.of(log[end])
     older = [listed_entry(entry) for entry in found if log.index(entry) > start]
     newer = [listed_entry(entry) for entry in found if log.index(entry) < end]
@@ -134,16 +134,16 @@ async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntr
 
 async def test_the_newest_entry_of_each_integration_is_found(acme: Tenant, log: list[LogEntry]) -> None:
     read_model = acme.stores.read_model
-    wanted = {entry.integration_id: listed_entry(entry) for entry in reversed(log)}
-    assert dict(await read_model.newest_entries(acme.id)) == wanted
+    expected = {entry.integration_id: listed_entry(entry) for entry in reversed(log)}
+    assert dict(await read_model.newest_entries(acme.id)) == expected
     assert await read_model.newest_entries("org_unknown") == {}
 
     # One that was long silent, and one whose only entries are swept.
     silent = evolve(_entry(acme.id, 0), integration_id="int_silent", created_at=later(days=-20))
     await acme.stores.journal.append(silent)
-    assert dict(await read_model.newest_entries(acme.id)) == {**wanted, "int_silent": listed_entry(silent)}
+    assert dict(await read_model.newest_entries(acme.id)) == {**expected, "int_silent": listed_entry(silent)}
     assert await acme.stores.journal.sweep(acme.id, before=later(days=-19), limit=9) == 1
-    assert dict(await read_model.newest_entries(acme.id)) == wanted
+    assert dict(await read_model.newest_entries(acme.id)) == expected
 
 
 @pytest.mark.parametrize("span", [timedelta(hours=1), timedelta(days=1)])
@@ -158,21 +158,21 @@ async def test_entries_are_counted_by_stretches(acme: Tenant, log: list[LogEntry
         assert all(isinstance(each, LogCount) for each in found)
         return [(to_ms(each.starts_at) // length, each.integration_id, each.status, each.number) for each in found]
 
-    def wanted(entries: list[LogEntry], hours: int) -> list[tuple[int, str, LogStatus, int]]:
+    def expected(entries: list[LogEntry], hours: int) -> list[tuple[int, str, LogStatus, int]]:
         counted = Counter((starts(entry), entry.integration_id, entry.status) for entry in entries)
         found = [(*key, number) for key, number in counted.items() if key[0] * length >= to_ms(later(hours=hours))]
         return sorted(found, key=lambda each: (each[0], each[1], each[2].value))
 
     for hours in (-99, 0, 30, 48, 49, 9999):
-        assert await counts(hours) == wanted(log, hours)
+        assert await counts(hours) == expected(log, hours)
     # An entry with another status is counted there; a swept entry is not counted.
     last = next(entry for entry in log if entry.status is LogStatus.PENDING)
     finished = evolve(last, status=LogStatus.FAILED)
     await acme.stores.journal.finish(finished)
     changed = [finished if entry == last else entry for entry in log]
-    assert await counts(-99) == wanted(changed, -99)
+    assert await counts(-99) == expected(changed, -99)
     assert await acme.stores.journal.sweep(acme.id, before=later(hours=30), limit=99) > 0
-    assert await counts(-99) == wanted([entry for entry in changed if entry.created_at >= later(hours=30)], -99)
+    assert await counts(-99) == expected([entry for entry in changed if entry.created_at >= later(hours=30)], -99)
 
 
 @pytest.mark.parametrize("span", [timedelta(), timedelta(minutes=1), timedelta(hours=2), timedelta(days=30)])
@@ -208,9 +208,9 @@ async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> 
         (RunStatus.FAILED,),
         list(RunStatus),
     ):
-        wanted = [run for run in stored if run.status in statuses]
-        assert list(await read_model.runs(acme.id, statuses=statuses, limit=99)) == wanted
-        older = [run for run in wanted if stored.index(run) > 2]
+        expected = [run for run in stored if run.status in statuses]
+        assert list(await read_model.runs(acme.id, statuses=statuses, limit=99)) == expected
+        older = [run for run in expected if stored.index(run) > 2]
         assert (
             list(await read_model.runs(acme.id, statuses=statuses, limit=2, before=Cursor.of(stored[2]))) == older[:2]
         )

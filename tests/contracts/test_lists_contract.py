@@ -136,7 +136,7 @@ async def test_records_are_listed_newest_first(acme: Tenant) -> None:
     assert await acme.stores.contexts.records(acme.id, limit=3) == [one, three, four]
 
 
-async def test_what_arrived_before_a_record_is_listed_newest_first(acme: Tenant) -> None:
+async def test_records_before_a_record_are_listed_newest_first(acme: Tenant) -> None:
     one, two, three, four, five = await _records(acme, 0, 1, 1, 1, 2)
     before = acme.stores.contexts.before
 
@@ -147,7 +147,7 @@ async def test_what_arrived_before_a_record_is_listed_newest_first(acme: Tenant)
     assert await before(one, limit=9, max_bytes=10**9) == []
 
 
-async def test_a_revert_finds_the_release_that_had_what_it_undoes(acme: Tenant) -> None:
+async def test_a_revert_finds_the_release_with_the_reverted_change(acme: Tenant) -> None:
     events = [push("feat: lamp"), release("v1.0.0"), release("v1.1.0"), push('Revert "feat: lamp"'), release("v1.2.0")]
     for hours, event in enumerate(events):
         settling = await acme.processed(IDS.new_id("d-"), event, at=later(hours=hours))
@@ -220,7 +220,7 @@ async def test_an_entry_reads_back_as_it_was(acme: Tenant, detail: object) -> No
     assert read.payload == entry.payload
 
 
-async def test_no_entry_is_written_for_an_organization_that_is_not_there(acme: Tenant) -> None:
+async def test_no_entry_is_written_for_an_unknown_organization(acme: Tenant) -> None:
     with pytest.raises(Unstorable):
         await acme.stores.journal.append(_entry("org_unknown"))
 
@@ -253,7 +253,7 @@ async def test_a_sweep_of_the_log_leaves_contexts_and_runs(acme: Tenant) -> None
     assert run in await acme.stores.ledger.runs(acme.id)
 
 
-async def test_a_sweep_of_claims_deletes_those_that_do_not_hold(acme: Tenant) -> None:
+async def test_a_sweep_deletes_the_expired_claims(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     settle = acme.stores.deliveries.settle
     for number in range(3):

@@ -44,12 +44,12 @@ async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> Non
     )
     for integrations, statuses in asked:
         query = LogQuery(integration_ids=integrations, statuses=statuses)
-        wanted = [
+        expected = [
             entry
             for entry in log
             if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
         ]
-        last = max(1, -(-len(wanted) // 5))
+        last = max(1, -(-len(expected) // 5))
 
         read: list[LogEntry] = []
         for number in range(1, last + 1):
@@ -57,10 +57,10 @@ async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> Non
                 acme.id, query, PageRequest(limit=5, page=number), max_bytes=ALL_BYTES
             )
             assert not isinstance(page, Refusal)
-            assert page[1] == Pagination(limit=5, current_page=number, total_pages=last, total_items=len(wanted))
+            assert page[1] == Pagination(limit=5, current_page=number, total_pages=last, total_items=len(expected))
             read.extend(page[0])
 
-        assert read == wanted
+        assert read == expected
         beyond = await acme.stores.journal.page(
             acme.id, query, PageRequest(limit=5, page=last + 1), max_bytes=ALL_BYTES
         )

@@ -228,7 +228,7 @@ async def test_a_run_killed_too_often_has_a_message_and_another_after_a_restart(
     assert second.message.endpoint_id == endpoint.id
 
 
-async def test_of_many_who_take_at_once_one_gets_each(acme: Tenant) -> None:
+async def test_of_concurrent_takers_one_gets_each_message(acme: Tenant) -> None:
     endpoint = await added(acme)
     messages = [await waiting(endpoint, acme.stores) for _ in range(6)]
     ids = [each.id for each in messages]

@@ -46,7 +46,7 @@ async def test_a_reader_cannot_write_and_its_connection_can_afterwards(postgresq
     await postgresql.write(lambda connection: connection.execute(text("DELETE FROM claims")))
 
 
-async def test_every_connection_is_durable_and_limited_whatever_the_database_is_set_to(
+async def test_every_connection_is_durable_and_limited_at_any_setting_of_the_database(
     postgresql: Database, postgres_url: str
 ) -> None:
     name = postgresql.dialect.explain(OSError()).split("'")[1]
@@ -240,16 +240,16 @@ async def test_a_transaction_ends_though_its_caller_is_cancelled(postgresql: Dat
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents", "'contents' at 127.0.0.1 cannot be used"),
         ("postgresql://ada:hunter2@/contents?host=/nowhere&sslmode=disable", "'contents' at /nowhere cannot be used"),
     ],
 )
-async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: str, said: str) -> None:
+async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: str, message: str) -> None:
     database = Database(url)
 
-    with pytest.raises(StoreUnavailable, match=said) as refusal:
+    with pytest.raises(StoreUnavailable, match=message) as refusal:
         await database.write(lambda connection: connection.scalar(_COUNT))
 
     await database.dispose()
@@ -261,13 +261,13 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
 @pytest.mark.slow("starts a PostgreSQL of its own")
 async def test_a_refused_login_and_a_missing_database_are_named() -> None:
     with postgres.PrivateServer(durable=False) as server:
-        for url, said in (
+        for url, message in (
             (f"{server.url.rpartition('/')[0]}/elsewhere", 'database "elsewhere" does not exist'),
             (server.url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
             (server.socket_url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
         ):
             database = Database(url)
-            with pytest.raises(StoreUnavailable, match=said) as refusal:
+            with pytest.raises(StoreUnavailable, match=message) as refusal:
                 await database.read(lambda connection: connection.scalar(_COUNT))
             await database.dispose()
             assert "hunter2" not in "".join(traceback.format_exception(refusal.value))

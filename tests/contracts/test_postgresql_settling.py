@@ -252,7 +252,7 @@ async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
     await _expect_no_deadlock(postgresql, postgres_url)
 
 
-async def test_lanes_wait_for_claims_in_one_order_whatever_the_order_of_their_batches(
+async def test_lanes_wait_for_claims_in_one_order_for_any_order_of_batches(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     forth = [await acme.processed(f"d-{number}") for number in range(3)]
@@ -424,7 +424,7 @@ async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
         assert after[table][1] - before[table][1] >= times
 
 
-async def test_a_lanes_connections_are_durable_whatever_the_database_is_set_to(
+async def test_the_connections_of_a_lane_are_durable_at_any_setting_of_the_database(
     postgresql: Database, postgres_url: str
 ) -> None:
     name = postgresql.dialect.explain(OSError()).split("'")[1]

@@ -8,6 +8,7 @@ from attrs import evolve
 from contract_values import IDS, Tenant, a_post, later, push, release, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.builders import a_record
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Event
@@ -16,7 +17,6 @@ from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch, PostSearch
-from contentsvc_core.testing import START
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The fixture is built once for all examples, which only read.
@@ -74,16 +74,7 @@ def _terms(text: str) -> tuple[Term, ...]:
 
 @cache
 def _words(event: Event) -> frozenset[str]:
-    record = ContextRecord(
-        id="",
-        organization_id="",
-        provider="codehost",
-        repository_id=1,
-        repository="acme/lighthouse",
-        delivery_id="",
-        event=event,
-        created_at=START,
-    )
+    record = a_record(event)
     return frozenset(record_words(record))
 
 
@@ -151,9 +142,9 @@ async def test_a_search_finds_exactly_the_records_with_the_words(
     terms = read_terms(query)
     if isinstance(terms, Refusal):
         return
-    wanted = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
+    expected = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
     hits = await acme.stores.search.records(acme.id, ContextSearch(terms=terms), limit=50, max_bytes=_MUCH)
-    assert list(hits.found) == wanted
+    assert list(hits.found) == expected
 
 
 async def test_filters_combine_with_words(acme: Tenant, records: Sequence[ContextRecord]) -> None:
@@ -178,18 +169,18 @@ async def test_the_case_of_a_repository_is_nobodys_concern(acme: Tenant) -> None
 @pytest.mark.parametrize("query", ["", "ada"])
 async def test_parts_lead_through_all_of_it(acme: Tenant, records: Sequence[ContextRecord], query: str) -> None:
     search = ContextSearch(terms=_terms(query))
-    wanted = [each for each in records if not query or each.event.type == "push"]
+    expected = [each for each in records if not query or each.event.type == "push"]
     read: list[ContextRecord] = []
     place: Cursor | None = None
     has_more = True
     while has_more:
         hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=place)
-        assert len(hits.found) == min(2, len(wanted) - len(read))
+        assert len(hits.found) == min(2, len(expected) - len(read))
         read += hits.found
         has_more = hits.has_more
         place = Cursor.of(read[-1])
 
-    assert read == wanted
+    assert read == expected
 
 
 async def test_a_part_is_no_larger_than_it_may_be(acme: Tenant, records: Sequence[ContextRecord]) -> None:

@@ -96,7 +96,7 @@ async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
     assert await directory.trigger(acme.id, two.id) == two
 
 
-async def test_a_trigger_does_not_become_what_another_one_is(acme: Tenant) -> None:
+async def test_a_trigger_does_not_become_a_duplicate_of_another(acme: Tenant) -> None:
     directory = acme.stores.directory
     one, two = acme.triggers
     settling = await acme.processed("d-1")

@@ -69,7 +69,7 @@ async def test_an_existing_endpoint_is_left_unchanged(acme: Tenant) -> None:
         await add(an_endpoint(acme.id, description="\ud800"), SECRET)
 
 
-async def test_of_any_number_added_at_once_no_more_are_than_there_may_be(acme: Tenant) -> None:
+async def test_concurrent_additions_do_not_exceed_the_limit_of_endpoints(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     made = [an_endpoint(acme.id) for _ in range(MAX_ENDPOINTS + 3)]
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 from msgspec import to_builtins
+from tests.builders import a_brand
 from tests.refusals import message_of
 
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile, no_such_brand
@@ -20,14 +21,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 LATER: Final = START + timedelta(days=1)
-BRAND: Final = BrandIdentity(
-    id="bi_1",
-    organization_id="org_1",
-    name="Acme",
-    website_url="https://acme.example/",
-    created_at=START,
-    updated_at=START,
-)
+BRAND: Final = a_brand(id="bi_1", name="Acme")
 #: A text that may be taken away, as clients call it, and the most characters that it may have.
 OPTIONAL: Final = (
     ("company_name", "companyName"),

@@ -6,26 +6,16 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from tests.builders import a_post
 from tests.refusals import message_of
 
-from contentsvc_core import ContentType, PostStatus
+from contentsvc_core import PostStatus
 from contentsvc_core.content.editing import changed_post, due_post, entity_tag, post_fault
 from contentsvc_core.content.posts import BY_HAND, Label, Post
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
-POST: Final = Post(
-    id="post_1",
-    organization_id="org_1",
-    title="Lamps",
-    markdown="# Lamps",
-    content="<h1>Lamps</h1>",
-    status=PostStatus.DRAFT,
-    content_type=ContentType.CHANGELOG,
-    source_metadata=None,
-    created_at=START,
-    updated_at=START,
-)
+POST: Final = a_post(title="Lamps", markdown="# Lamps", content="<h1>Lamps</h1>", source_metadata=None)
 LATER: Final = START + timedelta(hours=1)
 
 

@@ -4,8 +4,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_release
 
-from contentsvc_core import Push, Release
+from contentsvc_core import Push
 from contentsvc_core.events.normalized import Author, Commit, Event
 from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
 from contentsvc_core.strategies import events, foreign_text
@@ -13,9 +14,7 @@ from contentsvc_core.text import has_controls
 
 _COMMIT = Commit(id="a" * 40, message="m", author=Author(name="Ada", email=""), timestamp="", url="")
 _PUSH = Push(ref="refs/heads/main", branch="main", commits=(_COMMIT,), head_commit=None)
-_RELEASE = Release(
-    action="published", tag_name="v1", name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
-)
+_RELEASE = a_release()
 
 
 @given(events())

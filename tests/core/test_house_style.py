@@ -84,7 +84,7 @@ def read(value: object) -> HouseStyle | None:
 
 
 @given(_options)
-def test_what_is_written_is_read_as_the_same_options(options: ChangelogOptions) -> None:
+def test_a_written_style_is_read_back_as_the_same_options(options: ChangelogOptions) -> None:
     body = json.loads(json.dumps(options_body(options)))
     style = read(body)
 
@@ -92,7 +92,7 @@ def test_what_is_written_is_read_as_the_same_options(options: ChangelogOptions) 
     assert read(style_body(style)) == style
 
 
-def test_every_field_is_read_and_stands_for_an_option() -> None:
+def test_every_field_is_read_and_has_its_option() -> None:
     style = read(json.loads(json.dumps(WHOLE)))
 
     assert style_body(style) == WHOLE

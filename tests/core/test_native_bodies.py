@@ -45,8 +45,8 @@ def test_decoding_in_pieces_finds_the_same_invalid_byte(body: bytes, piece: int)
     # Smaller pieces than there ever are, so that each of them ends somewhere in a character.
     with patch.object(decoding, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
         read_object(body)
-    said = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))
-    assert (said and int(said[1])) == whole(body)
+    match = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))
+    assert (match and int(match[1])) == whole(body)
 
 
 def test_the_place_of_the_fault_is_counted_from_the_bodys_beginning() -> None:

@@ -112,7 +112,7 @@ def test_a_mail_has_both_parts_and_is_one_mail_for_all_addresses() -> None:
 
 
 @pytest.mark.parametrize("format_", [EndpointFormat.STANDARD, EndpointFormat.EMAIL])
-def test_what_is_no_chat_has_no_chat_message(format_: EndpointFormat) -> None:
+def test_a_format_that_is_not_a_chat_has_no_chat_message(format_: EndpointFormat) -> None:
     with pytest.raises(ValueError, match="is the format of no chat"):
         chat_body(format_, notice_of(_message(TEST_TYPE, {}), _BASE))
 
@@ -162,7 +162,7 @@ def _mentions_or_links(text: str) -> bool:
 @settings(max_examples=60)
 @given(text=_HOSTILE)
 @example(text="<!channel> @everyone [x](https://evil.example) <https://evil.example|x>")
-def test_text_of_strangers_mentions_nobody_and_links_nowhere(kind: str, text: str) -> None:
+def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None:
     data = {name: text if isinstance(value, str) else value for name, value in _DATA[kind].items()}
     data |= {name: [text] for name in data if name == "repositories"}
     data |= {name: {"repositories": [text, text]} for name in data if name == "sourceMetadata"}

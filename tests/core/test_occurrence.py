@@ -4,23 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from attrs import evolve
+from tests.builders import a_release
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
-from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event, Push
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Delivered, Generation, occurred_at
 
-RELEASE = Release(
-    action="published",
-    tag_name="v1",
-    name=None,
-    body=None,
-    prerelease=False,
-    draft=False,
-    published_at=None,
-    url="https://codehost.example/v1",
-)
+RELEASE = a_release()
 
 
 def delivered(event: Event) -> Delivered:

@@ -5,23 +5,20 @@ from typing import Final
 
 import pytest
 from attrs import evolve
+from tests.builders import a_post
 
 from contentsvc_core import ContentType, PostStatus
-from contentsvc_core.content.posts import Post, post_body
+from contentsvc_core.content.posts import post_body
 from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query, unknown_brand
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
-POST: Final = Post(
-    id="post_1",
-    organization_id="org_1",
+POST: Final = a_post(
     title="Lamps",
     content="<p>Lamps</p>",
     markdown="Lamps",
     content_type=ContentType.TWITTER_POST,
     source_metadata={"runId": "run_1"},
-    status=PostStatus.DRAFT,
-    created_at=START,
     updated_at=START + timedelta(hours=12),
 )
 

@@ -9,6 +9,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.builders import a_release
 
 from contentsvc_core import (
     PROVIDERS,
@@ -108,12 +109,6 @@ def push(ref: str = "refs/heads/main", *, head: str = "a") -> Push:
     )
 
 
-def release(tag: str) -> Release:
-    return Release(
-        action="published", tag_name=tag, name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
-    )
-
-
 @EVERY
 class TestEveryProvider:
     @given(st.data())
@@ -183,7 +178,7 @@ def test_the_providers_differ_where_they_must() -> None:
 
 class TestSeveralEventsOfOneDelivery:
     def test_each_has_a_delivery_id_that_an_attempt_repeats(self) -> None:
-        delivery = sent(BITBUCKET, release("v1.0.0"), push(), release("v1.0.1"))
+        delivery = sent(BITBUCKET, a_release("v1.0.0"), push(), a_release("v1.0.1"))
 
         first, again = (decided(delivery, endpoint(BITBUCKET)) for _ in range(2))
 
@@ -195,7 +190,7 @@ class TestSeveralEventsOfOneDelivery:
         assert [each.event.type for each in first.also] == ["release", "release"]
 
     def test_a_long_delivery_id_leaves_room_for_the_number(self) -> None:
-        delivery = sent(BITBUCKET, push(), release("v1.0.0"))
+        delivery = sent(BITBUCKET, push(), a_release("v1.0.0"))
         header = BITBUCKET.delivery_header.lower().encode()
         headers = tuple((name, b"x" * 255 if name == header else value) for name, value in delivery.headers)
 
@@ -206,7 +201,7 @@ class TestSeveralEventsOfOneDelivery:
 
     def test_a_filtered_event_is_not_among_the_further_events(self) -> None:
         outcome = decided(
-            sent(BITBUCKET, push("refs/heads/side"), push(head="b"), release("v1.0.0")), endpoint(BITBUCKET)
+            sent(BITBUCKET, push("refs/heads/side"), push(head="b"), a_release("v1.0.0")), endpoint(BITBUCKET)
         )
 
         assert isinstance(outcome, Processed)

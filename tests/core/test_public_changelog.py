@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_post
 
 from contentsvc_core.content.editing import changed_post
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
@@ -24,18 +25,7 @@ from contentsvc_core.testing import START
 
 ACME = Organization(id="org_1", slug="acme", name="Acme", created_at=START)
 OFF = PublicChangelog.first(ACME, START)
-POST = Post(
-    id="post_1",
-    organization_id="org_1",
-    title="A lamp",
-    content="<p>A lamp.</p>",
-    markdown="A lamp.",
-    content_type=ContentType.CHANGELOG,
-    source_metadata={"repositories": ["acme/lighthouse"]},
-    status=PostStatus.PUBLISHED,
-    created_at=START,
-    updated_at=START,
-)
+POST = a_post(status=PostStatus.PUBLISHED)
 
 
 def at(text: str) -> datetime:

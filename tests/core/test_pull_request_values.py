@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_release
 
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.pull_requests import (
@@ -28,16 +29,7 @@ def push(*messages: str, head: str | None = "a" * 40) -> Push:
     )
 
 
-RELEASE = Release(
-    action="published",
-    tag_name="v1",
-    name=None,
-    body="(#77)",
-    prerelease=False,
-    draft=False,
-    published_at=None,
-    url="",
-)
+RELEASE = a_release(body="(#77)")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 from msgspec import to_builtins
+from tests.builders import a_release
 
 from contentsvc_core import ContentType, Push, Release, RunStatus, WorkflowRun
 from contentsvc_core.content.windows import Lookback, LookbackWindow
@@ -82,16 +83,7 @@ def _run(cause: Delivered | Generation | SiteReading, **values: Any) -> Workflow
 
 
 def _release(tag: str, published_at: str | None) -> Release:
-    return Release(
-        action="published",
-        tag_name=tag,
-        name=None,
-        body=None,
-        prerelease=False,
-        draft=False,
-        published_at=published_at,
-        url="",
-    )
+    return a_release(tag, published_at=published_at)
 
 
 def test_the_backoff_doubles_until_a_run_has_failed() -> None:

@@ -2,33 +2,19 @@
 
 import pytest
 from attrs import evolve
+from tests.builders import a_post, a_record, a_release
 
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.content.posts import Post
+from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import Excerpt, post_excerpts, record_excerpts
-from contentsvc_core.testing import START
-from contentsvc_core.workflows.context import ContextRecord
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
     terms = read_terms(text)
     assert not isinstance(terms, Refusal)
     return terms
-
-
-def record_of(event: Event) -> ContextRecord:
-    return ContextRecord(
-        id="ctx_1",
-        organization_id="org_1",
-        provider="codehost",
-        repository_id=1,
-        repository="acme/lighthouse",
-        delivery_id="d-1",
-        event=event,
-        created_at=START,
-    )
 
 
 def push_of(*messages: str, username: str | None = "ada") -> Push:
@@ -45,35 +31,15 @@ def push_of(*messages: str, username: str | None = "ada") -> Push:
     return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=HeadCommit(id="9", message="x"))
 
 
-RELEASE = Release(
-    action="published",
-    tag_name="v1.2.3",
-    name="The lamp",
-    body="# News\n\n- a door\n- a lamp",
-    prerelease=False,
-    draft=False,
-    published_at=None,
-    url="https://codehost.example/v1.2.3",
-)
+RELEASE = a_release("v1.2.3", name="The lamp", body="# News\n\n- a door\n- a lamp")
 
 
 def post_of(markdown: str) -> Post:
-    return Post(
-        id="post_1",
-        organization_id="org_1",
-        title="News",
-        content="",
-        markdown=markdown,
-        content_type=ContentType.CHANGELOG,
-        source_metadata=None,
-        status=PostStatus.DRAFT,
-        created_at=START,
-        updated_at=START,
-    )
+    return a_post(title="News", content="", markdown=markdown, source_metadata=None)
 
 
 def test_the_excerpt_of_a_commit_has_its_author_hash_and_page() -> None:
-    (excerpt,) = record_excerpts(record_of(push_of("feat: a lamp\n\nIt lights.")), terms_of("lamp"))
+    (excerpt,) = record_excerpts(a_record(push_of("feat: a lamp\n\nIt lights.")), terms_of("lamp"))
 
     assert excerpt == Excerpt(text="feat: a lamp It lights. (ada)", ref="0", url="https://codehost.example/0")
     assert excerpt.body == {
@@ -81,7 +47,7 @@ def test_the_excerpt_of_a_commit_has_its_author_hash_and_page() -> None:
         "ref": "0",
         "url": "https://codehost.example/0",
     }
-    (unknown,) = record_excerpts(record_of(push_of("feat: a lamp", username=None)), ())
+    (unknown,) = record_excerpts(a_record(push_of("feat: a lamp", username=None)), ())
     assert unknown.text == "feat: a lamp (Ada Lamp)"
 
 
@@ -100,23 +66,23 @@ def test_the_commits_with_the_words_are_shown(query: str, refs: list[str]) -> No
     push = push_of(
         "chore: a", "feat: a lamp", "chore: b", "fix: the door", "fix: the lamp at the door", "chore: c", "chore: d"
     )
-    assert [excerpt.ref for excerpt in record_excerpts(record_of(push), terms_of(query))] == refs
+    assert [excerpt.ref for excerpt in record_excerpts(a_record(push), terms_of(query))] == refs
 
 
 def test_the_commits_with_the_most_words_are_shown_in_their_order() -> None:
     push = push_of(*(f"feat: lamp {number}{' door' if number in {6, 8} else ''}" for number in range(10)))
 
-    refs = [excerpt.ref for excerpt in record_excerpts(record_of(push), terms_of("lamp door"))]
+    refs = [excerpt.ref for excerpt in record_excerpts(a_record(push), terms_of("lamp door"))]
 
     assert refs == ["0", "1", "2", "6", "8"]
 
 
 def test_the_excerpts_of_a_release_are_its_name_and_lines_of_its_notes() -> None:
-    excerpts = record_excerpts(record_of(RELEASE), terms_of("lamp"))
+    excerpts = record_excerpts(a_record(RELEASE), terms_of("lamp"))
 
     assert [excerpt.text for excerpt in excerpts] == ["The lamp", "- a lamp"]
     assert {(excerpt.ref, excerpt.url) for excerpt in excerpts} == {("v1.2.3", "https://codehost.example/v1.2.3")}
-    (unnamed,) = record_excerpts(record_of(evolve(RELEASE, name=None, body=None)), ())
+    (unnamed,) = record_excerpts(a_record(evolve(RELEASE, name=None, body=None)), ())
     assert unnamed.text == "v1.2.3"
 
 
@@ -140,8 +106,8 @@ def test_two_hundred_parts_are_compared() -> None:
         f"line {number}" for number in range(5)
     ]
     push = push_of(*(f"feat: lamp{number}" for number in range(202)))
-    assert [each.ref for each in record_excerpts(record_of(push), terms_of("lamp199"))] == ["199"]
-    assert [each.ref for each in record_excerpts(record_of(push), terms_of("lamp200"))] == list("01234")
+    assert [each.ref for each in record_excerpts(a_record(push), terms_of("lamp199"))] == ["199"]
+    assert [each.ref for each in record_excerpts(a_record(push), terms_of("lamp200"))] == list("01234")
     # Of long lines, no more than 2,000 lines of full length are read.
     long = f"{'x' * (2_000 * 280)} lamp"
     assert "lamp" not in " ".join(
@@ -168,18 +134,18 @@ def test_an_address_is_passed_on_if_it_leads_to_a_web_page(url: str, *, shown: b
     push = push_of("feat: a lamp")
     push = evolve(push, commits=[evolve(push.commits[0], url=url)])
     for event in (push, evolve(RELEASE, url=url)):
-        urls = {excerpt.body.get("url") for excerpt in record_excerpts(record_of(event), ())}
+        urls = {excerpt.body.get("url") for excerpt in record_excerpts(a_record(event), ())}
         assert urls == {url if shown else None}
 
 
 def test_a_hash_and_a_tag_are_one_line_of_255_characters() -> None:
     push = push_of("feat: a lamp")
     push = evolve(push, commits=[evolve(push.commits[0], id="a\x1b" * 1_000)])
-    (excerpt,) = record_excerpts(record_of(push), terms_of("lamp"))
+    (excerpt,) = record_excerpts(a_record(push), terms_of("lamp"))
     assert excerpt.ref is not None
     assert len(excerpt.ref) <= 255
     assert excerpt.ref.isprintable()
-    tags = {each.ref for each in record_excerpts(record_of(evolve(RELEASE, tag_name="v" * 1_000)), ())}
+    tags = {each.ref for each in record_excerpts(a_record(evolve(RELEASE, tag_name="v" * 1_000)), ())}
     assert tags == {"v" * 254 + "…"}
 
 

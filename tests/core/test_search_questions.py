@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
-from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
+from tests.builders import a_record
+from tests.core.test_search_excerpts import RELEASE, post_of, push_of, terms_of
 from tests.refusals import message_of
 
 from contentsvc_core.content.posts import ContentType, PostStatus, post_body
@@ -131,24 +132,24 @@ def test_an_invalid_time_is_refused(text: str) -> None:
 def test_the_searched_text_of_a_push() -> None:
     push = push_of("feat: a lamp", "fix: the door", username="ada-l")
 
-    assert record_words(record_of(push)) == (
+    assert record_words(a_record(push)) == (
         *("acme", "lighthouse", "push", "pushed", "main"),
         *("feat", "a", "lamp", "0", "ada", "l", "fix", "the", "door", "1"),
     )
-    assert record_words(record_of(push_of("fix: it", username=None))) == (
+    assert record_words(a_record(push_of("fix: it", username=None))) == (
         *("acme", "lighthouse", "push", "pushed", "main"),
         *("fix", "it", "0", "ada", "lamp"),
     )
     # People are found by their names, not by their addresses.
-    assert not {"example", "com"} & set(record_words(record_of(push)))
+    assert not {"example", "com"} & set(record_words(a_record(push)))
 
 
 def test_the_searched_text_of_a_release() -> None:
-    assert record_words(record_of(RELEASE)) == (
+    assert record_words(a_record(RELEASE)) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3", "the", "lamp", "news", "a", "door"),
     )
-    assert record_words(record_of(evolve(RELEASE, name=None, body=None))) == (
+    assert record_words(a_record(evolve(RELEASE, name=None, body=None))) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3"),
     )
@@ -160,7 +161,7 @@ def test_the_searched_text_of_a_post() -> None:
 
 
 def test_the_body_of_a_record_hit() -> None:
-    assert record_hit_body(record_of(push_of("feat: a lamp")), terms_of("lamp")) == {
+    assert record_hit_body(a_record(push_of("feat: a lamp")), terms_of("lamp")) == {
         "customId": "codehost:1:d-1",
         "metadata": {"source": "codehost_webhook", "eventType": "push", "repository": "acme/lighthouse"},
         "action": "pushed",

@@ -146,7 +146,7 @@ def test_the_longest_questions_are_read() -> None:
         (Term(words=("wa",), is_prefix=True, is_excluded=True), True),
     ],
 )
-def test_what_a_term_finds(term: Term, *, holds: bool) -> None:
+def test_a_term_finds_its_words(term: Term, *, holds: bool) -> None:
     assert term.holds(("lamp", "door")) is holds
 
 

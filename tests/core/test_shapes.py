@@ -31,7 +31,7 @@ def test_a_valid_value_is_decoded_without_conversions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("low", "Expected `object`, got `str`"),
         ({}, "Object missing required field `name`"),
@@ -47,11 +47,11 @@ def test_a_valid_value_is_decoded_without_conversions() -> None:
         ({"name": "low", "more": 1}, "Object contains unknown field `more`"),
     ],
 )
-def test_an_invalid_value_is_refused_with_its_place_and_the_choices(value: object, said: str) -> None:
+def test_an_invalid_value_is_refused_with_its_place_and_the_choices(value: object, message: str) -> None:
     with pytest.raises(InvalidStruct) as refused:
         decode_struct(value, Lamp)
 
-    assert str(refused.value) == said
+    assert str(refused.value) == message
 
 
 def test_an_invalid_choice_outside_of_fields_keeps_the_original_message() -> None:

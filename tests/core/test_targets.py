@@ -12,7 +12,7 @@ _FLOW = "https://prod-01.westus.logic.azure.com/workflows/a/triggers/manual/path
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "url", "format_"),
+    ("text", "chosen", "url", "format_"),
     [
         ("https://acme.example/hook", None, None, STANDARD),
         (_SLACK_URL, None, None, SLACK),
@@ -38,15 +38,15 @@ _FLOW = "https://prod-01.westus.logic.azure.com/workflows/a/triggers/manual/path
     ],
 )
 def test_the_target_chooses_the_format(
-    text: str, wanted: EndpointFormat | None, url: str | None, format_: EndpointFormat
+    text: str, chosen: EndpointFormat | None, url: str | None, format_: EndpointFormat
 ) -> None:
-    assert read_target(text, wanted) == Target(url=url or text, format=format_)
-    if wanted is None:
+    assert read_target(text, chosen) == Target(url=url or text, format=format_)
+    if chosen is None:
         assert format_of_target(url or text) is format_
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "field", "reason"),
+    ("text", "chosen", "field", "reason"),
     [
         (_SLACK_URL, STANDARD, "format", "must be slack, or none: hooks.slack.com is Slack, which reads no other"),
         (_SLACK_URL, DISCORD, "format", "must be slack"),
@@ -62,9 +62,9 @@ def test_the_target_chooses_the_format(
     ],
 )
 def test_a_target_that_would_be_useless_is_refused_with_the_field(
-    text: str, wanted: EndpointFormat | None, field: str, reason: str
+    text: str, chosen: EndpointFormat | None, field: str, reason: str
 ) -> None:
-    refused = read_target(text, wanted)
+    refused = read_target(text, chosen)
 
     assert isinstance(refused, Refusal)
     assert refused.field == field

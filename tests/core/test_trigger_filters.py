@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.builders import a_release
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
@@ -50,19 +51,6 @@ def push(*commits: Commit, branch: str = "main", is_cut: bool = False, off_defau
         head_commit=HeadCommit(id="c0ffee", message=""),
         is_cut=is_cut,
         off_default=off_default,
-    )
-
-
-def release(tag: str, *, prerelease: bool = False) -> Release:
-    return Release(
-        action="published",
-        tag_name=tag,
-        name=None,
-        body=None,
-        prerelease=prerelease,
-        draft=False,
-        published_at=None,
-        url="",
     )
 
 
@@ -211,8 +199,8 @@ def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], 
         ({"branches": ("main",)}, push(branch="feature/x"), "branch", "branch feature/x does not match main"),
         ({}, push(branch="next", off_default=True), "branch", "branch next is not the default branch"),
         ({"branches": ("release/*",)}, push(), "branch", "branch main does not match release/*"),
-        ({"tags": ("v*", "!*-rc*")}, release("v1-rc1"), "tag", "tag v1-rc1 does not match v* or !*-rc*"),
-        ({"pre_releases": False}, release("v1", prerelease=True), "pre-release", "v1 is a pre-release"),
+        ({"tags": ("v*", "!*-rc*")}, a_release("v1-rc1"), "tag", "tag v1-rc1 does not match v* or !*-rc*"),
+        ({"pre_releases": False}, a_release("v1", prerelease=True), "pre-release", "v1 is a pre-release"),
         ({"paths": ("b/**",)}, push(), "path", "no changed file matches b/**"),
         ({"scopes": ("api",)}, push(), "scope", "no commit has a scope that matches api"),
         ({"scopes": ("!deps",)}, push(commit("fix(deps): x")), "scope", "no commit has a scope that matches !deps"),
@@ -239,9 +227,9 @@ def test_an_event_that_is_left_out_has_its_reason(
         ({}, push()),
         ({"branches": ("release/*",)}, push(branch="release/1", off_default=True)),
         # A filter is of one kind of events, and leaves the other kind alone.
-        ({"branches": ("next",), "paths": ("b/**",), "scopes": ("api",)}, release("v1")),
+        ({"branches": ("next",), "paths": ("b/**",), "scopes": ("api",)}, a_release("v1")),
         ({"tags": ("v*",), "pre_releases": False}, push()),
-        ({"pre_releases": False}, release("v1")),
+        ({"pre_releases": False}, a_release("v1")),
         ({"scopes": ("api", "cli")}, push(commit("fix(cli,web)!: x"))),
         ({"scopes": ("API",)}, push(commit("fix(Api): x"))),
         ({"scopes": ("!deps",)}, push(commit("tidy up"))),

@@ -10,8 +10,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
+from tests.builders import a_record
 
-from contentsvc_core import ContextRecord, Push, Release
+from contentsvc_core import Push, Release
 from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
 from contentsvc_core.events.normalized import Event
@@ -141,16 +142,7 @@ class TestWire:
 class TestContext:
     @given(ours.events(), ours.repository_ids(), ours.delivery_ids())
     def test_the_text_states_type_repository_action_and_data(self, event: Event, repository: int, id_: str) -> None:
-        record = ContextRecord(
-            id="ctx_1",
-            organization_id="org_1",
-            provider="codehost",
-            repository_id=repository,
-            repository="acme/lighthouse",
-            delivery_id=id_,
-            event=event,
-            created_at=START,
-        )
+        record = a_record(event, repository_id=repository, delivery_id=id_)
         body = to_builtins(RecordBody.of(record))
         headline, empty, label, data = body["content"].split("\n", 3)
 

@@ -50,15 +50,15 @@ def test_an_unanswered_attempt_is_retried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         (302, "the endpoint answered with status 302: redirects are not followed"),
         (410, "the endpoint answered with status 410: it is gone, and was switched off"),
         (404, "the endpoint answered with status 404"),
     ],
 )
-def test_the_fault_of_an_attempt_names_the_answer(status: int, said: str) -> None:
-    assert fault_text(Answer(status=status)) == said
+def test_the_fault_of_an_attempt_names_the_answer(status: int, message: str) -> None:
+    assert fault_text(Answer(status=status)) == message
 
 
 @given(st.uuids(), st.integers(1, MAX_ATTEMPTS - 1))
@@ -71,7 +71,7 @@ def test_a_pause_is_the_schedule_s_and_at_most_a_fifth_more(key: object, attempt
     assert next_attempt_at(f"msg_{key}", attempts, FAILED, START) == again
 
 
-def test_all_attempts_span_more_than_a_day_and_then_there_is_no_more() -> None:
+def test_all_attempts_span_more_than_a_day_and_are_bounded() -> None:
     assert sum(DELAYS, timedelta()) >= timedelta(hours=24)
     assert MAX_ATTEMPTS == 8
     assert next_attempt_at("msg_1", MAX_ATTEMPTS, FAILED, START) is None

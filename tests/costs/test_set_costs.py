@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from tests.builders import a_release
+
 from contentsvc_core.content.changelog.select import Bump, Change, chained, reported_changes
 from contentsvc_core.content.forms.news import news_of, pending
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.events.normalized import Author, Commit, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Push
 
 #: How much more one of four times as many may cost: 1 is linear, 4 is quadratic.
 _GROWTH: Final = 2.5
@@ -42,19 +44,6 @@ def _push(*messages: str) -> Push:
     return Push(ref="refs/heads/main", branch="main", commits=tuple(commits), head_commit=None)
 
 
-def _release(number: int) -> Release:
-    return Release(
-        action="published",
-        tag_name=f"v{number}",
-        name=None,
-        body=None,
-        prerelease=False,
-        draft=False,
-        published_at=None,
-        url="",
-    )
-
-
 def test_a_chain_of_dependency_updates_is_joined_at_its_end() -> None:
     def prepare(number: int) -> Callable[[], tuple[Bump, ...]]:
         steps = [Bump(name="lamp", begin=str(step), end=str(step + 1)) for step in range(number)]
@@ -81,7 +70,7 @@ def test_distinguishing_changes_from_releases_of_another_repository_is_linear() 
     def prepare(number: int) -> Callable[[], list[bool]]:
         push = _push(*(f"feat: lamp {each}" for each in range(number)))
         chapters = (
-            Chapter(repository="acme/harbour", events=tuple(_release(each) for each in range(2 * number))),
+            Chapter(repository="acme/harbour", events=tuple(a_release(f"v{each}") for each in range(2 * number))),
             Chapter(repository="acme/lighthouse", events=(push,)),
         )
         news = news_of(Brief(chapters=chapters))
@@ -92,7 +81,7 @@ def test_distinguishing_changes_from_releases_of_another_repository_is_linear() 
 
 
 def test_a_change_after_the_last_release_of_its_repository_is_pending() -> None:
-    events = (_push("feat: lamp"), _release(1), _push("feat: lamp", "feat: door"))
+    events = (_push("feat: lamp"), a_release(f"v{1}"), _push("feat: lamp", "feat: door"))
     news = news_of(Brief(chapters=(Chapter(repository="acme/lighthouse", events=events),)))
 
     assert [(item.change.text, pending(item)) for item in news.items] == [("Lamp", False), ("Door", True)]

@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.builders import a_post, a_record, a_release
 from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
 
 from contentsvc_adapters.markup import SafeMarkdown
@@ -35,7 +36,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.lists.words import asked_words, words_of
 from contentsvc_core.outgoing.letters import plain
@@ -43,7 +44,6 @@ from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 from contentsvc_core.testing import START
 from contentsvc_core.text import compatible, one_line
-from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_http.dashboard.payloads import beginning, shown
 from contentsvc_http.dashboard.search import marked
 from contentsvc_http.words import first_line
@@ -76,44 +76,11 @@ def _push(text: str) -> Push:
 
 
 def _release(text: str) -> Release:
-    return Release(
-        action="published",
-        tag_name=text,
-        name=text,
-        body=text,
-        prerelease=False,
-        draft=False,
-        published_at=None,
-        url=f"{_PAGE}/releases/tag/v1",
-    )
-
-
-def _record(event: Event) -> ContextRecord:
-    return ContextRecord(
-        id="ctx_1",
-        organization_id="org_1",
-        provider="codehost",
-        repository_id=1,
-        repository="acme/lighthouse",
-        delivery_id="d-1",
-        event=event,
-        created_at=START,
-    )
+    return a_release(text, name=text, body=text, url=f"{_PAGE}/releases/tag/v1")
 
 
 def _post(text: str, content: str = "") -> Post:
-    return Post(
-        id="post_1",
-        organization_id="org_1",
-        title="News",
-        content=content,
-        markdown=text,
-        content_type=ContentType.CHANGELOG,
-        source_metadata=None,
-        status=PostStatus.PUBLISHED,
-        created_at=START,
-        updated_at=START,
-    )
+    return a_post(title="News", content=content, markdown=text, source_metadata=None, status=PostStatus.PUBLISHED)
 
 
 def _of_push(kind: ContentType, text: str) -> Brief:
@@ -140,8 +107,8 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "words_of": lambda text: words_of([text]),
     "asked_words": asked_words,
     "read_terms": read_terms,
-    "record_words": lambda text: record_words(_record(_push(text))),
-    "record_excerpts of a push": lambda text: record_excerpts(_record(_push(text)), _TERMS),
+    "record_words": lambda text: record_words(a_record(_push(text))),
+    "record_excerpts of a push": lambda text: record_excerpts(a_record(_push(text)), _TERMS),
     "post_excerpts": lambda text: post_excerpts(text, _TERMS),
     "inline": inline,
     "safe_url": safe_url,
@@ -176,7 +143,7 @@ DEARER: Final[dict[str, _Work]] = {
     "facets_of": lambda text: facets_of(_post(text, _RENDERER.html(text))),
     "plain": lambda text: plain(_RENDERER.html(text)),
     "marked": lambda text: marked(text, _TERMS),
-    "record_excerpts of a release": lambda text: record_excerpts(_record(_release(text)), _TERMS),
+    "record_excerpts of a release": lambda text: record_excerpts(a_record(_release(text)), _TERMS),
 }
 #: Each of them was a fault, or would be one without a bound that this service adds.
 _WORST: Final = (

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.api.world import Caller
+from tests.builders import a_brand
 from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import IssuedKey, Scope
@@ -35,15 +36,7 @@ async def branded(acme: Caller, name: str = "Lighthouse", **fields: Any) -> Bran
     """Add a brand identity; the first one is the default."""
     now = acme.world.clock.now()
     made = await acme.world.stores.brands.add(
-        BrandIdentity(
-            id=acme.world.ids.new_id("brand_"),
-            organization_id=acme.organization.id,
-            name=name,
-            website_url="https://acme.example/",
-            created_at=now,
-            updated_at=now,
-            **fields,
-        )
+        a_brand(now, id=acme.world.ids.new_id("brand_"), organization_id=acme.organization.id, name=name, **fields)
     )
     assert isinstance(made, BrandIdentity)
     return made

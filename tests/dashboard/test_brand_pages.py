@@ -90,7 +90,7 @@ async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: 
 
 
 @pytest.mark.parametrize(
-    ("address", "name", "field", "said"),
+    ("address", "name", "field", "message"),
     [
         ("", "", "websiteUrl", "The address must be 1 to 2000 characters long."),
         ("ftp://acme.example", "", "websiteUrl", "The address must begin with http:// or https://."),
@@ -100,7 +100,7 @@ async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: 
     ],
 )
 async def test_an_invalid_website_is_refused_at_its_field(
-    acme: Caller, browsing: Browsing, address: str, name: str, field: str, said: str
+    acme: Caller, browsing: Browsing, address: str, name: str, field: str, message: str
 ) -> None:
     await branded(acme)
     page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl=address, name=name)
@@ -108,12 +108,12 @@ async def test_an_invalid_website_is_refused_at_its_field(
     assert page.status == 422
     faulty = tree(page).one(id=field)
     assert (faulty["aria-invalid"], faulty["value"]) == ("true", {"websiteUrl": address, "name": name}[field])
-    assert tree(page).one(id=f"{field}-fault").text == said
+    assert tree(page).one(id=f"{field}-fault").text == message
     assert f"{field}-fault" in faulty["aria-describedby"].split()
     assert acme.world.nudged == 0
 
 
-async def test_a_session_may_have_no_more_sites_read_than_its_key(acme: Caller, browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(BRANDS)).form(BRANDS)
     for _ in range(5):
         assert (await browsing.send(form, websiteUrl="https://acme.example")).status == 200
@@ -148,7 +148,7 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "text", "said"),
+    ("field", "text", "message"),
     [
         ("name", " ", "The name must be 1 to 120 characters long."),
         ("name", "lighthouse", "Another brand identity has this name."),
@@ -159,7 +159,7 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     ],
 )
 async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
-    acme: Caller, browsing: Browsing, field: str, text: str, said: str
+    acme: Caller, browsing: Browsing, field: str, text: str, message: str
 ) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper")
@@ -169,7 +169,7 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     page = await browsing.send(form, **{"language": "German", field: text})
 
     assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text == said
+    assert tree(page).one(id=f"{field}-fault").text == message
     assert tree(page).one(id=field)["aria-invalid"] == "true"
     again = page.form(path).fields
     assert again["language"] == ["German"]

@@ -62,7 +62,7 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         ("url", "http://acme.example/", "It must begin with https://."),
         ("url", "https://127.0.0.1/", "It must be the address of a public site."),
@@ -71,12 +71,12 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
     ],
 )
 async def test_a_fault_is_shown_at_its_field_and_the_input_stays(
-    acme: Caller, browsing: Browsing, field: str, value: str, said: str
+    acme: Caller, browsing: Browsing, field: str, value: str, message: str
 ) -> None:
     page = await created(browsing, **{"event": ["run.failed"], field: value})
 
     assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text.startswith(said)
+    assert tree(page).one(id=f"{field}-fault").text.startswith(message)
     assert page.form(PATH).fields[field] == [value]
     assert page.form(PATH).fields["event"] == ["run.failed"]
     assert await acme.world.stores.endpoints.endpoints(acme.organization.id) == []

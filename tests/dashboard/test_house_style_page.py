@@ -38,7 +38,7 @@ async def previewed(browsing: Browsing, page: Seen, **changes: str | list[str]) 
     return await browsing.post(PREVIEW, fields, headers=PART)
 
 
-async def test_it_is_set_with_a_form_that_shows_what_is_set(acme: Caller, browsing: Browsing) -> None:
+async def test_a_form_sets_the_house_style_and_shows_it(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(PAGE)
     assert page.heading == "House style"
     page = await browsing.send(
@@ -94,7 +94,7 @@ async def test_an_unset_field_shows_the_value_that_applies(acme: Caller, browsin
     assert unset(await browsing.open("/dashboard/triggers/new"), "style.commitHashes") == "as in the house style (yes)"
 
 
-async def test_a_fault_stands_at_its_field_and_nothing_is_saved(acme: Caller, browsing: Browsing) -> None:
+async def test_a_fault_is_shown_at_its_field_and_nothing_is_saved(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(PAGE)).form(PAGE)
 
     page = await browsing.send(form, longestPost="12", hide="docs")
@@ -132,7 +132,7 @@ async def test_the_preview_is_the_newest_release_in_the_style_of_the_form(acme: 
     assert "Longest post must be a whole number" in (await previewed(browsing, page, longestPost="1")).text
 
 
-async def test_a_style_that_leaves_nothing_says_so(acme: Caller, browsing: Browsing) -> None:
+async def test_a_style_that_hides_everything_has_the_reason_in_its_preview(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "fix(api): the lens")
 
     shown = await previewed(browsing, await browsing.open(PAGE), hide="api")
@@ -141,9 +141,7 @@ async def test_a_style_that_leaves_nothing_says_so(acme: Caller, browsing: Brows
     assert f"With these settings there is no post: {reason}." in shown.text
 
 
-async def test_without_scripts_a_button_shows_the_preview_and_keeps_what_was_typed(
-    acme: Caller, browsing: Browsing
-) -> None:
+async def test_without_scripts_a_button_shows_the_preview_and_keeps_the_input(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp", "fix(api): the lens")
     form = (await browsing.open(PAGE)).form(PAGE)
     assert form.buttons == ["Save", "Preview"]
@@ -174,7 +172,7 @@ async def test_foreign_text_in_headings_and_paths_is_inert(acme: Caller, browsin
     assert evil not in shown.response.text
 
 
-async def test_a_key_that_may_only_read_sees_what_is_set(acme: Caller, browsing: Browsing) -> None:
+async def test_a_read_key_sees_the_house_style(acme: Caller, browsing: Browsing) -> None:
     reader, _ = await beside(acme, Scope.READ)
     assert "Nothing is set: the defaults apply." in (await reader.open(PAGE)).text
     await set_style(acme, hide=["docs"], links=False, headings={"added": "New"})

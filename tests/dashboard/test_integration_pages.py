@@ -398,7 +398,7 @@ async def test_integrations_of_another_organization_are_not_found(
     assert kept.enabled
 
 
-async def test_a_session_may_connect_no_more_often_than_its_key(browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(browsing: Browsing) -> None:
     for _ in range(20):
         assert (await connect(browsing, repository="no name", provider="codehost")).status == 422
 

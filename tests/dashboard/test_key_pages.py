@@ -56,7 +56,7 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         ("scope", [], "Tick what it may do"),
         ("scope", ["all"], "Tick what it may do"),
@@ -66,14 +66,14 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     ],
 )
 async def test_a_fault_is_named_and_no_key_is_issued(
-    acme: Caller, browsing: Browsing, field: str, value: str | list[str], said: str
+    acme: Caller, browsing: Browsing, field: str, value: str | list[str], message: str
 ) -> None:
     form = (await browsing.open(KEYS)).form(KEYS)
 
     page = await browsing.send(form, **{"name": "Mine", field: value})
 
     assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text.startswith(said)
+    assert tree(page).one(id=f"{field}-fault").text.startswith(message)
     assert page.form(KEYS).fields["name"] == ["Mine"]
     assert len(await acme.world.stores.keys.keys(acme.organization.id)) == 1
 

@@ -131,7 +131,7 @@ async def test_the_preview_equals_the_saved_text_with_and_without_scripts(acme: 
     assert "100,000" in (await browsing.post(f"{POSTS}/preview", long, headers={"HX-Request": "true"})).text
 
 
-async def test_a_session_may_change_no_more_often_than_its_key(acme: Caller, browsing: Browsing) -> None:
+async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}"
     form = (await browsing.open(f"{path}/edit")).form(f"{path}/edit")

@@ -23,8 +23,8 @@ EXECUTOR = "exe_test"
 
 
 async def trigger(acme: Caller, name: str = "Letters", **fields: Any) -> str:
-    wanted = {"name": name, "targets": {"repositoryIds": [acme.repository_id]}, **fields}
-    answer = await acme("POST", "/v1/event-triggers", wanted)
+    body = {"name": name, "targets": {"repositoryIds": [acme.repository_id]}, **fields}
+    answer = await acme("POST", "/v1/event-triggers", body)
     assert answer.status_code == 201, answer.text
     return answer.json()["eventTrigger"]["id"]
 
@@ -256,13 +256,13 @@ async def test_a_run_that_has_not_ended_is_cancelled(acme: Caller, browsing: Bro
 
 async def test_a_run_of_a_schedule_names_it(acme: Caller, browsing: Browsing) -> None:
     world = acme.world
-    wanted = {
+    body = {
         "name": "Mornings",
         "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
         "targets": {"repositoryIds": [acme.repository_id]},
         "outputType": "changelog",
     }
-    schedule = (await acme("POST", "/v1/schedules", wanted)).json()["schedule"]["id"]
+    schedule = (await acme("POST", "/v1/schedules", body)).json()["schedule"]["id"]
     world.clock.advance(timedelta(hours=9))
     faults: list[Exception] = []
     await Scheduler(

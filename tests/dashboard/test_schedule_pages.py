@@ -113,7 +113,7 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
 
 
 @pytest.mark.parametrize(
-    ("fields", "said", "field"),
+    ("fields", "message", "field"),
     [
         ({"hour": "24"}, "Hour must be from 0 to 23.", "times"),
         ({"hour": "nine"}, "Hour must be from 0 to 23.", "times"),
@@ -133,12 +133,12 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
     ],
 )
 async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
-    acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
+    acme: Caller, browsing: Browsing, fields: dict[str, Any], message: str, field: str
 ) -> None:
     page = await made(browsing, lookback="yesterday", auto_publish="yes", enabled=[], **fields)
 
     assert page.status == 422
-    assert said in page.text
+    assert message in page.text
     assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
     assert [told for _, told in page.elements if told.get("aria-describedby") == f"{field}-fault"]
     sent = page.form(f"{ROOT}/new").fields
@@ -154,7 +154,7 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     standing = await made(browsing)
     page = await browsing.send(standing.form(standing.path), **fields)
     assert page.status == 422
-    assert said in page.text
+    assert message in page.text
     assert page.heading == "Mondays"
 
 
@@ -217,13 +217,13 @@ async def test_a_key_that_may_only_read_sees_schedules_and_changes_none(acme: Ca
 
 async def test_schedules_of_another_organization_are_not_found(world: ApiWorld, browsing: Browsing) -> None:
     other = await world.caller("Other")
-    wanted = {
+    body = {
         "name": "Theirs",
         "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
         "targets": {"repositoryIds": [other.repository_id]},
         "outputType": "changelog",
     }
-    theirs = (await other("POST", "/v1/schedules", wanted)).json()["schedule"]["id"]
+    theirs = (await other("POST", "/v1/schedules", body)).json()["schedule"]["id"]
     form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
 
     for id_ in (theirs, "sch_unknown", "a%20b"):

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from tests.api.world import ApiWorld, Caller
+from tests.builders import a_brand
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Connection, Scope, Trigger
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import ANY_SOURCE
@@ -35,14 +35,7 @@ async def second(acme: Caller, number: int, provider: str = "codehost") -> Conne
 
 async def brand(acme: Caller, name: str = "Lighthouse") -> str:
     now = acme.world.clock.now()
-    identity = BrandIdentity(
-        id=f"brand_{name.lower()}",
-        organization_id=acme.organization.id,
-        name=name,
-        website_url="https://acme.example/",
-        created_at=now,
-        updated_at=now,
-    )
+    identity = a_brand(now, id=f"brand_{name.lower()}", organization_id=acme.organization.id, name=name)
     await acme.world.stores.brands.add(identity)
     return identity.id
 
@@ -132,7 +125,7 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("fields", "said", "field"),
+    ("fields", "message", "field"),
     [
         ({"repositories": []}, "A trigger needs a repository.", "repositories"),
         ({"paths": "pkg/**\n!"}, "Changed files has an empty pattern.", "paths"),
@@ -148,7 +141,7 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
     ],
 )
 async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
-    acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
+    acme: Caller, browsing: Browsing, fields: dict[str, Any], message: str, field: str
 ) -> None:
     await second(acme, 2, "github")
     typed: dict[str, Any] = {
@@ -163,7 +156,7 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     page = await made(browsing, **typed)
 
     assert page.status == 422
-    assert said in page.text
+    assert message in page.text
     assert await triggers(acme) == []
     pointing = [told for _, told in page.elements if f"{field}-fault" in told.get("aria-describedby", "").split()]
     assert len(pointing) == 1

@@ -77,7 +77,7 @@ class Guide:
 
     page: str
     #: Commands that the page takes for granted: those of an earlier page.
-    given: str = ""
+    setup: str = ""
     #: Files that the reader has, by name.
     files: Mapping[str, str] = field(factory=dict[str, str])
     #: What the reader types.
@@ -126,7 +126,7 @@ def _run(guide: Guide, folder: Path, tools: Path, port: str, then: str) -> Ran:
     answered, answering = os.pipe()
     script = [
         f"trap 'echo end >&{asking}' EXIT",
-        guide.given,
+        guide.setup,
         *(_scripted(number, fence, asking, answered) for number, fence in enumerate(listed)),
         then,
     ]
@@ -157,8 +157,8 @@ def _run(guide: Guide, folder: Path, tools: Path, port: str, then: str) -> Ran:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGKILL)
-    said, complaints = ((folder / name).read_text("utf-8") for name in ("stdout", "stderr"))
-    return Ran(code=shell.returncode, stdout=said, stderr=complaints, folder=work)
+    output, complaints = ((folder / name).read_text("utf-8") for name in ("stdout", "stderr"))
+    return Ran(code=shell.returncode, stdout=output, stderr=complaints, folder=work)
 
 
 def _scripted(number: int, fence: Fence, asking: int, answered: int) -> str:

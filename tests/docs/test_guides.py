@@ -32,14 +32,14 @@ _CONNECTED: Final = (
 )
 #: The guides, and what the reader of each has before it: what an earlier page has led to.
 GUIDES: Final = (
-    Guide(page="docs/dashboard.md", given=_ACME),
-    Guide(page="docs/operations.md", given=_CONNECTED),
-    Guide(page="docs/howto/hosted-clients.md", given=_ACME),
-    Guide(page="docs/howto/house-style.md", given=_ACME),
-    Guide(page="docs/howto/model.md", given=_ACME, files={"model.key": "sk-model"}),
-    Guide(page="docs/monorepos.md", given=_CONNECTED),
-    Guide(page="docs/howto/public-changelog.md", given=_ACME),
-    Guide(page="docs/howto/webhooks-out.md", given=_ACME),
+    Guide(page="docs/dashboard.md", setup=_ACME),
+    Guide(page="docs/operations.md", setup=_CONNECTED),
+    Guide(page="docs/howto/hosted-clients.md", setup=_ACME),
+    Guide(page="docs/howto/house-style.md", setup=_ACME),
+    Guide(page="docs/howto/model.md", setup=_ACME, files={"model.key": "sk-model"}),
+    Guide(page="docs/monorepos.md", setup=_CONNECTED),
+    Guide(page="docs/howto/public-changelog.md", setup=_ACME),
+    Guide(page="docs/howto/webhooks-out.md", setup=_ACME),
 )
 #: These have a test each, below.
 _LONGER: Final = (
@@ -92,7 +92,7 @@ def test_the_blocks_of_a_guide_work_as_printed(guide: Guide, tmp_path: Path) -> 
 
 @_slow
 def test_a_failing_command_fails_its_guide_despite_parallel_ones(tmp_path: Path) -> None:
-    ran = run(Guide(page="docs/dashboard.md", given=_ACME), tmp_path, then="sleep 3600 &\nfalse\necho never\n")
+    ran = run(Guide(page="docs/dashboard.md", setup=_ACME), tmp_path, then="sleep 3600 &\nfalse\necho never\n")
 
     assert ran.code == 1
     assert "never" not in ran.stdout
@@ -100,7 +100,7 @@ def test_a_failing_command_fails_its_guide_despite_parallel_ones(tmp_path: Path)
 
 @_slow
 def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
-    ran = run(Guide(page="README.md", given=f"{_CHECKOUT}cd lighthouse\n"), tmp_path)
+    ran = run(Guide(page="README.md", setup=f"{_CHECKOUT}cd lighthouse\n"), tmp_path)
 
     assert ran.code == 0, ran.stderr
     assert "# lighthouse v1.0.0: turn the beam at a steady rate" in ran.stdout
@@ -120,7 +120,7 @@ def test_the_quickstart_leads_to_a_public_page_about_the_readers_repository_in_f
         # The server's page is asked for once its post is written; the shell does not wait.
         guide = Guide(
             page="docs/quickstart.md",
-            given=_CHECKOUT,
+            setup=_CHECKOUT,
             environment={"CONTENTSVC_GITHUB_API_URL": host.api_url},
             before={"curl": lambda local, _: until(lambda: "v1.0.0" in _page(local), "the post is public")},
         )
@@ -189,7 +189,7 @@ def test_the_agent_publishes_its_findings_and_reports_when_it_finds_nothing(tmp_
     assert all(message.replace("\n", "\\n") in seed for _, message in COMMITS)
     then = 'python examples/agent.py "no such words" http://127.0.0.1:8000/mcp > nothing.txt || echo "exit code $?"\n'
 
-    ran = run(Guide(page="docs/howto/agents.md", given=_ACME), tmp_path, then=then)
+    ran = run(Guide(page="docs/howto/agents.md", setup=_ACME), tmp_path, then=then)
 
     assert ran.code == 0, ran.stderr
     assert "> publish_post" in ran.stdout

@@ -13,7 +13,7 @@ def test_every_command_of_the_page_has_the_documented_answer(tmp_path: Path) -> 
     text = PAGE.read_text("utf-8")
 
     with stage(tmp_path, text) as on:
-        faults = {exchange.command: said for exchange in exchanges(text) if (said := on.differences(exchange))}
+        faults = {exchange.command: fault for exchange in exchanges(text) if (fault := on.differences(exchange))}
         document = httpx.get(f"{on.base}/schema/openapi.json", trust_env=False).json()
 
     assert faults == {}

@@ -99,13 +99,13 @@ class Bindings:
                 return [f"{where}: the page has {list(pages)}, here are {list(heres)}"]
             if where == "answer.body" and isinstance(pages.get("reset"), int):
                 heres = {**heres, "reset": pages["reset"]}
-            return [said for key in pages for said in self.differences(pages[key], heres[key], f"{where}.{key}")]
+            return [each for key in pages for each in self.differences(pages[key], heres[key], f"{where}.{key}")]
         if isinstance(page, list) and isinstance(here, list):
             ours, theirs = cast("list[object]", page), cast("list[object]", here)
             if len(ours) != len(theirs):
                 return [f"{where}: the page has {len(ours)} items, here are {len(theirs)}"]
             pairs = enumerate(zip(ours, theirs, strict=True))
-            return [said for place, (one, two) in pairs for said in self.differences(one, two, f"{where}[{place}]")]
+            return [each for place, (one, two) in pairs for each in self.differences(one, two, f"{where}[{place}]")]
         if isinstance(page, str) and isinstance(here, str):
             return [] if self._same(page, here) else [f"{where}: the page has {page!r}, here is {here!r}"]
         same = json.dumps(page) == json.dumps(here)
@@ -162,9 +162,9 @@ class Stage:
         deadline = time.monotonic() + _PATIENCE_S
         shown = Answer.read(exchange.answer)
         while True:
-            said = self._compared(shown, self.ask(exchange.command))
-            if not said or not exchange.fence.rest or time.monotonic() > deadline:
-                return said
+            difference = self._compared(shown, self.ask(exchange.command))
+            if not difference or not exchange.fence.rest or time.monotonic() > deadline:
+                return difference
             time.sleep(0.05)
 
     def _compared(self, shown: Answer, here: Answer) -> list[str]:
@@ -173,14 +173,14 @@ class Stage:
             name: shown.headers.get(name, value) if name in _OF_THE_MOMENT else value
             for name, value in here.headers.items()
         }
-        said = self.bindings.differences(
+        difference = self.bindings.differences(
             {"status": shown.status, "headers": shown.headers, "body": shown.body},
             {"status": here.status, "headers": headers, "body": here.body},
             "answer",
         )
-        if said:
+        if difference:
             self.bindings.known = before
-        return said
+        return difference
 
 
 def _curl(words: list[str], files: dict[str, str]) -> tuple[str, str, list[tuple[str, str]], bytes | None]:

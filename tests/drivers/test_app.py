@@ -186,10 +186,10 @@ async def test_no_traceback_holds_a_key_a_signature_or_a_body(
     assert answered.status_code == 500
     assert answered.json() == {"error": "Internal server error"}
 
-    said = logged.getvalue()
-    assert said.count("Traceback") >= 2
+    text = logged.getvalue()
+    assert text.count("Traceback") >= 2
     for secret in (world.key.key, world.key.key[-20:], world.connection.secret, "sha256=", SECRET_IN_BODY):
-        assert secret not in said
+        assert secret not in text
 
 
 async def test_a_path_cannot_speak_to_the_terminal(world: World, logged: io.StringIO) -> None:

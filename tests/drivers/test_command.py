@@ -177,12 +177,12 @@ def test_a_database_with_a_lost_key_is_refused(folder: Path) -> None:
     assert "contentsvc.db.key is gone" in error(*receive)
     assert not (folder / "contentsvc.db.key").exists()
     (folder / "contentsvc.db.key").write_text("another key of thirty-two characters")
-    said = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
-    assert error(*receive) == said
-    assert error("serve", "--port", "0") == said
+    message = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+    assert error(*receive) == message
+    assert error("serve", "--port", "0") == message
     # A list handles no secret. Whatever seals one is refused before anything is written.
     assert len(command("integration", "list", "--organization", "acme")) == 1
-    assert error("integration", "connect", "acme/other", "--organization", "acme", "--repository-id", "7") == said
+    assert error("integration", "connect", "acme/other", "--organization", "acme", "--repository-id", "7") == message
     assert len(command("integration", "list", "--organization", "acme")) == 1
 
 

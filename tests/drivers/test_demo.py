@@ -82,9 +82,9 @@ def test_with_keep_the_server_runs_at_the_printed_address_until_it_is_killed(tmp
     shown = demo([COMMAND, "demo", "--keep"], tmp_path)
     assert_complete(shown)
 
-    said = re.search(r"with: kill (\d+)$", shown, re.MULTILINE)
-    assert said is not None
-    pid = int(said[1])
+    match = re.search(r"with: kill (\d+)$", shown, re.MULTILINE)
+    assert match is not None
+    pid = int(match[1])
     url = link(shown, "Public changelog").removesuffix("/changelog/acme")
     (folder,) = tmp_path.glob("contentsvc-demo-*")
     try:
@@ -132,8 +132,8 @@ def test_the_history_of_a_repository_is_sent_instead(tmp_path: Path) -> None:
     for step in (
         ["init", "--quiet", "--initial-branch", "main", "."],
         *(
-            ["commit", "--quiet", "--allow-empty", "--message", said]
-            for said in ("Initial commit", "feat: ring at noon")
+            ["commit", "--quiet", "--allow-empty", "--message", message]
+            for message in ("Initial commit", "feat: ring at noon")
         ),
     ):
         subprocess.run(["git", *step], cwd=repository, check=True, env=os.environ | author | committer)
@@ -146,13 +146,13 @@ def test_the_history_of_a_repository_is_sent_instead(tmp_path: Path) -> None:
 def test_on_a_terminal_the_server_is_kept_and_links_stay_whole(tmp_path: Path) -> None:
     shown = on_terminal(60, "demo", environment=os.environ | {"TMPDIR": str(tmp_path)})
 
-    said = re.search(r"kill (\d+)$", shown, re.MULTILINE)
-    assert said is not None
+    match = re.search(r"kill (\d+)$", shown, re.MULTILINE)
+    assert match is not None
     try:
         assert httpx.get(link(shown, "Public changelog"), trust_env=False).is_success
         assert "1 forged and refused" in shown
     finally:
-        os.kill(int(said[1]), signal.SIGTERM)
+        os.kill(int(match[1]), signal.SIGTERM)
     until(lambda: not list(tmp_path.glob("contentsvc-demo-*")), "its files are removed")
 
 

@@ -196,7 +196,7 @@ def test_the_first_push_makes_the_branch(work: Work) -> None:
 def test_a_release_has_the_annotation_without_its_signature(work: Work) -> None:
     work.commit("one")
     signed = "Bright.\n\n- brighter\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
-    work.git("tag", "--annotate", "--cleanup=verbatim", "--file=-", "v2.0.0-rc1", given=signed.encode())
+    work.git("tag", "--annotate", "--cleanup=verbatim", "--file=-", "v2.0.0-rc1", stdin=signed.encode())
     work.git("tag", "light")
     work.git("tag", "--annotate", "--message=Release v2.0.0", "v2.0.0")
     releases = {_body(delivery)["release"]["tag_name"]: _body(delivery) for delivery in _told(work.path)[1:]}
@@ -234,7 +234,7 @@ def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None
     # Git itself would mend this one before it commits.
     head = f"tree {work.git('mktree')}\nparent {work.git('rev-parse', 'HEAD')}\n"
     raw = head.encode() + b"author \xff <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nbroken \xff\xfe \x1b[31m\r\nend\n"
-    broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=raw)
+    broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", broken)
     work.commit("日本語 \N{LINE SEPARATOR} 🕯", GIT_AUTHOR_NAME="Zoë \N{RIGHT-TO-LEFT OVERRIDE}")
     events = [_read(delivery).event for delivery in _told(work.path)]
@@ -246,7 +246,7 @@ def test_a_barely_valid_commit_is_exported(work: Work) -> None:
     tree = work.git("mktree")
     # No name, no address, no message but a NUL.
     raw = f"tree {tree}\nauthor  <> 0 +0000\ncommitter  <> 0 +0000\n\nbefore\0after\n".encode()
-    commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=raw)
+    commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", commit)
     last = work.commit("after it")
     assert _pushed(_told(work.path)) == [[commit], [last]]
@@ -396,7 +396,7 @@ def _fast_import(work: Work, count: int) -> None:
         elif mark == 2:
             lines.append("from :1\n")
         lines.append("\n")
-    work.git("fast-import", "--quiet", given="".join(lines).encode())
+    work.git("fast-import", "--quiet", stdin="".join(lines).encode())
 
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
@@ -430,7 +430,7 @@ def test_a_merge_of_more_commits_than_a_push_can_hold_keeps_the_newest(work: Wor
         f"data 6\nc{mark:05}\n{'from :1' if mark == 2 else ''}\n"
         for mark in range(2, MAX_COMMITS + 100)
     ]
-    work.git("fast-import", "--quiet", given="".join(blocks).encode())
+    work.git("fast-import", "--quiet", stdin="".join(blocks).encode())
     work.git("reset", "--quiet", "--hard", "main")
     merge = work.merge("side")
     last = work.commit("last")

@@ -172,7 +172,7 @@ def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "said"),
+    ("text", "mode", "message"),
     [
         ("CONTENTSVC_LOG_LEVEL=info", 0o620, "may have been written by another user"),
         ("CONTENTSVC_LOG_LEVEL=info", 0o602, "may have been written by another user"),
@@ -182,7 +182,7 @@ def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> No
     ],
 )
 def test_a_settings_file_that_cannot_be_trusted_or_read_is_refused(
-    folder: Path, text: str, mode: int, said: str
+    folder: Path, text: str, mode: int, message: str
 ) -> None:
     file = folder / "contentsvc.env"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -191,7 +191,7 @@ def test_a_settings_file_that_cannot_be_trusted_or_read_is_refused(
     result = CliRunner().invoke(main, ["settings"])
 
     assert result.exit_code == 1
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_the_environment_wins_over_the_settings_file(folder: Path) -> None:
@@ -246,7 +246,7 @@ def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("--repository", "acme/lighthouse"), 2, "there is no terminal to ask on: add --yes"),
         (("--yes",), 2, "no default for --repository: add the option, or name a checkout with a remote"),
@@ -258,11 +258,11 @@ def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: 
         ((*OPTIONS, "--env-file", "no/such/folder"), 1, "the setup is complete, but no/such/folder cannot be written"),
     ],
 )
-def test_invalid_options_are_refused_by_name(arguments: tuple[str, ...], code: int, said: str) -> None:
+def test_invalid_options_are_refused_by_name(arguments: tuple[str, ...], code: int, message: str) -> None:
     result = ran(*arguments)
 
     assert result.exit_code == code, result.output
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_a_code_host_that_cannot_be_reached_leaves_nothing_half_done(folder: Path) -> None:

@@ -48,22 +48,22 @@ def test_migrating_needs_no_key_and_everything_else_does(tmp_path: Path, empty_u
 def test_another_schema_and_a_server_that_is_away_are_one_sentence_each(tmp_path: Path) -> None:
     with postgres.database() as url:
         installation = Installation(tmp_path, database_url=url)
-        said: list[str] = []
+        messages: list[str] = []
         for found in ("0001", "9999"):
             postgres.rows(url, "UPDATE alembic_version SET version_num = %s", found)
             refused = installation.run("organization", "list")
             assert refused.returncode == 1
-            said.append(refused.stderr)
+            messages.append(refused.stderr)
     away = Installation(tmp_path, database_url="postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents")
     unreachable = away.run("organization", "list")
 
-    assert "is at revision 0001" in said[0]
-    assert "run 'contentsvc migrate'" in said[0]
-    assert "a newer version of contentsvc has upgraded it" in said[1]
+    assert "is at revision 0001" in messages[0]
+    assert "run 'contentsvc migrate'" in messages[0]
+    assert "a newer version of contentsvc has upgraded it" in messages[1]
     assert unreachable.returncode == 1
     assert "the database 'contents' at 127.0.0.1 cannot be used" in unreachable.stderr
     assert "hunter2" not in unreachable.stderr
-    assert [len(each.strip().splitlines()) for each in (*said, unreachable.stderr)] == [1, 1, 1]
+    assert [len(each.strip().splitlines()) for each in (*messages, unreachable.stderr)] == [1, 1, 1]
 
 
 def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str) -> None:

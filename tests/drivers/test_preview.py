@@ -193,7 +193,7 @@ def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["v9..HEAD"], 1, "there is no revision 'v9' here: name a tag, a branch or a commit"),
         (["v1.0.0..v9"], 1, "there is no revision 'v9' here"),
@@ -205,11 +205,11 @@ def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
         ([""], 1, "there is no revision ''"),
     ],
 )
-def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], code: int, said: str) -> None:
+def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], code: int, message: str) -> None:
     result = ran(work, *arguments)
 
     assert result.exit_code == code
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
 
 

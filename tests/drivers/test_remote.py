@@ -300,7 +300,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "said"),
+    ("answer", "code", "message"),
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
         ((403, NO_HEADERS, '{"error": "Insufficient scope"}'), 1, "issue a key with this scope"),
@@ -312,7 +312,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     ],
 )
 def test_a_refusal_has_its_advice(
-    scripted: tuple[type[Scripted], Any], answer: tuple[int, dict[str, str], str], code: int, said: str
+    scripted: tuple[type[Scripted], Any], answer: tuple[int, dict[str, str], str], code: int, message: str
 ) -> None:
     server, run = scripted
     server.script = [answer]
@@ -320,7 +320,7 @@ def test_a_refusal_has_its_advice(
     done = run("post", "list")
 
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert "csk_x" not in done.output
 
 

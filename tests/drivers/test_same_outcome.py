@@ -60,8 +60,8 @@ async def through_the_library(_folder: Path) -> Told:
     )
     assert isinstance(made, Connection)
     every = CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True)
-    for wanted in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
-        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, wanted)
+    for command in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
+        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, command)
         assert isinstance(trigger, Trigger)
     receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
     at = Address(

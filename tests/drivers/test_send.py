@@ -439,11 +439,11 @@ _MAIN = (
 )
 
 
-def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
+def _start(webhook: Webhook, *options: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-c", _MAIN, "--url", webhook.url, *options],
         env={**os.environ, "CONTENTSVC_WEBHOOK_SECRET": SECRET},
-        stdin=given,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -453,7 +453,7 @@ def _start(webhook: Webhook, *options: str, given: int = subprocess.DEVNULL) -> 
 def test_standard_input_is_sent_as_it_comes(webhook: Webhook) -> None:
     first = Event()
     webhook.before = lambda _number, _delivery: first.set()
-    with _start(webhook, "-", "--json", given=subprocess.PIPE) as sending:
+    with _start(webhook, "-", "--json", stdin=subprocess.PIPE) as sending:
         assert sending.stdin is not None
         sending.stdin.write(line_of(_ping("d-0")))
         sending.stdin.flush()

@@ -18,7 +18,7 @@ def test_without_an_environment_everything_has_a_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("DATABASE_URL", "x", "CONTENTSVC_DATABASE_URL is no database URL"),
         ("DATABASE_URL", "mysql://u:hunter2@h/d", "CONTENTSVC_DATABASE_URL: 'mysql' is not supported"),
@@ -58,14 +58,14 @@ def test_without_an_environment_everything_has_a_default() -> None:
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(f"CONTENTSVC_{name}", value)
 
     with pytest.raises(InvalidSetting) as raised:
         load_settings()
 
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "hunter2" not in str(raised.value)
 
 

@@ -97,7 +97,7 @@ def test_a_list_imports_only_what_it_uses(acme: Installation, always: set[str], 
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_there_under_its_name(name: str) -> None:
+def test_every_command_is_found_by_its_name(name: str) -> None:
     found = main.get_command(main.make_context("contentsvc", ["--help"], resilient_parsing=True), name)
 
     assert found is not None

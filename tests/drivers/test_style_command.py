@@ -16,8 +16,8 @@ def acme(folder: Path) -> None:
     command("organization", "create", "Acme")
 
 
-def style(*arguments: str, given: str | None = None) -> Any:
-    return command("style", *arguments, *MINE, input=given)["houseStyle"]
+def style(*arguments: str, stdin: str | None = None) -> Any:
+    return command("style", *arguments, *MINE, input=stdin)["houseStyle"]
 
 
 def test_it_is_set_by_options_shown_and_reset() -> None:
@@ -34,7 +34,7 @@ def test_it_is_set_by_options_shown_and_reset() -> None:
     assert style("set", "--links", "--unset", "hide") == {
         name: value for name, value in (WHOLE | {"links": True}).items() if name != "hide"
     }
-    assert style("set", "--file", "-", given='{"links": false}') == {"links": False}
+    assert style("set", "--file", "-", stdin='{"links": false}') == {"links": False}
     shown = invoke("style", "show", *MINE).output.splitlines()
     assert [line.split() for line in shown if line.startswith(("links", "details"))] == [
         ["links", "no", "set"],
@@ -66,7 +66,7 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "given", "code", "said"),
+    ("arguments", "stdin", "code", "message"),
     [
         (("--longest-post", "12"), None, 1, "longestPost must be a whole number from 1,000 to 100,000"),
         (("--fold-section", "security"), None, 1, "foldSections names 'security'"),
@@ -81,10 +81,10 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
     ],
 )
 def test_faults_are_named_and_nothing_changes(
-    arguments: tuple[str, ...], given: str | None, code: int, said: str
+    arguments: tuple[str, ...], stdin: str | None, code: int, message: str
 ) -> None:
-    done = invoke("style", "set", *MINE, *arguments, input=given)
+    done = invoke("style", "set", *MINE, *arguments, input=stdin)
 
     assert done.exit_code == code, done.output
-    assert said in done.output
+    assert message in done.output
     assert style("show") is None

@@ -209,12 +209,12 @@ def test_the_log_is_followed_until_ctrl_c_ends_it_well(tmp_path: Path, as_json: 
         receive(installation, hook.integration_id, "d-3", "d-2")
         until(lambda: out.read_bytes().count(b"\n") == 3, "what has come is shown")
         os.kill(following.pid, signal.SIGINT)
-        _, said = following.communicate(timeout=30)
+        _, errors = following.communicate(timeout=30)
     finally:
         following.kill()
         following.wait()
 
-    assert (following.returncode, said) == (0, b"")
+    assert (following.returncode, errors) == (0, b"")
     lines = out.read_text().splitlines()
     if as_json:
         bodies = [json.loads(line) for line in lines]

@@ -35,8 +35,8 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     installation = Installation(folder)
     environment = installation.environment
 
-    def command(*arguments: str, given: str | None = None) -> Any:
-        done = CliRunner(env=environment).invoke(main, [*arguments, "--json"], input=given)
+    def command(*arguments: str, stdin: str | None = None) -> Any:
+        done = CliRunner(env=environment).invoke(main, [*arguments, "--json"], input=stdin)
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
@@ -60,7 +60,7 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
     asyncio.run(perform())
     (post,) = command("post", "list", "--organization", "acme")
-    command("post", "edit", post["id"], "--markdown", "-", given=f"# A lamp\n\n\t{HOSTILE}\n")
+    command("post", "edit", post["id"], "--markdown", "-", stdin=f"# A lamp\n\n\t{HOSTILE}\n")
     return installation
 
 
@@ -157,9 +157,9 @@ def test_a_terminal_gets_no_escape_of_a_tenants_and_a_pipe_the_exact_text(acme: 
 
 @pytest.mark.slow("starts a command on a terminal")
 def test_an_error_that_repeats_a_text_has_no_escapes_on_a_terminal(acme: Installation) -> None:
-    said = on_terminal(80, "post", "show", HOSTILE, environment=acme.environment, code=1)
+    shown = on_terminal(80, "post", "show", HOSTILE, environment=acme.environment, code=1)
 
-    assert said == f"Error: there is no post '{VISIBLE}'\n"
+    assert shown == f"Error: there is no post '{VISIBLE}'\n"
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=60)

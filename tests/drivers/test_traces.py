@@ -205,7 +205,7 @@ main(["serve", "--port", "0"])
 
 
 @pytest.mark.parametrize(
-    ("script", "more", "said"),
+    ("script", "more", "message"),
     [
         (_WITHOUT, {}, "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"),
         (
@@ -217,7 +217,7 @@ main(["serve", "--port", "0"])
     ids=["without the extra", "with a variable that cannot be used"],
 )
 def test_traces_that_cannot_be_sent_are_refused_in_one_line(
-    tmp_path: Path, script: str, more: dict[str, str], said: str
+    tmp_path: Path, script: str, more: dict[str, str], message: str
 ) -> None:
     environment = Installation(tmp_path, traces="otlp").environment | more
 
@@ -226,7 +226,7 @@ def test_traces_that_cannot_be_sent_are_refused_in_one_line(
     )
 
     assert done.returncode == 1
-    assert done.stderr.startswith(f"Error: {said}")
+    assert done.stderr.startswith(f"Error: {message}")
     assert done.stderr.count("\n") == 1
 
 

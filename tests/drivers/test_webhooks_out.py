@@ -118,8 +118,8 @@ class Scene:
 
     def endpoint(self, path: str = "/hook", url: str = "", *types: str) -> tuple[str, str]:
         """Create an endpoint; return its id and its secret."""
-        wanted = {"url": url or f"{self.receiver.url}{path}", "eventTypes": types}
-        made = self.api("POST", "/v1/webhook-endpoints", wanted)
+        body = {"url": url or f"{self.receiver.url}{path}", "eventTypes": types}
+        made = self.api("POST", "/v1/webhook-endpoints", body)
         self.receiver.secrets.append(made["secret"])
         return made["webhookEndpoint"]["id"], made["secret"]
 

@@ -6,6 +6,7 @@ from typing import Any, final
 
 import pytest
 from attrs import frozen
+from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 
@@ -79,13 +80,8 @@ async def world() -> World:
 
 async def a_brand(world: World, name: str) -> BrandIdentity:
     brand = await world.stores.brands.add(
-        BrandIdentity(
-            id=world.ids.new_id("brand_"),
-            organization_id=world.organization.id,
-            name=name,
-            website_url="https://acme.example",
-            created_at=world.clock.now(),
-            updated_at=world.clock.now(),
+        builders.a_brand(
+            world.clock.now(), id=world.ids.new_id("brand_"), organization_id=world.organization.id, name=name
         )
     )
     assert isinstance(brand, BrandIdentity)

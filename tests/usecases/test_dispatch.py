@@ -285,8 +285,8 @@ async def test_a_refused_replay_has_its_reason(office: Office) -> None:
 async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
     office: Office, changes: dict[str, Any], reason: str
 ) -> None:
-    wanted: dict[str, Any] = {"url": URL, **changes}
-    made = await office.editor.create(office.owner, CreateEndpoint(**wanted))
+    fields: dict[str, Any] = {"url": URL, **changes}
+    made = await office.editor.create(office.owner, CreateEndpoint(**fields))
     changed = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(**changes))
 
     for refused in (made, changed):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec import to_builtins
+from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import message_of
@@ -33,8 +34,8 @@ def generator(world: World) -> Generator:
     return Generator(JobStarter(stores.jobs, world.clock, world.ids), stores.directory, stores.brands, world.clock)
 
 
-async def ask(world: World, wanted: GeneratePost = CHANGELOG) -> Job:
-    job = await generator(world).request(world.organization.id, wanted)
+async def ask(world: World, command: GeneratePost = CHANGELOG) -> Job:
+    job = await generator(world).request(world.organization.id, command)
     assert isinstance(job, Job)
     return job
 
@@ -47,14 +48,12 @@ async def follow(world: World, job: Job) -> Job:
 
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
     now = world.clock.now()
-    return BrandIdentity(
+    return builders.a_brand(
+        now,
         id=world.ids.new_id("brand_"),
         organization_id=world.organization.id,
         name="Lighthouse" if is_default else "Keeper",
         is_default=is_default,
-        website_url="https://acme.example",
-        created_at=now,
-        updated_at=now,
     )
 
 
@@ -140,7 +139,7 @@ async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None
 
 
 @pytest.mark.parametrize(
-    ("wanted", "deliveries"),
+    ("command", "deliveries"),
     [
         (GeneratePost(content_type=ContentType.CHANGELOG, include_releases=False), ["d-1"]),
         (GeneratePost(content_type=ContentType.CHANGELOG, include_commits=False), ["d-2"]),
@@ -152,14 +151,14 @@ async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None
     ],
 )
 async def test_a_request_selects_the_deliveries_of_its_post(
-    world: World, wanted: GeneratePost, deliveries: list[str]
+    world: World, command: GeneratePost, deliveries: list[str]
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at=None)
     await only_the_request(world)
     world.clock.advance(timedelta(minutes=1))
 
-    await ask(world, wanted)
+    await ask(world, command)
     await perform_all(world)
 
     (post,) = await world.stores.posts.posts(world.organization.id)
@@ -167,7 +166,7 @@ async def test_a_request_selects_the_deliveries_of_its_post(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
+    ("command", "reason"),
     [
         (
             GeneratePost(content_type=ContentType.CHANGELOG, include_commits=False, include_releases=False),
@@ -200,9 +199,9 @@ async def test_a_request_selects_the_deliveries_of_its_post(
     ],
 )
 async def test_an_unknown_reference_is_refused_and_nothing_is_started(
-    world: World, wanted: GeneratePost, reason: str
+    world: World, command: GeneratePost, reason: str
 ) -> None:
-    assert message_of(await generator(world).request(world.organization.id, wanted)) == reason
+    assert message_of(await generator(world).request(world.organization.id, command)) == reason
     assert await world.stores.ledger.runs(world.organization.id) == []
 
 
@@ -303,13 +302,13 @@ async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(
 async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> None:
     brand = await a_brand(world, "Acme")
     now = world.clock.now()
-    wanted = GeneratePost(
+    command = GeneratePost(
         content_type=ContentType.BLOG_POST,
         lookback=Lookback.CURRENT_DAY,
         brand_identity_id=brand.id,
         include_releases=False,
     )
-    job = await ask(world, wanted)
+    job = await ask(world, command)
     run = job.run
     assert run.cause == Generation(
         job_id=job.id,

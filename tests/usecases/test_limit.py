@@ -287,7 +287,7 @@ def key_of(organization_id: str, prefix: str) -> ApiKey:
     )
 
 
-async def test_many_keys_of_one_organization_get_ten_times_what_one_gets_and_no_more(world: World) -> None:
+async def test_all_keys_of_an_organization_share_ten_times_the_limit_of_one(world: World) -> None:
     admitted = 0
     for number in range(12):
         key = key_of("org_1", f"csk_{number:010}")

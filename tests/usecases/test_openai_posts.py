@@ -60,7 +60,7 @@ async def test_the_post_is_the_answer_of_the_model_and_names_it(world: World) ->
     assert (post.source_metadata or {})["writer"] == "openai-compatible:lamp-1"
 
 
-async def test_a_run_whose_model_failed_once_is_tried_again(world: World) -> None:
+async def test_a_run_is_retried_after_one_failure_of_its_model(world: World) -> None:
     post, asked = await post_after(world, sent(b"data: nonsense\n\n"), streamed(ANSWER), attempts=2)
 
     assert (post.title, asked) == ("Light", 2)

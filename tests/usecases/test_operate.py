@@ -75,7 +75,7 @@ async def test_another_organization_may_connect_the_same_repository(world: World
         ("a/../c", 1, "gitlab", "OWNER/NAME"),
     ],
 )
-async def test_what_cannot_be_connected_is_refused(
+async def test_an_invalid_connection_is_refused(
     world: World, name: str, number: int, provider: str, reason: str
 ) -> None:
     refused = await world.operator.connect(

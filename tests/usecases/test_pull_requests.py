@@ -298,9 +298,9 @@ async def test_an_api_that_is_not_configured_is_named(desk: Desk) -> None:
 
     await desk.push("feat: lamp (#12)")
 
-    (said,) = await ask(evolve(desk, hosts=none))
+    (message,) = await ask(evolve(desk, hosts=none))
 
-    assert "CONTENTSVC_GITHUB_API_URL" in said
+    assert "CONTENTSVC_GITHUB_API_URL" in message
     assert desk.writer.pull_requests == {}
 
 

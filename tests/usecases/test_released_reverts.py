@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_release
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 
-from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event, Push
 from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.release_history import RevertHistory
 
@@ -69,12 +70,6 @@ def _push(*messages: str, ref: str = "refs/heads/main") -> Push:
     return Push(ref=ref, branch=ref, commits=tuple(made), head_commit=None)
 
 
-def _release(tag: str) -> Release:
-    return Release(
-        action="published", tag_name=tag, name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
-    )
-
-
 @given(st.lists(st.sampled_from(["do", "undo", "other", "elsewhere", "release"]), max_size=12))
 def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> None:
     """Compare with what a history contains at each release."""
@@ -89,7 +84,7 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
                 events.append(_push(UNDONE))
                 in_it, had = False, ""
             case "release":
-                events.append(_release(f"v{place}"))
+                events.append(a_release(f"v{place}"))
                 had = had or (f"v{place}" if in_it else "")
             case "elsewhere":
                 events.append(_push("feat: export in parallel", ref="refs/heads/next"))

@@ -170,8 +170,8 @@ def verified(body: bytes, signature: str | None, integration: Integration, now: 
     for secret in integration.secrets:
         if secret.expires_at is None or secret.expires_at > now:
             # Every secret is tried, so that the time taken does not tell which one was right.
-            wanted = f"sha256={hmac.digest(secret.secret.encode(), body, hashlib.sha256).hex()}"
-            genuine = hmac.compare_digest(wanted.encode(), (signature or "").encode()) or genuine
+            expected = f"sha256={hmac.digest(secret.secret.encode(), body, hashlib.sha256).hex()}"
+            genuine = hmac.compare_digest(expected.encode(), (signature or "").encode()) or genuine
     return genuine
 
 

@@ -160,10 +160,10 @@ class RestClient:
             return Response(status=response.status_code, body=bytes(body), next_cursor=cursor, wait_s=_wait_s(response))
         return self._refusal(response, _said(bytes(body), hidden), token)
 
-    def _refusal(self, response: httpx.Response, said: str, token: str | None) -> HostRefusal:
+    def _refusal(self, response: httpx.Response, message: str, token: str | None) -> HostRefusal:
         status = response.status_code
-        answered = f"the code host answered {status}{f' ({said})' if said else ''}"
-        if _is_limit(response, said):
+        answered = f"the code host answered {status}{f' ({message})' if message else ''}"
+        if _is_limit(response, message):
             wait = _wait_s(response)
             reason = f"{answered}: too many requests; try again in {wait} s"
             return HostRefusal(fault=HostFault.RATE_LIMITED, reason=reason, status=status, retry_after_s=wait)
@@ -174,7 +174,7 @@ class RestClient:
                 else:
                     advice = f"the token may not do that, or it is not there: {self._grant}"
                 return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{answered}: {advice}", status=status)
-            case HTTPStatus.UNPROCESSABLE_ENTITY if "already exists" in said:
+            case HTTPStatus.UNPROCESSABLE_ENTITY if "already exists" in message:
                 return HostRefusal(fault=HostFault.HOOK_EXISTS, reason=answered, status=status)
             case _ if status // _CLASS == HTTPStatus.INTERNAL_SERVER_ERROR // _CLASS:
                 return HostRefusal(fault=HostFault.UNREACHABLE, reason=answered, status=status)
@@ -220,14 +220,14 @@ def _hide(text: str, hidden: Sequence[str]) -> str:
     return one_line(text, _SAID)
 
 
-def _is_limit(response: httpx.Response, said: str) -> bool:
+def _is_limit(response: httpx.Response, message: str) -> bool:
     """Check whether a refusal is a rate limit: 403 also means a missing right."""
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return True
     return response.status_code == HTTPStatus.FORBIDDEN and (
         "Retry-After" in response.headers
         or response.headers.get("X-RateLimit-Remaining") == "0"
-        or "rate limit" in said.lower()
+        or "rate limit" in message.lower()
     )
 
 

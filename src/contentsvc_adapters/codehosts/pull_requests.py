@@ -248,16 +248,16 @@ class _Graph:
 
     def _refusal(self, errors: Iterable[_GraphError], wait_s: int) -> HostRefusal | None:
         for error in errors:
-            said = f"the code host answered: {one_line(error.message, 300)}"
+            reason = f"the code host answered: {one_line(error.message, 300)}"
             match error.type:
                 case "RATE_LIMITED" | "RATE_LIMIT":
-                    return HostRefusal(fault=HostFault.RATE_LIMITED, reason=said, retry_after_s=wait_s)
+                    return HostRefusal(fault=HostFault.RATE_LIMITED, reason=reason, retry_after_s=wait_s)
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
-                    return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{said}: {self._grant}")
+                    return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{reason}: {self._grant}")
                 case "NOT_FOUND":
                     pass
                 case _:
-                    return HostRefusal(fault=HostFault.REFUSED, reason=said)
+                    return HostRefusal(fault=HostFault.REFUSED, reason=reason)
         return None
 
 

@@ -201,15 +201,15 @@ class Chat:
             return InvalidCompletion(reason=f"{reason}, a redirect: set CONTENTSVC_WRITER_URL to where it leads")
         return InvalidCompletion(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
 
-    def _learns(self, said: str, question: dict[str, Any]) -> bool:
+    def _learns(self, message: str, question: dict[str, Any]) -> bool:
         """Check whether a refusal names a parameter that can be omitted or renamed, and remember it."""
-        if "response_format" in said and "response_format" in question:
+        if "response_format" in message and "response_format" in question:
             self._json_mode = False
             return True
-        if ("stream_options" in said or "include_usage" in said) and "stream_options" in question:
+        if ("stream_options" in message or "include_usage" in message) and "stream_options" in question:
             self._counts = False
             return True
-        if "max_completion_tokens" in said and "max_tokens" in question:
+        if "max_completion_tokens" in message and "max_tokens" in question:
             self._cap = "max_completion_tokens"
             return True
         return False

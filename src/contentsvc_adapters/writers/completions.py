@@ -139,12 +139,12 @@ class AnswerReader:
         for choice in chunk.choices or ():
             if choice.index:
                 continue
-            said = choice.delta or choice.message or _Said()
-            if said.refusal:
+            part = choice.delta or choice.message or _Said()
+            if part.refusal:
                 return self._broken("is a refusal by the model")
-            if said.content:
-                self._texts.append(said.content)
-                self._length += len(said.content)
+            if part.content:
+                self._texts.append(part.content)
+                self._length += len(part.content)
             self._finish = choice.finish_reason or self._finish
         return self._length > TEXT_LIMIT and self._broken(f"is longer than {TEXT_LIMIT:,} characters")
 
@@ -165,7 +165,7 @@ def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
         fault = msgspec.json.decode(body, type=_Fault)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return next((said for said in (fault.error, fault.message, fault.detail) if said is not None), None)
+    return next((text for text in (fault.error, fault.message, fault.detail) if text is not None), None)
 
 
 def named_fault(error: Any) -> str:  # noqa: ANN401  # as above

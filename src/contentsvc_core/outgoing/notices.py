@@ -79,8 +79,8 @@ def _post_published(message: Message, pages: str) -> _Said:
 
 
 def _draft_waiting(message: Message, pages: str) -> _Said:
-    said = _of_post("Draft waiting", "waits for an editor", message.data)
-    return (*said, _post_links("Edit and publish", message, pages), False)
+    lines = _of_post("Draft waiting", "waits for an editor", message.data)
+    return (*lines, _post_links("Edit and publish", message, pages), False)
 
 
 def _of_post(begin: str, state: str, data: Mapping[str, Any]) -> tuple[str, str]:

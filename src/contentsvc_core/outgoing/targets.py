@@ -37,18 +37,18 @@ class Target:
     format: EndpointFormat
 
 
-def read_target(text: str, wanted: EndpointFormat | None, opened: Collection[SiteHost] = ()) -> Target | Refusal:
+def read_target(text: str, chosen: EndpointFormat | None, opened: Collection[SiteHost] = ()) -> Target | Refusal:
     """Read the target of an endpoint, and choose its format by the target unless the format is given."""
-    if wanted is EndpointFormat.EMAIL or text.casefold().startswith(MAIL_SCHEME) or ("@" in text and "://" not in text):
-        if wanted not in {None, EndpointFormat.EMAIL}:
+    if chosen is EndpointFormat.EMAIL or text.casefold().startswith(MAIL_SCHEME) or ("@" in text and "://" not in text):
+        if chosen not in {None, EndpointFormat.EMAIL}:
             return invalid("format", "must be email: the target is an e-mail address")
         return _mail_target(text)
     address = read_endpoint_url(text, opened)
     if isinstance(address, Refusal):
         return Refusal(address.kind, address.reason, "url")
     chat_format = _format_of_chat(address.host, address.target.partition("?")[0])
-    if chat_format is None or wanted in {None, chat_format}:
-        return Target(url=text, format=wanted or chat_format or EndpointFormat.STANDARD)
+    if chat_format is None or chosen in {None, chat_format}:
+        return Target(url=text, format=chosen or chat_format or EndpointFormat.STANDARD)
     product = _PRODUCTS[chat_format]
     fault = f"must be {chat_format.value}, or none: {address.host} is {product}, which reads no other messages"
     return invalid("format", fault)

@@ -100,8 +100,8 @@ def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
                 author = commit.author.username or commit.author.name
                 # Both are cut first: a message may have megabytes.
                 message = commit.message[: 8 * _LENGTH]
-                said = one_line(f"{message} ({author[:_LENGTH]})" if author else message, _LENGTH)
-                yield Excerpt(text=said, ref=one_line(commit.id, _REF_LIMIT), url=_web_page(commit.url))
+                text = one_line(f"{message} ({author[:_LENGTH]})" if author else message, _LENGTH)
+                yield Excerpt(text=text, ref=one_line(commit.id, _REF_LIMIT), url=_web_page(commit.url))
         case Release():
             for line in (event.name or event.tag_name, *_lines(event.body or "")):
                 text = one_line(line, _LENGTH)

@@ -100,7 +100,7 @@ class Briefs:
         organization_id: str,
         cause: Generation,
         brand: BrandIdentity | None,
-        wanted: Callable[[Event], bool] = _of_default_branch,
+        selects: Callable[[Event], bool] = _of_default_branch,
     ) -> BriefSources | None:
         """Return the brief of the wanted events that arrived in a window; ``None``: no wanted event arrived."""
         chapters: list[Chapter] = []
@@ -109,7 +109,7 @@ class Briefs:
         left_out = 0
         for source in cause.sources:
             arrived, more = await self._arrived(organization_id, cause, source)
-            records = [record for record in arrived if wanted(record.event)]
+            records = [record for record in arrived if selects(record.event)]
             left_out += more
             if records:
                 delivery_ids += [record.delivery_id for record in records]

@@ -92,9 +92,10 @@ class Dispatcher:
         """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""
         begun_at = self._clock.now()
         result = await self._sent(taken, begun_at)
-        attempted, said = self._attempted(taken, result, begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at))
+        log = begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at)
+        attempted, outcome = self._attempted(taken, result, log)
         await self._outbox.record(attempted)
-        return said
+        return outcome
 
     async def _sent(self, taken: LeasedMessage, at: datetime) -> Answer | NotSent:
         message = taken.message
@@ -124,12 +125,12 @@ class Dispatcher:
     ) -> tuple[Attempted, AttemptResult]:
         now = self._clock.now()
         message = taken.message
-        said = verdict(result, taken.format)
+        outcome = verdict(result, taken.format)
         status_code = result.status if isinstance(result, Answer) else None
         count = f"attempt {message.attempts} of {MAX_ATTEMPTS}"
         log = evolve(log, status_code=status_code, reason=_reason(count, result))
         status, due_at, disables = MessageStatus.FAILED, now, None
-        match said:
+        match outcome:
             case AttemptResult.DELIVERED:
                 status = MessageStatus.DELIVERED
                 log = evolve(log, status=LogStatus.SUCCESS)
@@ -149,7 +150,7 @@ class Dispatcher:
                     reason = f"{log.reason}; tried again at {iso_ms(due_at)}"
                     log = evolve(log, error_message=fault_text(result, taken.format), reason=reason)
             case _:
-                assert_never(said)
+                assert_never(outcome)
         busy = busy_until(result, now)
         attempted = Attempted(
             at=now,
@@ -159,10 +160,10 @@ class Dispatcher:
             log=log,
             disables=disables,
             event=None if disables is None else _disabled(taken, disables, whole_ms(now)),
-            succeeded=said is AttemptResult.DELIVERED,
+            succeeded=outcome is AttemptResult.DELIVERED,
             busy_until=None if busy is None else whole_ms(busy),
         )
-        return attempted, said
+        return attempted, outcome
 
 
 def _disabled(taken: LeasedMessage, reason: str, at: datetime) -> Occurrence:

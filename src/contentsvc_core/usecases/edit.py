@@ -72,14 +72,14 @@ class PostEditor:
         self._ids = ids
         self._share = share
 
-    async def create(self, organization_id: str, wanted: CreatePost, *, author: str | None = None) -> Post | Refusal:
-        if (fault := post_fault(values_of(wanted))) is not None:
+    async def create(self, organization_id: str, command: CreatePost, *, author: str | None = None) -> Post | Refusal:
+        if (fault := post_fault(values_of(command))) is not None:
             return fault
-        content = await self._rendered(organization_id, wanted.markdown)
+        content = await self._rendered(organization_id, command.markdown)
         if content is None:
             return CONTENT_TOO_LONG
         post = new_post(
-            wanted,
+            command,
             post_id=self._ids.new_id("post_"),
             organization_id=organization_id,
             content=content,

@@ -36,8 +36,8 @@ class Planner:
         self._clock = clock
         self._ids = ids
 
-    async def create(self, organization_id: str, wanted: CreateSchedule) -> Schedule | Refusal:
-        values = values_of(wanted)
+    async def create(self, organization_id: str, command: CreateSchedule) -> Schedule | Refusal:
+        values = values_of(command)
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
         id_ = self._ids.new_id("sch_")
@@ -50,7 +50,7 @@ class Planner:
                 organization_id=organization_id,
                 created_at=now,
                 updated_at=now,
-                due_at=due_from(wanted.cron, now, zone, last_slot=None) if wanted.enabled else None,
+                due_at=due_from(command.cron, now, zone, last_slot=None) if command.enabled else None,
                 **_cleaned(values),
             )
             answer = await self._schedules.add(schedule, zone=zone, checks_brand=True)

@@ -44,16 +44,16 @@ class TriggerEditor:
         self._clock = clock
         self._ids = ids
 
-    async def create(self, organization_id: str, wanted: CreateTrigger) -> Trigger | Refusal:
+    async def create(self, organization_id: str, command: CreateTrigger) -> Trigger | Refusal:
         """Create a trigger; the provider is that of the repositories, unless it is given."""
-        values = values_of(wanted)
+        values = values_of(command)
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
         provider: str | None = values.pop("provider")
-        if wanted.all_repositories:
+        if command.all_repositories:
             whose = ANY_SOURCE if provider is None else source_type(provider)
         else:
-            whose = await self._source(organization_id, wanted.repository_ids, provider=provider)
+            whose = await self._source(organization_id, command.repository_ids, provider=provider)
         if isinstance(whose, Refusal):
             return whose
         now = self._clock.now()

@@ -163,14 +163,14 @@ class _Editor:
         if isinstance(done, Refusal):
             faults = _REFUSALS.faults(done)
             return await self.page(session, brand, form, faults=faults, error=faults.get(""))
-        return go(f"/brands/{done.id}", told="created" if brand is None else "saved")
+        return go(f"/brands/{done.id}", notice="created" if brand is None else "saved")
 
     async def delete(self, session: DashboardSession, brand: BrandIdentity) -> Response[Any]:
         removed = await self._dashboard.app.stores.brands.remove(session.organization_id, brand.id)
         if isinstance(removed, Refusal):
             return await self.page(session, brand, error=_REFUSALS.sentence(removed))
         is_named = removed.disabled_events or removed.disabled_schedules
-        return go("/brands", told="brand-deleted" if is_named else "deleted")
+        return go("/brands", notice="brand-deleted" if is_named else "deleted")
 
 
 def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:

@@ -128,7 +128,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         done = await dashboard.app.changelog_editor.change(session.organization, _command_of(form), standing)
         if isinstance(done, Refusal):
             return await page(session, standing, form, done)
-        return go(_at(standing), told="saved")
+        return go(_at(standing), notice="saved")
 
     @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -137,7 +137,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         done = await dashboard.app.changelog_editor.create(session.organization, command)
         if isinstance(done, Refusal):
             return await page(session, await which(session), refused=done, added=form)
-        return go(_at(done), told="saved")
+        return go(_at(done), notice="saved")
 
     @post(
         [f"{ROOT}/changelog/images", f"{ROOT}/changelogs/{{changelog_id:str}}/images"],
@@ -153,7 +153,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         done = await dashboard.app.changelog_editor.set_image(standing, kind, None if form.is_on("delete") else content)
         if isinstance(done, Refusal):
             return await page(session, standing, refused=done)
-        return go(_at(standing), told="saved")
+        return go(_at(standing), notice="saved")
 
     @get(
         [f"{ROOT}/changelog/images/{{kind:str}}", f"{ROOT}/changelogs/{{changelog_id:str}}/images/{{kind:str}}"],
@@ -228,14 +228,14 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         if isinstance(done, Refusal):
             # Another organization has taken the slug meanwhile.
             return await page(session, standing, refused=done)
-        return go(_at(standing), told="enabled" if is_public else "disabled")
+        return go(_at(standing), notice="enabled" if is_public else "disabled")
 
     @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         standing = await which(session)
         refused = await dashboard.app.changelog_editor.remove(standing)
-        return go("/changelog", told="deleted") if refused is None else await page(session, standing, refused=refused)
+        return go("/changelog", notice="deleted") if refused is None else await page(session, standing, refused=refused)
 
     return [shown, save, add, picture, shown_picture, preview, ask, switch, delete]
 

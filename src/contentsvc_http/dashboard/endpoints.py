@@ -129,7 +129,7 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if isinstance(created, Refusal):
             return await page(session, form, faults=_REFUSALS.faults(created), status=422)
         if not created.endpoint.is_signed:
-            return go(f"/endpoints/{created.endpoint.id}", told="created")
+            return go(f"/endpoints/{created.endpoint.id}", notice="created")
         return _secret_page(pages, session, created, is_new=True)
 
     return [listed, create]
@@ -155,7 +155,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             return await _page(
                 dashboard, pages, session, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422
             )
-        return go(f"/endpoints/{changed.id}", told="saved")
+        return go(f"/endpoints/{changed.id}", notice="saved")
 
     return [show, edit]
 
@@ -171,7 +171,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         switched = await dashboard.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
         if isinstance(switched, Refusal):
             raise _unknown()
-        return go(f"/endpoints/{switched.id}", told="enabled" if enabled else "disabled")
+        return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
 
     @post(f"{_ONE}/test", name="dashboard_endpoint_test")
     async def test(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
@@ -181,7 +181,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         message_id = await dashboard.app.endpoint_editor.test(session.organization_id, endpoint.id)
         if isinstance(message_id, Refusal):
             return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
-        return go(f"/endpoints/{endpoint.id}", told="test-sent")
+        return go(f"/endpoints/{endpoint.id}", notice="test-sent")
 
     @post(f"{_ONE}/rotate", name="dashboard_endpoint_rotate")
     async def rotate(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
@@ -204,7 +204,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         session, _ = await change(dashboard, request)
         if not await dashboard.app.endpoint_editor.remove(session.organization_id, endpoint_id):
             raise _unknown()
-        return go("/endpoints", told="deleted")
+        return go("/endpoints", notice="deleted")
 
     return [switch, test, rotate, delete]
 

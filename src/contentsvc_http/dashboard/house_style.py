@@ -82,7 +82,7 @@ class _StylePages:
         if isinstance(style, Refusal):
             return await self.page(session, typed, refused=style)
         await self._dashboard.app.stores.directory.set_house_style(session.organization_id, style)
-        return go("/house-style", told="saved")
+        return go("/house-style", notice="saved")
 
     async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
         await self._counting.admit(session, PREVIEWING)

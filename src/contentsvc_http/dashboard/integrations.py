@@ -110,7 +110,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             session.organization_id, integration.id, enabled=enabled
         ):
             raise Refused(404, {"error": f"{UNKNOWN.message()}."})
-        return go(f"/integrations/{integration.id}", told="enabled" if enabled else "disabled")
+        return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
 
     @post(f"{ROOT}/integrations/{{integration_id:str}}/enable", name="dashboard_integration_enable")
     async def enable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
@@ -140,7 +140,7 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if isinstance(outcome, Rejected):
             error = f"The ping was refused with {outcome.status}: {outcome.error}."
             return await _page(dashboard, pages, session, integration, error=error, status=outcome.status)
-        return go(f"/integrations/{integration.id}", told="pinged")
+        return go(f"/integrations/{integration.id}", notice="pinged")
 
     return [ping]
 

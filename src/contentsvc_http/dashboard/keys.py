@@ -141,8 +141,8 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         own = await dashboard.app.stores.keys.key(session.signed_in.key.prefix)
         if own is None or own.revoked_at is not None:
             # The visitor's own key has ended, or its issuer: the session has ended with it.
-            return go("/sign-in", told="signed-out")
-        return go("/keys", told="revoked")
+            return go("/sign-in", notice="signed-out")
+        return go("/keys", notice="revoked")
 
     return [listed, issue, revoke]
 

@@ -73,11 +73,11 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
 async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed) -> Response[Any]:
     if is_message_log(entry):
         # The message has a log entry only after the first answer.
-        return go(f"/endpoints/{entry.integration_id}", told="resent")
+        return go(f"/endpoints/{entry.integration_id}", notice="resent")
     # A replay is a separate delivery: its own entry has its results.
     search = LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id)
     own = await dashboard.app.stores.read_model.log(entry.organization_id, search, limit=1)
-    return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
+    return go(f"/integrations/logs/{own[0].id if own else entry.id}", notice="replayed")
 
 
 async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:

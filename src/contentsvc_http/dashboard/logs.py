@@ -32,7 +32,7 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         status = 200 if fault is None else 400
         if session.is_partial:
             return _addressed(
-                pages.part(session, "logs_part.html", {**context, "told_new": ""}, status=status), filters
+                pages.part(session, "logs_part.html", {**context, "new_notice": ""}, status=status), filters
             )
         return pages.page(
             session, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status
@@ -83,7 +83,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
     notice = f"{f'more than {_PAGE}' if number > _PAGE else number} new {'delivery' if number == 1 else 'deliveries'}"
     if filters.after == BEGINNING or number > _PAGE or filters.rows + number > _MOST_ROWS:
         context = await _entries_of(dashboard, session, filters, None)
-        anew = pages.part(session, "logs_part.html", {**context, "told_new": notice})
+        anew = pages.part(session, "logs_part.html", {**context, "new_notice": notice})
         # The script's target is a row, which new rows replace; here it must be the whole list.
         anew.headers.update({"HX-Retarget": "#found", "HX-Reswap": "innerHTML"})
         return anew
@@ -92,7 +92,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
         "entries": entries,
         "names": await all_names(dashboard, mine),
         "polls": filters.newer(Cursor.of(entries[0]), filters.rows + number),
-        "told_new": notice,
+        "new_notice": notice,
     }
     return pages.part(session, "logs_new.html", context)
 

@@ -44,6 +44,6 @@ def organization_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHan
             refused = await dashboard.app.operator.change_organization(session.organization, command)
         if isinstance(refused, Refusal):
             return page(session, typed, refused)
-        return go("/organization", told="saved")
+        return go("/organization", notice="saved")
 
     return [show, save]

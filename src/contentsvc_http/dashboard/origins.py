@@ -4,7 +4,7 @@ from typing import Any, Final, cast, final
 import msgspec
 from attrs import field, frozen
 
-_TOLD: Final = frozenset(
+_SHOWN: Final = frozenset(
     {
         *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
         *("brandIdentityId", "occurredAt", "warnings"),
@@ -40,7 +40,7 @@ def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
         event_types=_texts(values, "eventTypes"),
         delivery_ids=_texts(values, "deliveryIds"),
         warnings=_texts(values, "warnings"),
-        more=[(name, msgspec.json.encode(value).decode()) for name, value in values.items() if name not in _TOLD],
+        more=[(name, msgspec.json.encode(value).decode()) for name, value in values.items() if name not in _SHOWN],
     )
 
 

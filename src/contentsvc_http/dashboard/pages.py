@@ -21,7 +21,7 @@ from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
 #: Flash messages by their codes in the address; no text of the address is shown.
-_TOLD: Final = {
+_NOTICES: Final = {
     "saved": "Saved.",
     "created": "Created.",
     "deleted": "Deleted.",
@@ -91,9 +91,9 @@ class Pages:
         section: str,
         status: int = 200,
     ) -> Template:
-        notice = _TOLD.get(visit.query.get("told", ""))
+        notice = _NOTICES.get(visit.query.get("notice", ""))
         return self.part(
-            visit, template, {"title": title, "section": section, "told": notice, **(context or {})}, status=status
+            visit, template, {"title": title, "section": section, "notice": notice, **(context or {})}, status=status
         )
 
     def part(
@@ -117,10 +117,10 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
 
 
-def go(path: str, *, told: str | None = None) -> Redirect:
-    """Redirect a browser after an action, so that a reload does not repeat it; ``told`` is a code of :data:`_TOLD`."""
-    assert told is None or told in _TOLD
-    query = "" if told is None else f"{'&' if '?' in path else '?'}told={told}"
+def go(path: str, *, notice: str | None = None) -> Redirect:
+    """Redirect a browser after an action, so that a reload does not repeat it; ``notice`` is a key of ``_NOTICES``."""
+    assert notice is None or notice in _NOTICES
+    query = "" if notice is None else f"{'&' if '?' in path else '?'}notice={notice}"
     return Redirect(f"{ROOT}{path}{query}", status_code=303, headers=HEADERS)
 
 

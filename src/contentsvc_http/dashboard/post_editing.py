@@ -177,7 +177,7 @@ class _Editor:
             author=session.signed_in.key.prefix,
         )
         if isinstance(done, Post):
-            return go(f"/posts/{done.id}", told=_notice_of(done, publishes=publishes))
+            return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
         if done.kind is RefusalKind.INVALID:
             return await self.page(session, standing, text, faults=_REFUSALS.faults(done), status=422)
         standing = await self.post(session, post_id)
@@ -201,7 +201,7 @@ class _Editor:
         )
         if isinstance(created, Refusal):
             return await self.page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
-        return go(f"/posts/{created.id}", told=_notice_of(created, publishes=publishes, otherwise="created"))
+        return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
 
     async def _gone(self, session: DashboardSession, text: _Text) -> Response[Any]:
         return await self.page(session, None, text, error=_GONE, status=404)

@@ -45,7 +45,7 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         )
         if isinstance(done, Refusal):
             return await page(session, post_id, error=sentence(done.message()), status=409)
-        return go(f"/posts/{done.id}", told="restored")
+        return go(f"/posts/{done.id}", notice="restored")
 
     async def page(
         session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200

@@ -107,7 +107,7 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
         )
         if not isinstance(done, Post):
             return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
-        return go(f"/posts/{done.id}", told="published" if status is PostStatus.PUBLISHED else "unpublished")
+        return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
 
     @post(f"{ROOT}/posts/{{post_id:str}}/publish", name="dashboard_post_publish")
     async def publish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
@@ -126,7 +126,7 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
         )
         if fault is not None:
             return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
-        return go("/posts", told="deleted")
+        return go("/posts", notice="deleted")
 
     return [publish, unpublish, delete]
 

@@ -13,7 +13,7 @@ from contentsvc_http.dashboard.run_words import Link, Starters
 from contentsvc_http.words import sentence
 
 #: Events that the run's status and its post show already.
-_TOLD: Final = frozenset({JobEventType.COMPLETED, JobEventType.FAILED, JobEventType.SKIPPED, JobEventType.POST_CREATED})
+_ENDS: Final = frozenset({JobEventType.COMPLETED, JobEventType.FAILED, JobEventType.SKIPPED, JobEventType.POST_CREATED})
 _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
 
@@ -91,7 +91,7 @@ def _window(cause: Generation, zone: ZoneInfo) -> str:
 def _noted(job: Job | None) -> Sequence[TimelineStep]:
     if job is None:
         return []
-    left_out = _TOLD | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
+    left_out = _ENDS | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
     return [
         TimelineStep(kind="good", title=sentence(event.message).removesuffix("."), at=event.created_at)
         for event in job.events
@@ -167,7 +167,7 @@ def _end(known: Known) -> Sequence[TimelineStep]:
 
 
 def _ended_at(known: Known) -> datetime | None:
-    ends = [event.created_at for event in _events(known.job) if event.type in _TOLD]
+    ends = [event.created_at for event in _events(known.job) if event.type in _ENDS]
     if ends and known.run.status is not RunStatus.CANCELLED:
         return ends[-1]
     return None if known.post is None else known.post.created_at

@@ -119,12 +119,12 @@ class _RunPages:
         if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
             return await self.shown(session, await self.standing(session, run.id), error=_NO_RETRY)
         dashboard.app.notify()
-        return go(f"/runs/{run.id}", told="retried")
+        return go(f"/runs/{run.id}", notice="retried")
 
     async def cancel(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
         if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
             return await self.shown(session, await self.standing(session, run.id), error=_NO_CANCEL)
-        return go(f"/runs/{run.id}", told="cancelled")
+        return go(f"/runs/{run.id}", notice="cancelled")
 
     async def _event(self, run: ListedRun) -> dict[str, Any]:
         if not isinstance(run.cause, ListedDelivery):

@@ -128,19 +128,19 @@ class Section(ABC, Generic[_Stored, _Typed]):
         saved = await self.apply(session.organization_id, id_, command)
         if isinstance(saved, Refusal):
             return await self._form(session, stored, typed, refused=saved)
-        return go(f"{self.path}/{saved.id}", told="created" if stored is None else "saved")
+        return go(f"{self.path}/{saved.id}", notice="created" if stored is None else "saved")
 
     async def switch(self, session: DashboardSession, form: Form, id_: str) -> Response[Any]:
         enabled = form.text("to") == "on"
         changed = await self.apply(session.organization_id, id_, self.change(enabled=enabled))
         if isinstance(changed, Refusal):
             return await self.list(session, error=self.refusals.sentence(changed))
-        return go(self.path, told="enabled" if enabled else "disabled")
+        return go(self.path, notice="enabled" if enabled else "disabled")
 
     async def delete(self, session: DashboardSession, id_: str) -> Response[Any]:
         await self._stored(session, id_)
         await self.remove(session.organization_id, id_)
-        return go(self.path, told="deleted")
+        return go(self.path, notice="deleted")
 
     async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
         await self._counting.admit(session, PREVIEWING)

@@ -28,7 +28,7 @@ _FILTERS: Final = (
     "until",
     "orderBy",
 )
-_TOLD: Final = {
+_NOTICES: Final = {
     BulkAction.PUBLISH: "all-published",
     BulkAction.UNPUBLISH: "all-unpublished",
     BulkAction.DELETE: "all-deleted",
@@ -59,7 +59,7 @@ def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
         )
         if not result.failed and total == len(titles):
-            return go(back, told=_TOLD[action])
+            return go(back, notice=_NOTICES[action])
         names = dict(titles)
         context |= {
             "done": len(result.done),

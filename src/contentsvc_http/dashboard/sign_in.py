@@ -35,8 +35,8 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         token = token_of(request)
         if token is not None and await dashboard.app.sign_in.signed_in(token) is not None:
             return go("")
-        notice = "You are signed out." if request.query_params.get("told") == "signed-out" else None
-        return _page(told=notice)
+        notice = "You are signed out." if request.query_params.get("notice") == "signed-out" else None
+        return _page(notice=notice)
 
     @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -63,7 +63,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         change_of_anybody(dashboard, request)
         if (token := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(token)
-        response = go("/sign-in", told="signed-out")
+        response = go("/sign-in", notice="signed-out")
         forget(response, secure=secure)
         return response
 
@@ -93,7 +93,7 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
 
 
 def _page(
-    *, error: str | None = None, told: str | None = None, https: str | None = None, status: int = 200
+    *, error: str | None = None, notice: str | None = None, https: str | None = None, status: int = 200
 ) -> Response[Any]:
-    context = {"title": "Sign in", "error": error, "told": told, "https": https}
+    context = {"title": "Sign in", "error": error, "notice": notice, "https": https}
     return outside_page("sign_in.html", context, status=status)
