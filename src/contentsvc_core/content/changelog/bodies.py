@@ -6,7 +6,7 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_line, sentence, with_period
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import lowered
 
 _READ: Final = 4_000

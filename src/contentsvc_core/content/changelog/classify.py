@@ -14,7 +14,7 @@ from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
 from contentsvc_core.content.changelog.tables import Table, tables_of
 from contentsvc_core.content.sections import Section
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 #: Sections that one closing line counts, unless the options list them.
 UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})

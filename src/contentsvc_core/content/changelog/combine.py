@@ -14,7 +14,7 @@ from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.events.normalized import Commit, Push
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from contentsvc_core.content.changelog.tables import Table, words_of
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 _PLATFORM: Final = (
     r"(?:python ?\d*|py ?\d*|node(?:\.?js)?|ruby|jruby|rails|php|go(?:lang)?|rust|rustc|java|jdk|jre|kotlin|scala"

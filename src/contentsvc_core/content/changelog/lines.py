@@ -12,7 +12,7 @@ from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 from contentsvc_core.values import Value
 
 #: Limits of one line or list: linked commits and numbers, breaking notes, names.
@@ -85,7 +85,6 @@ class Voice(Value, frozen=True, kw_only=True):
     company: str
 
     def say(self, phrase: Toned | str, **values: str) -> str:
-        """Return a phrase in the tone, with its places filled."""
         return self.phrases.say(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
 
     def heading(self, section: Section) -> str:
@@ -96,7 +95,6 @@ class Voice(Value, frozen=True, kw_only=True):
         return self.theme(section)
 
     def theme(self, section: Section) -> str:
-        """Return the heading of a section in blog posts and investor updates."""
         toned = {Section.ADDED: self.phrases.new, Section.FIXED: self.phrases.fixes}.get(section)
         return self.say(toned) if toned else self.phrases.themes[section]
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import quote
 
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line, storable
 
 #: The replacement of an address: without spaces and balanced, so that a link target around it stays one target.

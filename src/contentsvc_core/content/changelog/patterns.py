@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from contentsvc_core.content.changelog.tables import lines_of, words_of
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
     performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic | exponential time

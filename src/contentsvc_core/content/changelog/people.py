@@ -7,7 +7,7 @@ from typing import Final
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, inline, masked_line
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.events.normalized import Author, Commit
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 _NAME_LIMIT: Final = 60
 _CO_AUTHORS_LIMIT: Final = 50
@@ -38,7 +38,6 @@ _NO_REPLY: Final = late(r"[0-9]+\+([A-Za-z0-9_.\[\]-]+)@users\.noreply\.[^@\s]+"
 
 
 def authors(commit: Commit, message: CommitMessage) -> tuple[Author, ...]:
-    """Return all authors of a commit: its author, then its ``Co-authored-by:`` trailers."""
     if not message.body or "authored-by" not in message.source.casefold():
         return (commit.author,)
     credits_ = [footer.value for footer in message.footers if footer.token.casefold() == "co-authored-by"]

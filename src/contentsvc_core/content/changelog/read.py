@@ -8,7 +8,7 @@ from msgspec import Struct
 from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 SUBJECT_LIMIT: Final = 400
 #: The beginning and end of a message that are read, in characters: large messages cost no more.

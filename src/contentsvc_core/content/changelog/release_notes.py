@@ -12,7 +12,7 @@ from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import storable
 from contentsvc_core.values import Value
 

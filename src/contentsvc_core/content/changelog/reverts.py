@@ -9,7 +9,7 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 _QUOTED: Final = late(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.
@@ -37,7 +37,6 @@ class Undoing(Struct, frozen=True, kw_only=True):
     keys: tuple[_Key, ...]
 
     def is_alike(self, other: "Undoing") -> bool:
-        """Return whether another revert has the same target."""
         return not {*self.shas, *self.keys}.isdisjoint({*other.shas, *other.keys})
 
     def undoes(self, sha: str, message: CommitMessage) -> bool:

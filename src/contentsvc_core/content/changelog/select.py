@@ -22,7 +22,7 @@ from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import lowered
 
 if TYPE_CHECKING:
@@ -232,21 +232,18 @@ def _undone(message: CommitMessage, undone: Undoing) -> str:
 
 
 #: Scopes that only repeat the heading, or name the whole.
-_SAID: Final = {
-    Section.SECURITY: words.SECURITY_SCOPES,
-    Section.PERFORMANCE: frozenset({"perf", "performance"}),
-    Section.DOCUMENTATION: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DOCUMENTATION),
-    Section.DEPENDENCIES: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DEPENDENCIES),
-}
+_SAID: Final = {Section.SECURITY: words.SECURITY_SCOPES, Section.PERFORMANCE: frozenset({"perf", "performance"})}
+_SAID_BY_SCOPE: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES})
 _CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
     name = scope.strip()
-    if not name or (section in _SAID and name.casefold() in _SAID[section]):
+    said = words.SCOPES.get(name.casefold()) is section and section in _SAID_BY_SCOPE
+    if not name or said or (section in _SAID and name.casefold() in _SAID[section]):
         return ""
-    words = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
-    return "" if words.casefold().startswith(f"{name.casefold()} ") else name
+    line = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
+    return "" if line.casefold().startswith(f"{name.casefold()} ") else name
 
 
 #: The order of importance: unlike the order of headings, removals are late.

@@ -14,7 +14,7 @@ from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
-from contentsvc_core.late import late
+from contentsvc_core.on_demand import late
 
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
@@ -241,7 +241,6 @@ def package_line(package: PackageRelease, phrases: Phrasebook) -> str:
 
 
 def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
-    """Return the line that counts further releases."""
     return phrases.earlier_releases.format(releases=phrases.enumerated(counted_releases(releases, phrases)))
 
 
@@ -266,7 +265,6 @@ def compare_links(before: str | None, after: str, base: str | None) -> list[str]
 
 
 def release_page(release: Release, text: str) -> str:
-    """Return Markdown as a link to a release's page."""
     return link(text, safe_url(release.url))
 
 
