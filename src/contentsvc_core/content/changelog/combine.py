@@ -273,6 +273,9 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
     return Entry(message=message, commits=tuple(group), touched=seen, numbers=numbers, request=request)
 
 
+_MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
+
+
 def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain(*texts)))
 
@@ -281,13 +284,16 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     same: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         message = entry.message
-        key = (message.kind, (message.scope or "").casefold(), message.description.casefold())
+        said = message.description.casefold().translate(_MARKS_OF_CODE)
+        key = (message.kind, (message.scope or "").casefold(), said)
         first = same.setdefault(key, entry)
         if first is not entry:
             breaking = first.message if first.message.breaking else message
+            # The words with a number are a pull request's.
+            best = message if message.numbers and not first.message.numbers else first.message
             same[key] = replace(
                 first,
-                message=replace(first.message, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
+                message=replace(best, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
                 commits=(*first.commits, *entry.commits),
                 numbers=_once_each(first.numbers, entry.numbers),
             )

@@ -82,7 +82,7 @@ _SPECIAL: Final = late(
 _INERT: Final = re.compile(r"(?:[A-Za-z(\"'][A-Za-z0-9 ,;!?()\"'/%@#+=>-]*)?")
 # Openings of headings, lists, quotations and underlines.
 _LEADING: Final = late(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
-_CODE_SPAN: Final = late(r"(?<!`)`(?!`)([^`]+)`(?!`)")
+_CODE_SPAN: Final = late(r"(?<!`)(`{1,2})(?!`)([^`]+)\1(?!`)")
 
 _URL: Final = late(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 _HOST: Final = late(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
@@ -98,9 +98,9 @@ def inline(text: str) -> str:
     pieces: list[str] = []
     end = 0
     for span in _CODE_SPAN.finditer(text) if "`" in text else ():
-        if span[1].isspace():
+        if span[2].isspace():
             continue
-        pieces += (_SPECIAL.sub(r"\\\g<0>", text[end : span.start()]), span[0])
+        pieces += (_SPECIAL.sub(r"\\\g<0>", text[end : span.start()]), f"`{span[2]}`")
         end = span.end()
     pieces.append(_SPECIAL.sub(r"\\\g<0>", text[end:]))
     line = "".join(pieces)
