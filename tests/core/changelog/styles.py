@@ -81,6 +81,18 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Add a note to CHANGES.rst about #32", "CHANGES.rst", _S.DOCUMENTATION),
         ("Add a change of history for ships", _CODE, _S.ADDED),
     ),
+    "work in progress": (
+        ("Work around a bug of the clock", _CODE, _S.FIXED),
+        ("Work on the new lens", _CODE, _S.CHANGED),
+        ("Remove unused wiring", _CODE, _S.INTERNAL),
+        ("Spelling fixes", _CODE, _S.DOCUMENTATION),
+        ("Stable (#34)", f"{_CODE} docs/upgrading.md", _S.INTERNAL),
+        ("chore: build new version", "dist/lamp.js package.json", None),
+        ("Bump the beam submodule", "vendor/beam", _S.DEPENDENCIES),
+        ("Update libbeam submodule to 1a2b3c4d (#35)", "vendor/beam", _S.DEPENDENCIES),
+        ("Bump beam syntax to `9b25682`", "vendor/beam", _S.DEPENDENCIES),
+        ("Update the greatest range to 1000000", _CODE, _S.CHANGED),
+    ),
     "past tense": (
         ("Fixed #345 -- Made the lamp blink at noon.", _CODE, _S.CHANGED),
         ("Added a dimmer for the harbour", _CODE, _S.ADDED),

@@ -144,6 +144,17 @@ def test_two_minimum_versions_are_two_changes() -> None:
     assert len(entries(draft_of(*messages).markdown)) == len(messages)
 
 
+def test_updates_of_one_dependency_are_all_counted() -> None:
+    draft = draft_of("feat: ring", "build(deps): bump oil to 2", "build(deps): bump oil to 3")
+    assert "Also 2 dependency changes" in draft.markdown
+
+
+def test_an_announced_submodule_has_no_folder() -> None:
+    message = "Bump assets/syntaxes/Julia from `1e55f32` to `4fde0fd`"
+    bump = evolve(commit(message), modified=("assets/syntaxes/Julia", "CHANGELOG.md"))
+    assert entries(written(push(bump)).markdown) == ["Bump Julia from `1e55f32` to `4fde0fd`"]
+
+
 def test_the_authors_prose_stands_below_and_sub_commits_never_do() -> None:
     prose = "This change lets two lamps share one mast, which saves a lot of rope."
     body = f"{prose}\n\n* feat: first\n* fix tests\n\nSigned-off-by: A"

@@ -195,6 +195,15 @@ def test_a_habit_of_news_folds_what_comes_without() -> None:
     assert all(change.shown for change in changes_of(lines[2:]))
 
 
+def test_few_news_fold_untyped_changes_that_come_without_and_without_a_number() -> None:
+    noted = [(f"Add bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
+    typed = [(f"fix: mend rope {n}", "src/rope.py", None) for n in range(20)]
+    few = [("Use a thinner rope", "src/rope.py", None), ("Use a thicker rope (#7)", "src/rope.py", None)]
+    shown = {change.text for change in changes_of([*noted, *typed, *few]) if change.shown}
+    assert {"Add bell 0", "Mend rope 0", "Use a thicker rope"} <= shown
+    assert "Use a thinner rope" not in shown
+
+
 def test_a_habit_of_pull_requests_folds_what_came_past_them() -> None:
     requested = [(f"Ring bell {n} (#{n})", "src/bell.py", None) for n in range(1, 5)]
     past = [

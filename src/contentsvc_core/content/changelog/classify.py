@@ -30,7 +30,8 @@ _BETWEEN_SCOPES: Final = late(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
-_MAKE_SURE: Final = late(r"(?:make|be) sure\b", re.IGNORECASE)
+#: Verbs of two words, by the verb of the table that has their meaning.
+_TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
 _PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 
@@ -288,7 +289,8 @@ def _first(text: str) -> str:
         match = _WORD.match(text.lstrip("`*_\"'"))
         word = match[0].replace("\u2019", "'") if match else ""
     word = word.casefold()
-    return "ensure" if word in {"make", "be"} and _MAKE_SURE.match(text) else word
+    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
+    return (two and two.lastgroup) or word
 
 
 _Rule = Callable[[_Evidence], Kind | None]

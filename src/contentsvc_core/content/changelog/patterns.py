@@ -51,7 +51,7 @@ INTERNAL: Final = words_of(r"""
 """)
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(
-    r"dead code | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | useless"
+    r"dead code | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused | useless"
 )
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
@@ -97,6 +97,8 @@ DEPENDENCY: Final = lines_of(r"""
     (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
         |les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze
         |зависимост\w+)(?: .*)?
+    (?:bump|update|upgrade|sync)(?:s|d|ed)? (?:the )?(?:submodules? \S+|(?P<module>\S+) (?:git )?submodules?)(?: .*)?
+    (?:bump|update|upgrade)s? \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.*
     lock ?file maintenance.* | (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     \[pre-commit\.ci\].*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
@@ -112,6 +114,8 @@ DEPENDENCY: Final = lines_of(r"""
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
 """)
+#: The folder of a submodule, where a subject updates the submodule from one hash to another.
+FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
 #: Subjects that are a version, maybe behind a name.
 VERSION: Final = late(
     r"(?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*"
@@ -142,7 +146,7 @@ RELEASE: Final = lines_of(r"""
 """)
 #: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
-    publish | release(?: packages?| commit)? | version packages(?: \(.*\))? | bump version
+    publish | build (?:a )?new version | release(?: packages?| commit)? | version packages(?: \(.*\))? | bump version
     (?:start|begin|back to)(?: (?:a|the|new|next))* (?:development|dev)(?: (?:cycle|iteration|version))?
     prepare (?:for )?(?:the )?next (?:development iteration|release|version)
 """)
@@ -151,7 +155,8 @@ EMPTY: Final = lines_of(r"""
     (?:update|updates|updated|changes?|fix|fixes|fixed|fixup|more fixes|oops|whoops|wip|cleanup|clean up|tmp|temp|test
         |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
         |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
-        |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|upstream)(?: .*)?|sync|format
+        |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable
+        |sync|format
         |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:first|temp
         |temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?|feedback)
         |add files via upload|(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other
@@ -162,7 +167,7 @@ EMPTY: Final = lines_of(r"""
 """)
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
-        |grammar)\b.*
+        |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations? | cherry[ -]picked from .*
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | i18n: translations?.*

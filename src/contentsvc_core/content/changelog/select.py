@@ -13,7 +13,7 @@ from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
-from contentsvc_core.content.changelog.patterns import DEPENDENCY
+from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
@@ -48,7 +48,7 @@ _ACTION: Final = late(
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
-_NAMES: Final = ("name", "among", "named", "listed", "tool")
+_NAMES: Final = ("name", "among", "named", "listed", "tool", "module")
 _NAME: Final = late(r"[\w@./+-]{1,100}")
 
 
@@ -167,14 +167,14 @@ def _of_commits(entry: Entry, kind: Kind) -> Kind:
     return kind
 
 
-def _habits(entries: Sequence[Entry]) -> tuple[bool, bool]:
+def _habits(entries: Sequence[Entry]) -> tuple[bool, bool, bool]:
     noted = sum(entry.touched.noted for entry in entries)
     requested = sum(bool(entry.numbers) for entry in entries)
     of_requests = len(entries) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(entries)
-    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(entries), of_requests
+    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(entries), of_requests, noted >= _NOTED_LEAST
 
 
-def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool]) -> bool:
+def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool, bool]) -> bool:
     if kind.section in UPKEEP or options.folds(kind.section):
         return not options.fold_upkeep
     if kind.section in GRAVE and kind.sure:
@@ -183,8 +183,10 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
     if entry.touched.noted or not (typed is None or typed in UPKEEP):
         return True
-    of_fragments, of_requests = habits
+    of_fragments, of_requests, few = habits
     past = of_requests and not entry.numbers and not message.kind
+    if few and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
+        return False
     return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
 
 
@@ -203,6 +205,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
+    if "/" in text:
+        text = FOLDER.sub("", text, count=1)
     name = undone.scope if undone and undone.quoted else message.scope
     scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None

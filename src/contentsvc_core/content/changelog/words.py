@@ -143,7 +143,7 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         prevent prevents prevented avoid avoids avoided handle handles handled handling ensure ensures ensured guard
         guards restore restores restored preserve preserves preserved respect respects respected honor honour escape
         escapes repair repairs don't dont do does doesn't not never skip skips skipped recover stop stops stopped
-        treat treats exempt workaround work patch patched address addresses addressed reject rejects disallow forbid
+        treat treats exempt workaround patch patched address addresses addressed reject rejects disallow forbid
         protect protects properly correctly check checks checked validate validates validated sanitize detect detects
         detected unbreak mitigate catch catches close closes closed cancel tolerate account fallback retry retain
         quote encode decode actually suppress suppresses wait""",
