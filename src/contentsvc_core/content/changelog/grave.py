@@ -6,7 +6,7 @@ from typing import Final
 from contentsvc_core.content.changelog.tables import Table, words_of
 from contentsvc_core.on_demand import late
 
-_PLATFORM: Final = (
+PLATFORM: Final = (
     r"(?:python ?\d*|py ?\d*|node(?:\.?js)?|ruby|jruby|rails|php|go(?:lang)?|rust|rustc|java|jdk|jre|kotlin|scala"
     r"|clojure|\.net(?: (?:core|framework|standard))?|dotnet|net(?:standard|core|coreapp)?\d[\d.]*|django|flask"
     r"|react|vue|angular|ember|svelte|laravel|symfony|postgres(?:ql)?|mysql|mariadb|sqlite|redis|mongodb"
@@ -60,7 +60,7 @@ BREAKING: Final = Table(r"""
         |prune) (?:all |the |some |any |old |various |support for |more |legacy |many )*(?:previously |long[- ])?
         (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?))
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
-""", PLATFORM=_PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
+""", PLATFORM=PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
 #: Beginnings of subjects that mend a breakage, and so only name a breaking change.
 MENDS_BREAKING: Final = late(
     r"(?:fix|avoid|prevent|revert|undo|restore|mitigate|repair|resolve|un-?break|address|handle|adapt"

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.content.changelog.words import NAMES, VERBS
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -22,18 +23,25 @@ _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
 
 _REGULAR: Final = """
-    add adjust allow avoid centralize clarify consolidate convert correct create deprecate detect disable disallow
-    downgrade eliminate enable enforce enhance ensure expand expose extend fix harden implement improve include
-    increase integrate introduce lower migrate modernize optimize patch prevent raise reduce reimplement relax
-    remove rename replace resolve restore restrict simplify standardize tighten unify
+    accept add adjust align allow apply avoid centralize clarify consider consolidate constrain convert correct create
+    deduplicate define delegate deprecate derive detect disable disallow downgrade eliminate enable enforce enhance
+    ensure escalate exclude expand expose extend extract finalize fix formalize generate harden honor ignore implement
+    improve include increase initialize integrate introduce lower migrate modernize normalize optimize parameterize
+    patch perform preserve prevent propagate protect provide raise reduce refine reimplement reject relax relocate
+    remove rename replace require resolve respect restore restrict retain sanitize serialize simplify specify stabilize
+    standardize streamline suppress tighten tolerate truncate unify validate verify widen
 """
 _PAST: Final = {
     verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _REGULAR.split()
-} | {"bring": "brought", "make": "made", "permit": "permitted", "rewrite": "rewrote", "speed": "sped"}
+} | {
+    "bring": "brought", "emit": "emitted", "hide": "hid", "make": "made", "omit": "omitted", "permit": "permitted",
+    "rewrite": "rewrote", "speed": "sped",
+}  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
 _PAST_OR_NOUN: Final = {
-    "change": "changed", "drop": "dropped", "handle": "handled", "limit": "limited", "move": "moved", "port": "ported",
-    "support": "added support for", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+    "bump": "bumped", "change": "changed", "drop": "dropped", "handle": "handled", "keep": "kept", "limit": "limited",
+    "move": "moved", "port": "ported", "skip": "skipped", "stop": "stopped", "support": "added support for",
+    "switch": "switched", "update": "updated", "upgrade": "upgraded",
 }  # fmt: skip
 #: First words of subjects that name the deed: no label is needed.
 _DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR_NOUN.values()} | {
@@ -60,6 +68,10 @@ _SHORTER: Final = (
     (late(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
     (late(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
+_NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
+#: A name of several words, and words that only German texts have: their nouns have capitals.
+_NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
+_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
 _LAY: Final = late(
@@ -158,7 +170,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
         return text
     if change.section is Section.FIXED and text.partition(" ")[0].casefold() in _DOES:
         return text
-    return phrases.title_leads[change.section].format(text=plain(change.continuation))
+    return phrases.title_leads[change.section].format(text=plain(_continued(change.continuation)))
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
@@ -173,13 +185,20 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change.
     """
-    text = plain(change.continuation)
+    small = plain(_continued(change.continuation))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
-        text = pattern.sub(instead, text, count=1)
-    first, _, rest = text.partition(" ")
-    small = f"{first.lower()} {rest}".strip() if first[1:].islower() and first.casefold() in VERBS else text
+        small = pattern.sub(instead, small, count=1)
     known = _SAYS[change.section] if marked and change.section in {Section.BREAKING, Section.SECURITY} else None
-    return small if known is None or known.match(text) else phrases.title_leads[change.section].format(text=small)
+    return small if known is None or known.match(small) else phrases.title_leads[change.section].format(text=small)
+
+
+def _continued(text: str) -> str:
+    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
+    first, _, rest = text.partition(" ")
+    if not rest or not (first[1:].islower() or first == "A"):
+        return text
+    is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
+    return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"
 
 
 def plain(text: str) -> str:

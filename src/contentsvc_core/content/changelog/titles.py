@@ -63,7 +63,8 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     if news and not leading:
         said = phrases.count(len(news), phrases.kinds[Section.OTHER])
     elif named and (leads := _leads(leading, TITLE_LIMIT - len(start), phrases)):
-        said = ", ".join(leads)
+        # A comma inside a change, or a later label, needs a stronger sign between changes.
+        said = ("; " if ", " in "".join(leads) or ": " in "".join(leads[1:]) else ", ").join(leads)
     elif named and not changes:
         start, said = "", phrases.released.format(names=named)
     elif leading or (len(changes) == 1 and not named):

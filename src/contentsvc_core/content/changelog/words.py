@@ -158,6 +158,12 @@ INTERNAL_VERBS: Final = frozenset(_table({None: """
     reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies
     simplify sweep tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
+#: Names that begin subjects, beside platforms: they keep their capital.
+NAMES: Final = """
+    amazon ansible apache apple azure bash celery chinese discord docker emacs english french german git google grafana
+    helm italian japanese jenkins jira jupyter kafka korean linux markdown microsoft nginx prometheus russian slack
+    spanish sphinx stripe terraform unicode vim zsh
+"""
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip
