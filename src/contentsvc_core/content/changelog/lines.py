@@ -68,6 +68,8 @@ _SHORTER: Final = (
     (late(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
     (late(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
+#: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
+_REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
 _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
 #: A name of several words, and words that only German texts have: their nouns have capitals.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
@@ -185,7 +187,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change.
     """
-    small = plain(_continued(change.continuation))
+    small = _REFERENCE.sub("", plain(_continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     known = _SAYS[change.section] if marked and change.section in {Section.BREAKING, Section.SECURITY} else None

@@ -62,9 +62,11 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
         said = phrases.count(len(news), phrases.kinds[Section.OTHER])
-    elif named and (leads := _leads(leading, TITLE_LIMIT - len(start), phrases)):
+    elif named and (leads := _leads(leading, TITLE_LIMIT - len(start) - 1, phrases)):
         # A comma inside a change, or a later label, needs a stronger sign between changes.
         said = ("; " if ", " in "".join(leads) or ": " in "".join(leads[1:]) else ", ").join(leads)
+        if ": " in leads[0]:
+            start = f"{named} \u2013 "
     elif named and not changes:
         start, said = "", phrases.released.format(names=named)
     elif leading or (len(changes) == 1 and not named):
@@ -115,7 +117,7 @@ def plain_title(start: str, said: str, tail: str, phrases: Phrasebook) -> str:
     """Return a title of 1 to 120 characters, one line of plain text; a long text is cut."""
     room = TITLE_LIMIT - len(start) - len(tail)
     # Masked once more: pieces that were harmless alone may have met.
-    line = f"{start}{cut_at_word(said, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": ")
+    line = f"{start}{cut_at_word(said, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": \u2013")
     return masked_line(plain(line), TITLE_LIMIT) or phrases.untitled
 
 
