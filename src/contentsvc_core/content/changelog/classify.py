@@ -32,6 +32,9 @@ _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, Path
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
 #: Verbs of two words, by the verb of the table that has their meaning.
 _TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
+#: Adverbs and clauses before a verb.
+_BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
+_CLAUSE: Final = late(r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*", re.IGNORECASE)
 _PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 
@@ -248,11 +251,19 @@ def _documentation(seen: _Evidence) -> Kind | None:
 
 
 def _worded_upkeep(seen: _Evidence) -> Kind | None:
-    if seen.first in words.DOCUMENTATION_VERBS or (seen.says(patterns.DOCUMENTATION) and not _about_code(seen)):
+    documents = seen.first in words.DOCUMENTATION_VERBS and not (seen.touched.source and seen.says(grave.MESSAGE))
+    if documents or seen.says(patterns.IN_DOCUMENTATION):
+        return _WORDED[Section.DOCUMENTATION]
+    if seen.says(patterns.DOCUMENTATION) and not _about_code(seen):
         return _WORDED[Section.DOCUMENTATION]
     if seen.verb is Section.ADDED and seen.touched.source and seen.says(patterns.COMMAND):
         return _WORDED[Section.ADDED]
-    inside = seen.first in words.INTERNAL_VERBS or seen.says(patterns.INTERNAL) or seen.names_private
+    if seen.touched.source and seen.verb in _NEWS:
+        # A clause tells when the change matters, which may be in tests.
+        inside = seen.says(patterns.INTERNAL, of=_CLAUSE.sub("", seen.text))
+        inside = inside or (seen.verb is not Section.FIXED and seen.names_private)
+    else:
+        inside = seen.first in words.INTERNAL_VERBS or seen.says(patterns.INTERNAL) or seen.names_private
     return _WORDED[Section.INTERNAL] if inside else None
 
 
@@ -266,13 +277,15 @@ def _worded(seen: _Evidence) -> Kind | None:
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
+    if section is Section.ADDED and patterns.MISSING.match(seen.text):
+        return _WORDED[Section.FIXED]
     if section is not Section.ADDED and seen.says(patterns.PERFORMANCE):
         return _WORDED[Section.PERFORMANCE]
-    if section is Section.REMOVED and seen.says(patterns.LEFTOVER):
+    if section is Section.REMOVED and seen.says(patterns.LEFTOVER) and not seen.says(patterns.FAULT):
         return _WORDED[Section.INTERNAL]
     public = section is Section.REMOVED and seen.says(patterns.PUBLIC_THING)
     unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
-    if unsure and seen.says(patterns.FAULT):
+    if unsure and seen.first not in words.IMPROVING_VERBS and seen.says(patterns.FAULT):
         return _WORDED[Section.FIXED]
     if section is None and seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
@@ -284,20 +297,29 @@ def _without_spaces(seen: _Evidence) -> Kind | None:
 
 
 def _first(text: str) -> str:
+    word = _word(text)
+    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
+    if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
+        verb = _word(text[before.end() :])
+        return verb if verb in words.VERBS else word
+    return (two and two.lastgroup) or word
+
+
+def _word(text: str) -> str:
     word = text.partition(" ")[0]
     if not word.isalpha():
         match = _WORD.match(text.lstrip("`*_\"'"))
         word = match[0].replace("\u2019", "'") if match else ""
-    word = word.casefold()
-    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
-    return (two and two.lastgroup) or word
+    return word.casefold()
 
 
 _Rule = Callable[[_Evidence], Kind | None]
 _SECURITY: Final = grave.SECURITY.bit
 _IN_RELEASES: Final = _DOT | patterns.RELEASE.bit | patterns.ROBOT.bit | patterns.EMPTY.bit
 _IN_BREAKS: Final = _TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
-_IN_UPKEEP: Final = _TIDIES | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
+_IN_UPKEEP: Final = (
+    _TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
+)
 _IN_WORDS: Final = _VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit
 
 

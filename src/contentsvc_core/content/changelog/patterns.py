@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.tables import lines_of, words_of
+from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
@@ -20,14 +20,16 @@ DOCUMENTATION: Final = words_of(r"""
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
     authors?(?:\.\w+) | contributors? list | as a contributor | licen[cs]e (?:year|header|file)s? | copyright | badges?
-    grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|some|inline) comments? | javadocs? | rustdoc
-    jsdoc | godoc | how-?to | third[- ]party packages | roadmap | issue templates? | pr template
+    grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
+    rustdoc | jsdoc | godoc | how-?to | third[- ]party packages | roadmap | issue templates? | pr template
     translat(?:e|ion) (?:of )?docs | dokumentation | documentación | documentação | документаци\w+
 """)
-INTERNAL: Final = words_of(r"""
-    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs? | workflows?
+INTERNAL: Final = Table(r"""
+    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
+    (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
+    spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).* | ^extract(?:s|ed)? .* (?:in)?to
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | snapshots? tests?
-    fuzz(?:er|ers|ing)? | benchmarks? | codspeed | codecov | code coverage | github actions? | gha | travis(?:\.\w+)?
+    fuzz(?:er|ers|ing)? | benchmarks? | codspeed | codecov | code coverage | github actions? | gha | travis[\w.]*
     appveyor | circle ?ci | azure pipelines? | gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort
     pylint(?:rc)? | clippy | rustfmt | gofmt | golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)?
     phpstan | psalm | style ?ci | shellcheck | sonar\w* | code ?owners | editorconfig | devcontainers? | \.?git ?ignore
@@ -42,24 +44,33 @@ INTERNAL: Final = words_of(r"""
     type ?hints? for tests? | staging | vendored | boilerplate | code ?(?:style|base|gen) | version constant
     compile assets | apply fixes from | dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling)
     build errors? | regression test | mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes
-    trailing whitespace | stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame
+    trailing (?:white ?)?spaces? | (?:some|extra) whitespace | whitespace in (?:the )?code
+    (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
+    stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame
     archival | small (?:fix|tweak)es to scripts | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint
     swiftformat | biome | stylelint | codespell | allow\(\w+\)
     (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
     run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
-    test(?:s|es|ing)? coverage
-""")
+    test(?:s|es|ing)? coverage | package-lock(?:\.json)? | (?:cleaner|duplicated?|simpler) code
+    ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
+    ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
+""", r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Things that no reader misses when they are removed.
-LEFTOVER: Final = words_of(
-    r"dead code | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused | useless"
-)
+LEFTOVER: Final = words_of(r"""
+    dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
+    useless
+""")
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults?
     typo in error | no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing
-    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption
+    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption | (?<!-)correct(?:ly)? | proper(?:ly)?
+    should(?:n't| not| never| no longer) | duplicate[sd]?
+    (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
+#: An addition that mends something.
+MISSING: Final = late(r"add(?:s|ed)? (?:back )?(?:the |some |a )?missing\b", re.IGNORECASE)
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
     ability to
@@ -67,6 +78,14 @@ NOVELTY: Final = words_of(r"""
         |syntax)\w*
     support for | compatib(?:le|ility) with | first version of
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
+""")
+#: Places of documentation, whatever is done there.
+IN_DOCUMENTATION: Final = words_of(r"""
+    ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
+        (?: \S+){0,2} (?:docs|documentation)(?:\Z| (?:about|for|of|on) .*)
+    ^add(?:s|ed)?(?: \S+){0,3} examples?(?:\Z| (?:about|for|of|on|to|with) .*)
+    docs? pages? | in (?:the )?(?:docs|documentation|read ?me|tutorials?)
+    add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|on|regarding)
 """)
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
 #: Names of features of commands, whatever the other words say.
@@ -110,6 +129,8 @@ DEPENDENCY: Final = lines_of(r"""
     (?:bump|update|upgrade)s? (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
         |builder) )*images?\b.*
     (?:bump|upgrade|update)s? \S+ ?(?:->|=>) ?v?\d\S*
+    (?:bump|update|upgrade)[sd]? to (?!go |java |node |php |python |release |ruby |rust |the |version
+        )(?P<newer>[\w@/`-]+) v?\d\S*(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*

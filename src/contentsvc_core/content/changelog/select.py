@@ -48,7 +48,7 @@ _ACTION: Final = late(
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
-_NAMES: Final = ("name", "among", "named", "listed", "tool", "module")
+_NAMES: Final = ("name", "among", "named", "listed", "tool", "module", "newer")
 _NAME: Final = late(r"[\w@./+-]{1,100}")
 
 

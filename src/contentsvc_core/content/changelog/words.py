@@ -135,7 +135,7 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
         review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
         match attempt translate select highlight prefix append compute support-only configure specialize isolate
-        follow sync better more nicer smarter tune localize""",
+        disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
     Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
     Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
         discontinue unship kill eliminate eliminates""",
@@ -143,20 +143,22 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         prevent prevents prevented avoid avoids avoided handle handles handled handling ensure ensures ensured guard
         guards restore restores restored preserve preserves preserved respect respects respected honor honour escape
         escapes repair repairs don't dont do does doesn't not never skip skips skipped recover stop stops stopped
-        treat treats exempt workaround patch patched address addresses addressed reject rejects disallow forbid
-        protect protects properly correctly check checks checked validate validates validated sanitize detect detects
-        detected unbreak mitigate catch catches close closes closed cancel tolerate account fallback retry retain
-        quote encode decode actually suppress suppresses wait""",
+        treat treats exempt workaround patch patched address addresses addressed reject rejects protect protects
+        properly correctly check checks checked validate validates validated sanitize detect detects detected unbreak
+        mitigate catch catches close closes closed cancel tolerate account fallback retry retain quote encode decode
+        actually suppress suppresses wait always only conserve conserves re-add re-adds readd reinstate reinstates""",
     Section.PERFORMANCE: """accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
+#: Verbs whose changes mend nothing, even if a fault is their object: "improve errors about missing files".
+IMPROVING_VERBS: Final = frozenset({"enhance", "enhanced", "enhances", "improve", "improved", "improves", "improving"})
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
-    deduplicate delint durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops
-    pin pinned pins rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated
-    reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies
-    simplify sweep tidy unhack unpin vendor whoops wip
+    deduplicate delint durr format formatting gofmt hoist lint linting misc modernize oops pin pinned pins rebuild
+    refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated reorder pacify
+    reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies simplify sweep
+    tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
 #: Names that begin subjects, beside platforms: they keep their capital.
 NAMES: Final = """
