@@ -132,6 +132,12 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Move beams to ~/.beams", _CODE, _S.CHANGED),
         ("Reuse the logic of lenses", _CODE, _S.INTERNAL),
         ("Use a lens for cleaner code", _CODE, _S.INTERNAL),
+        ("Use `Lens::clear` instead of a loop", _CODE, _S.INTERNAL),
+        ("Use `is_dark()` in the lamp", _CODE, _S.INTERNAL),
+        ("Use the new type alias syntax", _CODE, _S.INTERNAL),
+        ("Switch the lamp to setuptools-scm", _CODE, _S.INTERNAL),
+        ("Updating all dependencies", f"{_CODE} Cargo.toml", _S.DEPENDENCIES),
+        ("Bumping version to 1.2.3", f"{_CODE} Cargo.toml", None),
     ),
     "words of documentation": (
         ("Clarify the use of lamps in docs", _CODE, _S.DOCUMENTATION),

@@ -53,6 +53,12 @@ INTERNAL: Final = Table(r"""
     run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
     test(?:s|es|ing)? coverage | package-lock(?:\.json)? | (?:cleaner|duplicated?|simpler) code
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
+    ^(?:use|uses|used|using) `?\S*(?:::|\(\))\S*.*
+    ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
+        |standard library|syntax)
+    ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
+        |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
+        |webpack|yarn)
     ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Things that no reader misses when they are removed.
@@ -98,43 +104,44 @@ PUBLIC_THING: Final = words_of(r"""
 """)
 
 #: Updates of a dependency alone; ``name``, ``begin``, ``end`` where the subject names them.
-DEPENDENCY: Final = lines_of(r"""
-    (?:bump|bumps|bumped|upgrade|upgrades|upgraded|update|updates|updated|pin|downgrade)(?: the)?(?: (?:dependency
+_UPDATE: Final = r"(?:bump(?:s|ed|ing)?|(?:updat|upgrad)(?:e|es|ed|ing))"
+DEPENDENCY: Final = Table(r"""
+    (?:<UPDATE>|pin|downgrade)(?: the)?(?: (?:dependency
         |rust crate|crate|npm|module|helm release|github-actions?|docker))? (?P<name>(?!version\b|release\b
         |to\b)\S+)(?: (?:docker tag|action|orb|digest|requirement|dependency|package|crate|lib|library
         |module))*(?: from v?(?P<begin>\S+))? (?:to|->|=>) \W?v?(?P<end>\w*\d\S*)(?:(?:,| and| in| \[|:) ?.*| \(.*
         | for .*)?
-    (?:bump|update|upgrade)s? (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
-    (?:bump|upgrade|update)s?d? (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
+    <UPDATE> (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
+    <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
         |third[- ]party|outdated|minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y
         |ies)|deps|lock ?files?|packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
     (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
     (?:update|bump) \S+ monorepo.* | (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
-    (?:bump|update|upgrade)s? (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk
+    <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk
         |parent))+ (?:from \S+ )?to v?\d\S*(?: .*)?
-    (?:bump|update|upgrade)s? (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
+    <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
     (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
         |les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze
         |зависимост\w+)(?: .*)?
     (?:bump|update|upgrade|sync)(?:s|d|ed)? (?:the )?(?:submodules? \S+|(?P<module>\S+) (?:git )?submodules?)(?: .*)?
-    (?:bump|update|upgrade)s? \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.*
+    <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.*
     lock ?file maintenance.* | (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     \[pre-commit\.ci\].*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
     (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
     (?:bump|update) (?:actions|docker|github)/\S+.* | (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
     (?:add|remove) (?P<added>\S+) (?:dev )?dependency
-    (?:update|bump|upgrade)s? (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
+    <UPDATE> (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
-    (?:bump|update|upgrade)s? (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
+    <UPDATE> (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
         |builder) )*images?\b.*
-    (?:bump|upgrade|update)s? \S+ ?(?:->|=>) ?v?\d\S*
-    (?:bump|update|upgrade)[sd]? to (?!go |java |node |php |python |release |ruby |rust |the |version
+    <UPDATE> \S+ ?(?:->|=>) ?v?\d\S*
+    <UPDATE> to (?!go |java |node |php |python |release |ruby |rust |the |version
         )(?P<newer>[\w@/`-]+) v?\d\S*(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
-""")
+""", r"\A(?:", r")\Z", UPDATE=_UPDATE)  # fmt: skip
 #: The folder of a submodule, where a subject updates the submodule from one hash to another.
 FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
 #: Subjects that are a version, maybe behind a name.
@@ -148,9 +155,9 @@ RELEASE: Final = lines_of(r"""
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | mark release v?\d\S* | updates? for \S+ v?\d+\.\d\S*
     build (?:a )?new version | (?:bump|update) (?:the )?\S*version\S*\.\w+
-    (?:bump|bumps|bumped|set|setting|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate
-        |project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions
-        ?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
+    (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new
+        |next|package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib
+        |code|and))* (?:versions?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
     (?:bump|update) to v?\d\S*(?: release)?
     (?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the
         |\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?
