@@ -59,6 +59,8 @@ INTERNAL: Final = Table(r"""
     ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
         |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
         |webpack|yarn)
+    ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
+    ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere
     ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Things that no reader misses when they are removed.
@@ -91,6 +93,7 @@ IN_DOCUMENTATION: Final = words_of(r"""
         (?: \S+){0,2} (?:docs|documentation)(?:\Z| (?:about|for|of|on) .*)
     ^add(?:s|ed)?(?: \S+){0,3} examples?(?:\Z| (?:about|for|of|on|to|with) .*)
     docs? pages? | in (?:the )?(?:docs|documentation|read ?me|tutorials?)
+    (?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
     add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|on|regarding)
 """)
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
