@@ -213,6 +213,12 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("🌱 Bump oil to 1.2", "go.mod go.sum", _S.DEPENDENCIES),
         ("📖 Explain the wick", "docs/wick.md", _S.DOCUMENTATION),
         ("MNT: tidy the wick", _CODE, _S.INTERNAL),
+        ("MNT Use a shorter wick", _CODE, _S.CHANGED),
+        ("FEA Use a longer wick", _CODE, _S.ADDED),
+        ("EFF Burn less oil", _CODE, _S.PERFORMANCE),
+        ("[IMP] mast: show the flag", _CODE, _S.CHANGED),
+        ("[REM] mast: the flag", _CODE, _S.REMOVED),
+        ("fix - the flag of the mast", _CODE, _S.FIXED),
         ('Merge "Add the mast"', _CODE, None),
     ),
     "kernels and languages": (

@@ -36,9 +36,9 @@ _LEADING_NUMBER: Final = late(
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-#: ``LAMP-12: x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
+#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
 _TICKET: Final = late(
-    r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:|-] *| |(?=\[))(?=\S)|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
+    r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
 )
 #: ``Issue #12 by ada, bob: x``.
@@ -53,16 +53,20 @@ _BREAKING_MARK: Final = late(
     r"(?:[*_]{2}|[\])])?(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
     re.IGNORECASE,
 )
-#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`; and the stage of a pull request.
+#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`; a type as in `feat - add a horn`; and
+#: the stage of a pull request.
 _BRANCH: Final = late(
-    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)"
+    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)"
+    r"(?:/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)| - (?=\S))"
     r"|(?:draft|rfc)(?::| -) *(?=\S)",
     re.IGNORECASE,
 )
+#: ``ENH add a horn``.
+_CAPITALS: Final = late(r"(?P<type>CI|CLN|DEP|DOC|EFF|ENH|FEA|FEAT|FIX|MAINT|MNT|PERF|TST) (?=\S)")
 _SYMFONY: Final = late(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
-_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
+_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _CAPITALS, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
-_NO_PREFIX: Final = late(r"[A-Za-z][^:\uff1a#/-]*")
+_NO_PREFIX: Final = late(r"[A-Za-z](?![A-Z])[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = late(r"#([0-9]{1,10})")
 _SKIP_MARK: Final = late(
@@ -71,7 +75,8 @@ _SKIP_MARK: Final = late(
     re.IGNORECASE,
 )
 _BY: Final = late(
-    r",? r=[\w,.#!-]{2,80}\Z| [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\))"
+    r"\.? contributed by [^.]{2,80}\.?\Z"
+    r"|,? r=[\w,.#!-]{2,80}\Z| [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\))"
     r" \([A-Za-z][\w, -]{2,60}\)\Z",
     re.IGNORECASE,
 )
@@ -153,7 +158,7 @@ def parse(message: str) -> CommitMessage:
     if usual is not None:
         kind, scope, mark, words, number = usual.groups()
         known = kind is None or (kind in TYPES and kind != "breaking")
-        if known and not (("-" in words or "  " in words) and _UNUSUAL.search(words)):
+        if known and not (words[:2].isupper() or (("-" in words or "  " in words) and _UNUSUAL.search(words))):
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
@@ -217,7 +222,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     if "[" in line or "(" in line or "*" in line:
         line = _SKIP_MARK.sub("", line)
     line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
-    if line.endswith((")", "]")) or " r=" in line:
+    if line.endswith((")", "]")) or " r=" in line or "ontributed by " in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers
     # A code host that cuts a long title puts its rest at the beginning of the body.

@@ -17,16 +17,16 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.BREAKING: "breaking break bc",
     Section.SECURITY: "security sec vuln",
     Section.ADDED: "feat feature features fea enh new added add",
-    Section.CHANGED: "improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
+    Section.CHANGED: "imp improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
     Section.DEPRECATED: "deprecate deprecation deprecated depr",
-    Section.REMOVED: "remove removed removal",
+    Section.REMOVED: "rem remove removed removal",
     Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix regression regr",
-    Section.PERFORMANCE: "perf performance optimize optimization",
+    Section.PERFORMANCE: "eff perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
     Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
     Section.INTERNAL: """nit nits ci cd test tests testing refactor refac refactoring style styles lint linting
         cleanup clean internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types
-        typing example examples meta misc codegen clippy tst cln ref sty bld typ rls""",
+        typing example examples meta misc codegen clippy tst cln mov ref sty bld typ rls""",
     None: "chore build chores maint maintenance mnt minor task update merge revert polish",
 })  # fmt: skip
 #: Vague types of upkeep: paths and words decide.
