@@ -150,9 +150,9 @@ def test_updates_of_one_dependency_are_all_counted() -> None:
 
 
 def test_an_announced_submodule_has_no_folder() -> None:
-    message = "Bump assets/syntaxes/Julia from `1e55f32` to `4fde0fd`"
-    bump = evolve(commit(message), modified=("assets/syntaxes/Julia", "CHANGELOG.md"))
-    assert entries(written(push(bump)).markdown) == ["Bump Julia from `1e55f32` to `4fde0fd`"]
+    message = "Bump lamps/beams/Fresnel from `1e55f32` to `4fde0fd`"
+    bump = evolve(commit(message), modified=("lamps/beams/Fresnel", "CHANGELOG.md"))
+    assert entries(draft_of(bump).markdown) == ["Bump Fresnel from `1e55f32` to `4fde0fd`"]
 
 
 def test_the_authors_prose_stands_below_and_sub_commits_never_do() -> None:

@@ -258,12 +258,11 @@ def _worded_upkeep(seen: _Evidence) -> Kind | None:
         return _WORDED[Section.DOCUMENTATION]
     if seen.verb is Section.ADDED and seen.touched.source and seen.says(patterns.COMMAND):
         return _WORDED[Section.ADDED]
-    if seen.touched.source and seen.verb in _NEWS:
-        # A clause tells when the change matters, which may be in tests.
-        inside = seen.says(patterns.INTERNAL, of=_CLAUSE.sub("", seen.text))
-        inside = inside or (seen.verb is not Section.FIXED and seen.names_private)
-    else:
-        inside = seen.first in words.INTERNAL_VERBS or seen.says(patterns.INTERNAL) or seen.names_private
+    # A fix or an addition is not internal because it matters to tests, or has a private cause.
+    news = seen.touched.source and seen.verb in _NEWS
+    private = seen.names_private and not (news and seen.verb is Section.FIXED)
+    deed = _CLAUSE.sub("", seen.text) if news else None
+    inside = seen.first in words.INTERNAL_VERBS or private or seen.says(patterns.INTERNAL, of=deed)
     return _WORDED[Section.INTERNAL] if inside else None
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
 
 #: A habit of news fragments: from so many entries and this share on, entries without news are only counted.
+#: Vague changes without a number are only counted from so many entries on, whatever the share.
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
@@ -171,7 +172,8 @@ def _habits(entries: Sequence[Entry]) -> tuple[bool, bool, bool]:
     noted = sum(entry.touched.noted for entry in entries)
     requested = sum(bool(entry.numbers) for entry in entries)
     of_requests = len(entries) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(entries)
-    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(entries), of_requests, noted >= _NOTED_LEAST
+    some_news = noted >= _NOTED_LEAST
+    return some_news and noted >= _NOTED_SHARE * len(entries), some_news, of_requests
 
 
 def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool, bool]) -> bool:
@@ -183,10 +185,10 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
     if entry.touched.noted or not (typed is None or typed in UPKEEP):
         return True
-    of_fragments, of_requests, few = habits
-    past = of_requests and not entry.numbers and not message.kind
-    if few and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
+    of_fragments, some_news, of_requests = habits
+    if some_news and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
         return False
+    past = of_requests and not entry.numbers and not message.kind
     return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
 
 
