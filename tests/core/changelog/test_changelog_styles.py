@@ -190,6 +190,21 @@ def changes_of_push(push: Push) -> tuple[Change, ...]:
     return reported_changes([push], DEFAULT_OPTIONS)
 
 
+@pytest.mark.parametrize(
+    ("body", "section"),
+    [
+        ("The old rope was a regression of the last winter.", Section.FIXED),
+        ("It is stronger.", Section.CHANGED),
+        ("- [ ] Bug fix\n- [x] Feature", Section.CHANGED),
+        ("> This fixes nothing", Section.CHANGED),
+    ],
+)
+def test_prose_that_names_a_fault_makes_a_change_a_fix(body: str, section: Section) -> None:
+    assert [change.section for change in changes_of([(f"Use a thinner rope\n\n{body}", "src/rope.py", None)])] == [
+        section
+    ]
+
+
 def test_a_habit_of_news_folds_what_comes_without() -> None:
     noted = [(f"Ring bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
     lines = [*noted, ("Use a thinner rope", "src/rope.py", None), ("feat: ring at noon", "src/noon.py", None)]

@@ -286,6 +286,8 @@ def _worded(seen: _Evidence) -> Kind | None:
     unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
     if unsure and seen.first not in words.IMPROVING_VERBS and seen.says(patterns.FAULT):
         return _WORDED[Section.FIXED]
+    if section is Section.CHANGED and seen.message.body and patterns.FAULT_BELOW.search(seen.message.body):
+        return _WORDED[Section.FIXED]
     if section is None and seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
     return _WORDED[section] if section else None

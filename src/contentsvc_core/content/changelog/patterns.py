@@ -77,6 +77,10 @@ FAULT: Final = words_of(r"""
     should(?:n't| not| never| no longer) | duplicate[sd]?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
+#: A fault in the author's prose below a subject, not in a list, a form or a quotation.
+FAULT_BELOW: Final = late(
+    r"^(?![-*\[|>#<]).*\b(?:bugs?|crash(?:e[sd])?|regression|this fix\w*)\b", re.IGNORECASE | re.MULTILINE
+)
 #: An addition that mends something.
 MISSING: Final = late(r"add(?:s|ed)? (?:back )?(?:the |some |a )?missing\b", re.IGNORECASE)
 #: Words of new things, for subjects without a verb of adding.
