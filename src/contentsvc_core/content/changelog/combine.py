@@ -284,7 +284,9 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     same: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         message = entry.message
-        said = message.description.casefold().translate(_MARKS_OF_CODE)
+        said = message.description.casefold()
+        if "`" in said or "'" in said:
+            said = said.translate(_MARKS_OF_CODE)
         key = (message.kind, (message.scope or "").casefold(), said)
         first = same.setdefault(key, entry)
         if first is not entry:
