@@ -94,6 +94,7 @@ def _spelled(name: str) -> str:
 class Stage(Value, frozen=True, kw_only=True):
     #: The next release; ``None``: not released yet.
     release: Release | None
+    #: Sorted by section, then in the order of arrival.
     changes: tuple[Change, ...]
     #: Whether any commit came, listed or not.
     busy: bool
@@ -131,8 +132,6 @@ class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
     pushes: tuple[Push, ...]
     #: Oldest first; the last one is not released yet.
     stages: tuple[Stage, ...]
-    #: Sorted by section, then in the order of arrival.
-    changes: tuple[Change, ...]
     #: The page with all commits, safe to link; ``None``: unknown.
     commits_page: str | None = None
 
@@ -145,6 +144,13 @@ class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
     def project(self) -> str:
         """The repository's own name, plain, in one line."""
         return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes of all stages, sorted by section, then in the order of arrival."""
+        if len(self.stages) == 1:
+            return self.stages[0].changes
+        return in_order(change for stage in self.stages for change in stage.changes)
 
     @cached_property
     def releases(self) -> tuple[Release, ...]:
@@ -222,7 +228,6 @@ def report_of(
                 commits_page=compared or (base and f"{base}/commits"),
                 pushes=tuple(pushes),
                 stages=tuple(stages),
-                changes=in_order(change for stage in stages for change in stage.changes),
             )
         )
     return tuple(parts)

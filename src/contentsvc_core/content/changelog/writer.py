@@ -115,7 +115,7 @@ def _together(brief: Brief, part: Part, options: ChangelogOptions, voice: Voice)
     names = titles.packages_named(part.packages, voice.phrases)
     changes = in_order(change for stage in part.stages for change in stage.told.changes)
     stages = tuple(replace(stage, changes=()) if stage.notes else stage for stage in part.stages)
-    part = replace(part, stages=stages, changes=in_order(change for stage in stages for change in stage.changes))
+    part = replace(part, stages=stages)
     opening = _opening(voice, lambda: voice.announcement(names, many=True))
     start = [*opening, *_first_line([part], voice, brief)]
     blocks = blocks_of(part, voice, options, several=False)
