@@ -36,6 +36,7 @@ def test_a_single_change_is_its_own_title(message: str, title: str) -> None:
         (["zinc", "copper", "feat: ring"], "Ring"),
         (["zinc", "copper"], "2 other changes"),
         (["fix: drip", "feat!: no handle", "security: spout"], "Breaking: no handle"),
+        (["security: lock the lid; see LIGHT-2025-01"], "Security: lock the lid"),
     ],
 )
 def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str], title: str) -> None:

@@ -179,7 +179,7 @@ def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
     text, scope = plain(change.text), plain(change.scope)
     place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
-    return f"{labelled(change, text, phrases)}{place}"
+    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{place}"
 
 
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
