@@ -1,4 +1,4 @@
-"""The counts behind lists, which the database itself maintains at every write."""
+"""The counts behind lists, which each write maintains."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -9,13 +9,15 @@ from typing import Any, Final
 import pytest
 from alembic import command
 from attrs import evolve, frozen
-from contract_values import ALL_BYTES, IDS, RotatingSealer, Tenant, a_post, later, take, tenant
+from contract_values import ALL_BYTES, IDS, REFUSED, RotatingSealer, Tenant, a_post, later, take, tenant
 from sqlalchemy import Connection, Integer, Table, cast, delete, func, insert, literal, select, update
 from tests import postgres
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
 from contentsvc_adapters.sql.counts import LOG, POSTS, Listing, Stretch, holding, joined
+from contentsvc_adapters.sql.dialects import Sqlite
+from contentsvc_adapters.sql.entries import add_entry
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import log_entries, organizations, posts
@@ -164,16 +166,32 @@ async def test_what_was_undone_is_not_counted(counted: Counted) -> None:
     assert await _number(counted.database, LOG.counts) == 0
 
 
-async def test_writers_that_know_nothing_of_counts_are_counted_too(counted: Counted) -> None:
-    """A node of the version before, and an operator."""
-    entries = [rows.log_row(_entry(counted.acme.id, hours)) for hours in (0, 0, 30)]
+async def test_a_batch_is_counted_once(counted: Counted) -> None:
+    acme = counted.acme
+    zenith = await tenant(counted.stores, "zenith", repository_id=9)
+    settling = [
+        *[await acme.processed(f"d-{number % 3}", at=later(minutes=25 * number)) for number in range(7)],
+        *[await zenith.decided(REFUSED, later(hours=hours)) for hours in (0, 0, 30)],
+    ]
+    await asyncio.gather(*map(counted.stores.deliveries.settle, settling))
+
+    assert await _number(counted.database, log_entries) == 10
+    assert await _agree(counted.database)
+
+
+async def test_changes_that_know_nothing_of_counts_are_counted_too(counted: Counted) -> None:
+    """A node of the version before, and an operator. On SQLite, they add no entries."""
+    entries = [_entry(counted.acme.id, hours) for hours in (0, 0, 30)]
 
     def write(connection: Connection) -> None:
         for entry in entries:
-            connection.execute(insert(log_entries), entry)
+            if isinstance(counted.database.dialect, Sqlite):
+                add_entry(connection, counted.database.dialect, entry)
+            else:
+                connection.execute(insert(log_entries), rows.log_row(entry))
         connection.execute(update(log_entries).values(status="failed", integration_id="int_2"))
         connection.execute(update(log_entries).values(created_at=log_entries.c.created_at + _HOUR))
-        connection.execute(delete(log_entries).where(log_entries.c.id == entries[0]["id"]))
+        connection.execute(delete(log_entries).where(log_entries.c.id == entries[0].id))
 
     await counted.database.write(write)
 

@@ -19,6 +19,8 @@ from sqlite_files import file_of
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
+from contentsvc_adapters.sql.counts import added_counts, adding_counts
+from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import (
     claims,
@@ -28,9 +30,11 @@ from contentsvc_adapters.sql.schema import (
     posts,
     rate_windows,
     released_pushes,
+    search_batches,
     sessions,
     workflow_runs,
 )
+from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_core.access.rates import RATES, Bucket
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import hit
@@ -117,6 +121,12 @@ async def _filled(database: Database) -> Shelf:
         for first in range(0, _NUMBER, _TOGETHER):
             some = made[first : first + _TOGETHER]
             await database.write(lambda connection, table=table, some=some: connection.execute(insert(table), some))
+    if isinstance(database.dialect, Sqlite):
+        # There, no trigger counts and notes inserted rows.
+        noted = settlement_rows.noted(tables[context_records])
+        await database.write(lambda connection: connection.execute(insert(search_batches), {"documents": noted}))
+        counts = added_counts(tables[log_entries])
+        await database.write(lambda connection: connection.execute(adding_counts(), counts))
     while await stores.search.catch_up(limit=_NUMBER):
         pass
     await database.write(lambda connection: connection.execute(text("ANALYZE")))

@@ -112,11 +112,11 @@ async def acme(database: Database) -> Tenant:
 @pytest.mark.parametrize(
     ("outcome", "copies", "writes"),
     [
-        # claim, event, context record, runs, log entry, commit
-        (None, 0, 6),
-        (None, 1, 2),
-        (CHECKING[0], 0, 2),
-        (REFUSED, 0, 2),
+        # claim, event, context record, runs, log entry, counts, note for search, commit
+        (None, 0, 8),
+        (None, 1, 3),
+        (CHECKING[0], 0, 3),
+        (REFUSED, 0, 3),
     ],
     ids=["processed", "duplicate", "filtered", "refused"],
 )

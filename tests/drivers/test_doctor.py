@@ -107,6 +107,7 @@ def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
     assert found.exit_code == 0
     assert found.states() == {
         **dict.fromkeys(("settings", "database", "schema", "file", "disk", "key", "engine", "runs", "clock"), "ok"),
+        "references": "ok",
         "search": "ok",
         "server": "ok",
         "executors": "warning",
@@ -590,6 +591,20 @@ def test_the_engine_beside_a_file_makes_its_tables_itself(
 
     assert told().one("engine")[0] == "ok"
     assert not Path("engine.db").exists()
+
+
+def test_references_to_missing_rows_are_counted(connected: dict[str, Any], folder: Path) -> None:
+    command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
+    body = push_body("feat: a lamp", repository_id=4242)
+    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
+    command("receive", "x.jsonl", "--integration", connected["integrationId"])
+    assert told().one("references")[0] == "ok"
+    change("DELETE FROM events")
+    change("UPDATE log_entries SET organization_id = 'gone'")
+
+    sentence = "rows refer to events or organizations that do not exist"
+    tables = "1 of workflow_runs, 1 of context_records, 1 of log_entries"
+    assert told().one("references") == ("fault", f"{sentence}: {tables}")
 
 
 def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> None:

@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import final
+from typing import Any, final
 
 from attrs import frozen
-from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, exists, func, inspect, null, select, text
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import executors, integrations, webhook_endpoints, webhook_secrets
+from contentsvc_adapters.sql.schema import (
+    context_records,
+    events,
+    executors,
+    integrations,
+    log_entries,
+    organizations,
+    webhook_endpoints,
+    webhook_secrets,
+    workflow_runs,
+)
 from contentsvc_core.timestamps import from_ms
 
 
@@ -81,3 +91,25 @@ async def heartbeats(database: Database) -> Mapping[str, int]:
 async def providers(database: Database) -> frozenset[str]:
     query = select(integrations.c.provider).distinct()
     return frozenset(await database.read(lambda connection: connection.scalars(query).all()))
+
+
+async def dangling(database: Database, *, limit: int) -> Mapping[str, int]:
+    """Return the number of rows by table, of ``limit`` rows each, whose event or organization does not exist."""
+
+    def of(table: Table, newest: Sequence[ColumnElement[Any]]) -> Select[int]:
+        some = select(table.c.organization_id, table.c.event_id if "event_id" in table.c else null().label("event_id"))
+        rows = some.order_by(*newest).limit(limit).subquery()
+        owner = exists().where(organizations.c.id == rows.c.organization_id)
+        event = exists().where(events.c.id == rows.c.event_id)
+        return select(func.count()).select_from(rows).where(~owner | (rows.c.event_id.is_not(None) & ~event))
+
+    tables: Mapping[Table, Sequence[ColumnElement[Any]]] = {
+        events: (events.c.id.desc(),),
+        workflow_runs: (workflow_runs.c.id.desc(),),
+        # No index has their order in time.
+        context_records: (),
+        log_entries: (),
+    }
+    return await database.read(
+        lambda connection: {table.name: connection.scalar(of(table, newest)) or 0 for table, newest in tables.items()}
+    )

@@ -4,10 +4,12 @@ The counts lead from the longest stretches to the shortest ones that hold a page
 each page costs about the same, while ``OFFSET`` alone would read all rows before it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
 from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, and_, delete, func, select, tuple_
+from sqlalchemy.dialects.sqlite import Insert, insert
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import log_counts, log_entries, post_counts, posts
@@ -173,6 +175,25 @@ def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, befor
         tuple_(*(old.c[name] for name in place)).in_(empty.having(func.sum(parts.c.number) == 0))
     )
     return delete(counts).where(counts.c.organization_id == organization_id, tuple_(*key).in_(found))
+
+
+def added_counts(log: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of ``log_counts`` to be added for new rows of the log."""
+    keys = Counter(
+        (span, row["created_at"] // span * span, row["organization_id"], row["integration_id"], row["status"])
+        for row in log
+        for span in LOG.spans
+    )
+    names = ("span", "starts_at", "organization_id", "integration_id", "status")
+    return [dict(zip(names, key, strict=True), shard=0, number=number) for key, number in keys.items()]
+
+
+def adding_counts() -> Insert:
+    """Create the statement that adds rows of ``log_counts``, with which a writer on SQLite counts its new entries."""
+    insertion = insert(log_counts)
+    return insertion.on_conflict_do_update(
+        index_elements=list(log_counts.primary_key), set_={"number": log_counts.c.number + insertion.excluded.number}
+    )
 
 
 #: The migrations define the same lists, where they create the triggers.

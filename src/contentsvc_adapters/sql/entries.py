@@ -1,14 +1,16 @@
-"""Reading log entries: lines for lists, and entries with their payloads."""
+"""Log entries: lines for lists, entries with their payloads, and the addition of a single entry."""
 
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, func, literal_column, select
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.counts import added_counts, adding_counts
+from contentsvc_adapters.sql.dialects import Dialect, Sqlite
 from contentsvc_adapters.sql.schema import events, log_entries, posts, workflow_runs
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
+from contentsvc_core.journal import LogEntry
 
 #: The largest difference between the time in an entry's id and the entry's own time, in milliseconds.
 _ABOUT_MS: Final = 10 * 60 * 1000
@@ -66,3 +68,11 @@ def find_entry(
         if (row := connection.execute(mine.where(about)).first()) is not None:
             return row
     return connection.execute(mine).first()
+
+
+def add_entry(connection: Connection, dialect: Dialect, entry: LogEntry) -> None:
+    """Insert a log entry of an existing organization, and count it; an entry that is there already stays."""
+    row = rows.log_row(entry)
+    once = dialect.insert(log_entries).on_conflict_do_nothing(index_elements=list(log_entries.primary_key))
+    if connection.execute(once, row).rowcount and isinstance(dialect, Sqlite):
+        connection.execute(adding_counts(), added_counts([row]))

@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Select, delete, literal_column, select, tuple
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import LOG, forget_empty
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.entries import PAYLOADS, WHOLE, find_entry, sized_entries
-from contentsvc_adapters.sql.schema import claims, events, log_entries
+from contentsvc_adapters.sql.entries import PAYLOADS, WHOLE, add_entry, find_entry, sized_entries
+from contentsvc_adapters.sql.schema import claims, events, log_entries, organizations
+from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
 from contentsvc_core.lists.pagination import PageRequest, Pagination
@@ -32,12 +33,13 @@ class SqlJournal:
         await self._database.write(partial(self._append, entry))
 
     def _append(self, entry: LogEntry, connection: Connection) -> None:
+        if connection.scalar(select(organizations.c.id).where(organizations.c.id == entry.organization_id)) is None:
+            message = f"there is no organization '{entry.organization_id}'"
+            raise Unstorable(message)
         if isinstance(entry.detail, Push | Release):
             event = self._database.dialect.insert(events).on_conflict_do_nothing(index_elements=["id"])
             connection.execute(event, rows.event_row(entry, entry.detail, of=None))
-        log = self._database.dialect.insert(log_entries)
-        once = log.on_conflict_do_nothing(index_elements=["organization_id", "created_at", "id"])
-        connection.execute(once, rows.log_row(entry))
+        add_entry(connection, self._database.dialect, entry)
 
     async def finish(self, entry: LogEntry) -> None:
         place = (entry.organization_id, to_ms(entry.created_at), entry.id)

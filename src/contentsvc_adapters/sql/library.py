@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, literal_column, select, tuple_
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
@@ -92,8 +92,14 @@ class SqlContextLibrary:
         return await _records(record_rows), left_out
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
-        mine = _RECORDS.where(context_records.c.organization_id == organization_id)
-        return await self._read(mine.order_by(*_NEWEST_FIRST).limit(limit))
+        # No index has this order, which one command needs. The keys are read from the index of repositories.
+        key = (context_records.c.organization_id, context_records.c.custom_id)
+        mine = select(*key).where(context_records.c.organization_id == organization_id)
+        # A literal: for an unknown limit, PostgreSQL would scan all joined rows.
+        at_most = None if limit is None else literal_column(str(limit), Integer)
+        keys = mine.order_by(*_NEWEST_FIRST).limit(at_most).subquery("keys")
+        same = and_(*(column == keys.c[column.name] for column in key))
+        return await self._read(_RECORDS.join(keys, same).order_by(*_NEWEST_FIRST))
 
     async def _read(self, query: Select[*tuple[Any, ...]]) -> list[ContextRecord]:
         return await _records(await self._database.read(lambda connection: connection.execute(query).all()))

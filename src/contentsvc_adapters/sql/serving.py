@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from contentsvc_core.errors import StoreUnavailable
 @contextlib.contextmanager
 def serving_alone(database: Path) -> Generator[None]:
     """Hold the lock for serving a file; the operating system releases it when the process ends."""
-    path = database.with_name(f"{database.name}.serving")
+    path = _lock_of(database)
     try:
-        file = path.open("w")
+        file = path.open("a")
     except OSError as exc:
         message = f"the file {path} cannot be made: {exc.strerror or exc}"
         raise StoreUnavailable(message) from exc
@@ -26,5 +27,26 @@ def serving_alone(database: Path) -> Generator[None]:
                 "stop that one first, give this one a file of its own, or use PostgreSQL, which several can serve"
             )
             raise StoreUnavailable(message) from exc
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
         # The lock file stays: if it were deleted, a third process could lock a new file of the same name.
         yield
+
+
+def is_served(database: Path) -> bool:
+    """Return whether another process serves a file."""
+    try:
+        with _lock_of(database).open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                # A server of an earlier version has not written its number.
+                return file.read() != str(os.getpid())
+    except FileNotFoundError:
+        pass
+    return False
+
+
+def _lock_of(database: Path) -> Path:
+    return database.with_name(f"{database.name}.serving")

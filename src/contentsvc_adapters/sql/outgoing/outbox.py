@@ -22,6 +22,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.entries import add_entry
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
 from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
@@ -178,9 +179,6 @@ class SqlOutbox:
             else endpoint.values(failures=failures + 1)
         )
 
-        place = ["organization_id", "created_at", "id"]
-        logging = self._database.dialect.insert(log_entries).on_conflict_do_nothing(index_elements=place)
-
         def record(connection: Connection) -> None:
             if not connection.execute(ending).rowcount:
                 return
@@ -193,7 +191,7 @@ class SqlOutbox:
             if attempted.busy_until is not None:
                 connection.execute(self._delaying(message, to_ms(attempted.busy_until)), {"now": to_ms(attempted.at)})
             if message.log_id is None:
-                connection.execute(logging, rows.log_row(log))
+                add_entry(connection, self._database.dialect, log)
             else:
                 connection.execute(_finishing(rows.log_row(log)))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
     from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints, webhook_messages
     from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
-    from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
+    from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
     from contentsvc_adapters.sql.schema.whole import metadata
     from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
@@ -51,6 +51,7 @@ __all__ = [
     "run_drafts",
     "run_steps",
     "schedules",
+    "search_batches",
     "search_documents",
     "search_pending",
     "sessions",
@@ -73,7 +74,7 @@ _HOMES: Final = {
     "mailing": "announced_posts mails subscribers",
     "outgoing": "integration_alerts webhook_endpoints webhook_messages",
     "publishing": "changelog_images changelog_slugs public_changelogs",
-    "searching": "search_documents search_pending",
+    "searching": "search_batches search_documents search_pending",
     "whole": "metadata",
     "work": "executors job_events jobs run_drafts run_steps workflow_runs",
 }

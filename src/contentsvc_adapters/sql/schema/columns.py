@@ -19,6 +19,11 @@ def organization(*, index: bool = False) -> Column[str]:
     return Column("organization_id", KEY, ForeignKey("organizations.id"), nullable=False, index=index)
 
 
+def unchecked_organization() -> Column[str]:
+    """Create the column of a table that is written too often for a foreign key: its writers keep it right."""
+    return Column("organization_id", KEY, nullable=False)
+
+
 def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool], unique: bool = False) -> None:
     for_postgresql(Index(name, *columns, unique=unique, sqlite_where=where), "where", where)
 

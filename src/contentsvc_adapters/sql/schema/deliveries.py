@@ -1,8 +1,14 @@
+"""The tables that deliveries write. They have no foreign keys: each would cost a query for each delivery.
+
+A settlement writes all rows of a delivery in one transaction, which has read its organization. Nothing deletes events
+or organizations. ``contentsvc doctor`` checks the references.
+"""
+
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, Text
 
-from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, unchecked_organization
 
 # The only table with a random key, of 16 bytes. On SQLite the table is its own b-tree, without a second index.
 claims: Final = Table(
@@ -21,7 +27,7 @@ events: Final = Table(
     metadata,
     # The id of the log entry that came with the event, or the id of the run.
     Column("id", KEY, primary_key=True),
-    organization(),
+    unchecked_organization(),
     Column("provider", KEY, nullable=False),
     Column("repository_id", BigInteger, nullable=False),
     Column("repository", Text),
@@ -36,7 +42,7 @@ events: Final = Table(
 log_entries: Final = Table(
     "log_entries",
     metadata,
-    organization(),
+    unchecked_organization(),
     Column("created_at", BigInteger, nullable=False),
     Column("id", KEY, nullable=False),
     Column("integration_id", KEY, nullable=False),
@@ -49,7 +55,7 @@ log_entries: Final = Table(
     Column("status_code", Integer),
     Column("error_message", Text),
     # At most one of the two is set: the payload is made from the event, or stored here.
-    Column("event_id", KEY, ForeignKey("events.id")),
+    Column("event_id", KEY),
     Column("payload", Text),
     Column("reason", Text),
     # The facts of a refused delivery as JSON, at most 1 KiB. NULL: accepted, not stored, or of an older version.
@@ -61,16 +67,15 @@ log_entries: Final = Table(
 context_records: Final = Table(
     "context_records",
     metadata,
-    organization(),
+    unchecked_organization(),
     Column("custom_id", KEY, nullable=False),
     Column("id", KEY, nullable=False),
     Column("provider", KEY, nullable=False),
     Column("repository_id", BigInteger, nullable=False),
-    Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
+    Column("event_id", KEY, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("organization_id", "custom_id"),
     # Named explicitly: the convention's name is longer than PostgreSQL allows.
     Index("ix_context_records_repository", "organization_id", "provider", "repository_id", "created_at", "id"),
-    Index(None, "organization_id", "created_at", "id"),
     sqlite_with_rowid=False,
 )

@@ -1,7 +1,7 @@
 """Counts of a list's rows by stretches of time, for finding pages.
 
-Triggers of the migrations change the counts in the transaction of the counted row. So the counts are right with every
-writer, including nodes of other versions. Nothing else may add to them.
+The counts change in the transaction of the counted row. Triggers of the migrations change them, with one exception: on
+SQLite, whose triggers run for each row, the writers of the log count the rows that they insert.
 """
 
 from typing import Final

@@ -6,7 +6,7 @@ Its rows have the ids of ``search_documents``.
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, Index, Integer, PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Index, Integer, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata
 
@@ -45,4 +45,14 @@ search_pending: Final = Table(
     Column("begun_at", BigInteger),
     PrimaryKeyConstraint("organization_id", "kind", "document_id"),
     sqlite_with_rowid=False,
+)
+
+# The context records that a batch of deliveries has written, as JSON: the custom ids by organization. A row for each
+# record would cost a page of its own. The indexer moves them to ``search_pending``. On SQLite only: on PostgreSQL,
+# where nodes of the previous version write, a trigger inserts the rows of a batch at once.
+search_batches: Final = Table(
+    "search_batches",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("documents", Text, nullable=False),
 )

@@ -2,16 +2,17 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text, false
 
-from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index, unchecked_organization
 
+# No foreign keys, as with the tables of deliveries.
 workflow_runs: Final = Table(
     "workflow_runs",
     metadata,
     Column("id", KEY, primary_key=True),
-    organization(),
+    unchecked_organization(),
     # The trigger, job or schedule that started the run.
     Column("trigger_id", KEY, nullable=False),
-    Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
+    Column("event_id", KEY, nullable=False),
     Column("replayed", Boolean, nullable=False, server_default=false()),
     Column("status", KEY, nullable=False),
     Column("attempts", Integer, nullable=False),

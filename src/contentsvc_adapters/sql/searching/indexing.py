@@ -8,17 +8,26 @@ then on, and given up after :data:`TRIES` attempts until it changes.
 """
 
 import asyncio
+import random
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, Final, TypeAlias, final
 
+import msgspec
 from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, or_, select, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of
-from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
+from contentsvc_adapters.sql.schema import (
+    context_records,
+    events,
+    posts,
+    search_batches,
+    search_documents,
+    search_pending,
+)
 from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
 from contentsvc_core.content.posts import Post
 from contentsvc_core.read_model import folded
@@ -35,6 +44,11 @@ TRIES: Final = 3
 _LEASE_MS: Final = 10_000
 _KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
 _DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
+
+#: The waiting batches that one transaction replaces: 2,000 documents take some 10 ms.
+_BATCHES: Final = select(search_batches).order_by(search_batches.c.number).limit(16)
+#: As many as a float holds: the triggers on PostgreSQL use the same range.
+_VERSION_BITS: Final = 53
 
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 WAITS: Final = _BEGUN <= TRIES
@@ -74,7 +88,10 @@ class SearchIndexer:
     async def look(self, *, limit: int, organization_id: str | None = None) -> int:
         done = 0
         while done < limit:
-            pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
+            batches, pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
+            if batches:
+                await self._database.write(lambda connection, batches=batches: self._note(connection, batches))
+                continue
             if not pending:
                 break
             begun = await self._database.write(lambda connection, pending=pending: self._begin(connection, pending))
@@ -90,10 +107,11 @@ class SearchIndexer:
             await self._database.write(lambda connection, looks=looks: self._keep(connection, looks))
         return done
 
-    async def _pending(
-        self, limit: int, organization_id: str | None
-    ) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
-        """Read the next waiting documents: several new ones, or one suspect (two attempts, or an expired lease)."""
+    async def _pending(self, limit: int, organization_id: str | None) -> tuple[Sequence[rows.AnyRow], ...]:
+        """Read the next waiting documents: several new ones, or one suspect (two attempts, or an expired lease).
+
+        If batches wait, read them instead: their documents are not noted yet.
+        """
         has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
         suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
         query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)
@@ -103,16 +121,41 @@ class SearchIndexer:
             query = query.where(search_pending.c.organization_id == organization_id)
         query = query.order_by(*_KEY).limit(limit)
 
-        def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
+        def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], ...]:
+            if batches := connection.execute(_BATCHES).all():
+                return batches, (), (), ()
             pending = connection.execute(query).all()
             pending = list(takewhile(lambda row: not row.suspect, pending)) or pending[:1]
             pending = pending[: self._fitting(connection, pending)] if pending else pending
-            return pending, _records(connection, pending), _posts(connection, pending)
+            return (), pending, _records(connection, pending), _posts(connection, pending)
 
         return await self._database.read(read)
 
     def _expired(self) -> ColumnElement[int]:
         return self._database.dialect.now_ms() - _LEASE_MS
+
+    def _note(self, connection: Connection, batches: Sequence[rows.AnyRow]) -> None:
+        """Replace batches by their documents; another process may have done that."""
+        ours = delete(search_batches).where(search_batches.c.number.in_([batch.number for batch in batches]))
+        noted = set(connection.scalars(ours.returning(search_batches.c.number)))
+        keys = {
+            (organization_id, DocumentKind.CONTEXT.value, custom_id)
+            for batch in batches
+            if batch.number in noted
+            for organization_id, ids in msgspec.json.decode(batch.documents).items()
+            for custom_id in ids
+        }
+        insertion = self._database.dialect.insert(search_pending)
+        noting = insertion.on_conflict_do_update(
+            index_elements=list(_DOCUMENT_KEY), set_={"version": insertion.excluded.version}
+        )
+        # A random version, which no earlier change had: a concurrent indexer notices the change.
+        documents = [
+            dict(zip(_DOCUMENT_KEY, key, strict=True), version=random.getrandbits(_VERSION_BITS))
+            for key in sorted(keys)
+        ]
+        if documents:
+            connection.execute(noting, documents)
 
     def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
         beginning = (

@@ -1,8 +1,10 @@
 """The rows of one settlement, and the properties that a lane needs before it writes them."""
 
+from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.row import json_of
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Commit, Event, Push, Release
 from contentsvc_core.webhooks.settlement import Claim, Settlement
@@ -61,6 +63,14 @@ def context_row(settlement: Settlement) -> Row | None:
 
 def run_rows(settlement: Settlement) -> list[Row]:
     return [rows.run_row(run, event_id=settlement.log.id) for run in settlement.runs]
+
+
+def noted(contexts: Iterable[Row]) -> str:
+    """Return the note for the search indexer: the custom ids of context records, by organization, as JSON."""
+    documents: dict[str, list[str]] = {}
+    for row in contexts:
+        documents.setdefault(row["organization_id"], []).append(row["custom_id"])
+    return json_of(documents)
 
 
 def size_of(settlement: Settlement) -> int:

@@ -12,8 +12,17 @@ from sqlalchemy import BindParameter, Column, bindparam, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import Insert, insert
 
+from contentsvc_adapters.sql.counts import added_counts, adding_counts
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import claims, context_records, events, log_entries, organizations, workflow_runs
+from contentsvc_adapters.sql.schema import (
+    claims,
+    context_records,
+    events,
+    log_entries,
+    organizations,
+    search_batches,
+    workflow_runs,
+)
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -55,6 +64,8 @@ _ADD_EVENTS: Final = _Insertion.of(insert(events))
 _KEEP: Final = _Insertion.of(_replacing(insert(context_records), ["organization_id", "custom_id"], "event_id"))
 _START: Final = _Insertion.of(insert(workflow_runs))
 _ADD_LOG: Final = _Insertion.of(insert(log_entries))
+_COUNT: Final = _Insertion.of(adding_counts())
+_NOTE: Final = str(insert(search_batches).values(documents=bindparam("documents")).compile(dialect=_DIALECT))
 _KNOWN: Final = str(
     select(log_entries.c.title)
     .where(*(log_entries.c[name] == bindparam(name) for name in ("organization_id", "created_at", "id")))
@@ -150,6 +161,10 @@ class _Left:
         _KEEP.add(self.contexts, cursor)
         _START.add(self.runs, cursor)
         _ADD_LOG.add(self.log, cursor)
+        _COUNT.add(added_counts(self.log), cursor)
+        if self.contexts:
+            # One row for all records: the indexer reads them before it reads the database's own notes.
+            cursor.execute(_NOTE, (settlement_rows.noted(self.contexts),))
 
 
 def _found(key: Column[Any], value: Column[Any], keys: Collection[Any], cursor: sqlite3.Cursor) -> Mapping[Any, Any]:

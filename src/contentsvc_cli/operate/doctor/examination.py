@@ -66,6 +66,7 @@ class _Examination:
                 read("key", partial(database.key, opened)),
                 group.create_task(self._engine(reached)),
                 read("runs", partial(work.runs, opened)),
+                read("references", partial(work.references, opened)),
                 read("search", partial(work.search, opened)),
                 read("executors", partial(work.executors, settings, opened), work.WATCHED_S + LIMIT_S),
                 read("deliveries", partial(deliveries, opened)),

@@ -13,6 +13,8 @@ _LONG_S: Final = 60.0
 WATCHED_S: Final = 4.5
 _LOOK_EVERY_S: Final = 0.25
 _MS: Final = 1000
+#: The number of rows of each table whose references are checked: some 50 ms.
+_CHECKED: Final = 10_000
 
 
 async def engine(settings: Settings) -> Findings:
@@ -37,6 +39,17 @@ async def runs(database: DatabaseInspector) -> Findings:
         advice = "check the executors below, and the log of 'serve'"
         return [warning(name, sentence, advice)]
     return [ok(name, sentence)]
+
+
+async def references(database: DatabaseInspector) -> Findings:
+    """Check references that the service keeps correct without foreign keys."""
+    name = "references"
+    dangling = {table: number for table, number in (await database.dangling(limit=_CHECKED)).items() if number}
+    if not dangling:
+        return [ok(name, f"correct in {_CHECKED:,} rows of each table")]
+    tables = ", ".join(f"{number} of {table}" for table, number in dangling.items())
+    sentence = f"rows refer to events or organizations that do not exist: {tables}"
+    return [fault(name, sentence, "rows were deleted by hand, or the file is damaged: restore the backup")]
 
 
 async def search(database: DatabaseInspector) -> Findings:
