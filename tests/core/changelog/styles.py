@@ -114,6 +114,10 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
     "words of tools": (
         ("Fix a crash when the tests of the lens run twice", _CODE, _S.FIXED),
         ("Fix the tests of the lens", _CODE, _S.INTERNAL),
+        ("Show the depth if the CI of a harbour runs", _CODE, _S.CHANGED),
+        ("Mend the lens and add a few tests", _CODE, _S.CHANGED),
+        ("Add `_LENS_PATH` to the environment", _CODE, _S.ADDED),
+        ("Fix build error on old ships", _CODE, _S.FIXED),
         ("Add a lens to follow the lamp spec", _CODE, _S.ADDED),
         ("Fix spec of the lens", _CODE, _S.INTERNAL),
         ("Make sure that `Lens._list` is a list", _CODE, _S.FIXED),

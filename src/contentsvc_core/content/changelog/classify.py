@@ -34,8 +34,14 @@ _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathCla
 _TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
 #: Adverbs and clauses before a verb.
 _BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
-_CLAUSE: Final = late(r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*", re.IGNORECASE)
-_PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
+#: Clauses about circumstances, and tests that come with the change.
+_ASIDE: Final = late(
+    r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*"
+    r"| (?:and|&|\+) (?:add|adds|added|extend|improve|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
+    re.IGNORECASE,
+)
+#: Not names in capitals: macros, and variables of the environment.
+_PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 
 @final
@@ -258,10 +264,9 @@ def _worded_upkeep(seen: _Evidence) -> Kind | None:
         return _WORDED[Section.DOCUMENTATION]
     if seen.verb is Section.ADDED and seen.touched.source and seen.says(patterns.COMMAND):
         return _WORDED[Section.ADDED]
-    # A fix or an addition is not internal because it matters to tests, or has a private cause.
-    news = seen.touched.source and seen.verb in _NEWS
-    private = seen.names_private and not (news and seen.verb is Section.FIXED)
-    deed = _CLAUSE.sub("", seen.text) if news else None
+    # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
+    private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
+    deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
     inside = seen.first in words.INTERNAL_VERBS or private or seen.says(patterns.INTERNAL, of=deed)
     return _WORDED[Section.INTERNAL] if inside else None
 

@@ -43,7 +43,7 @@ INTERNAL: Final = Table(r"""
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow
     type ?hints? for tests? | staging | vendored | boilerplate | code ?(?:style|base|gen) | version constant
     compile assets | apply fixes from | dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling)
-    build errors? | regression test | mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes
+    regression test | mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes
     trailing (?:white ?)?spaces? | (?:some|extra) whitespace | whitespace in (?:the )?code
     (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
     stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame
