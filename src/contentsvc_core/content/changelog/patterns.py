@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
@@ -55,7 +56,7 @@ INTERNAL: Final = Table(r"""
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*(?:::|\(\))\S*.*
     ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
-        |standard library|syntax)
+        |standard library|syntax)(?:\Z| (?:for|in|of|to) .*)
     ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
         |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
         |webpack|yarn)
@@ -73,8 +74,8 @@ FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults?
     typo in error | no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing
-    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption | (?<!-)correct(?:ly)? | proper(?:ly)?
-    should(?:n't| not| never| no longer) | duplicate[sd]?
+    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption | (?<!-)correct(?:ly)? | properly
+    should(?:n't| not| never| no longer) | (?<=\w )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
@@ -98,7 +99,7 @@ IN_DOCUMENTATION: Final = words_of(r"""
     ^add(?:s|ed)?(?: \S+){0,3} examples?(?:\Z| (?:about|for|of|on|to|with) .*)
     docs? pages? | in (?:the )?(?:docs|documentation|read ?me|tutorials?)
     (?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
-    add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|on|regarding)
+    add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
 #: Names of features of commands, whatever the other words say.
@@ -143,12 +144,11 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
         |builder) )*images?\b.*
     <UPDATE> \S+ ?(?:->|=>) ?v?\d\S*
-    <UPDATE> to (?!go |java |node |php |python |release |ruby |rust |the |version
-        )(?P<newer>[\w@/`-]+) v?\d\S*(?:,? .*)?
+    <UPDATE> to (?!<PLATFORM> |release |the |unicode |version )(?P<newer>[\w@/`-]+) v?\d\S*(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
-""", r"\A(?:", r")\Z", UPDATE=_UPDATE)  # fmt: skip
+""", r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
 #: The folder of a submodule, where a subject updates the submodule from one hash to another.
 FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
 #: Subjects that are a version, maybe behind a name.

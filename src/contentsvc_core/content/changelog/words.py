@@ -151,8 +151,10 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
-#: Verbs whose changes mend nothing, even if a fault is their object: "improve errors about missing files".
-IMPROVING_VERBS: Final = frozenset({"enhance", "enhanced", "enhances", "improve", "improved", "improves", "improving"})
+#: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
+IMPROVING_VERBS: Final = frozenset(_table({None: """
+    emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
+"""}))  # fmt: skip
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
     deduplicate delint durr format formatting gofmt hoist lint linting misc modernize oops pin pinned pins rebuild
