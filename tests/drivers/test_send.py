@@ -294,7 +294,10 @@ def test_an_answer_after_the_timeout_does_not_count(webhook: Webhook, tmp_path: 
         _write(tmp_path / "one.jsonl", _pings(1)), webhook.url, "--timeout", "0.05", "--retries", "0", "--json"
     )
     released.set()
-    assert (_rows(result)[0]["status"], _rows(result)[0]["error"]) == (None, "ReadTimeout")
+    row = _rows(result)[0]
+    # On a busy machine, the connection alone may take as long.
+    assert row["status"] is None
+    assert row["error"] in {"ConnectTimeout", "ReadTimeout"}
 
 
 @pytest.mark.parametrize(

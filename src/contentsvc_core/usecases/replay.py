@@ -10,6 +10,7 @@ from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogLine, LogOutcome
 from contentsvc_core.outgoing.messages import is_message_log
+from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE
 from contentsvc_core.ports import (
     Clock,
     ContextLibrary,
@@ -39,6 +40,9 @@ REPOSITORY_GONE: Final = Refusal(
 )
 ENDPOINT_GONE: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message was deleted")
 MESSAGE_ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message is disabled")
+NO_CONFIRMATION: Final = Refusal(
+    RefusalKind.CONFLICT, "A confirmation mail is not replayed: send the confirmation again at the endpoint"
+)
 _NOTE: Final = "replay of "
 _UUID_BYTES: Final = 16
 
@@ -120,6 +124,9 @@ class Replayer:
             return ENDPOINT_GONE
         if not endpoint.enabled:
             return MESSAGE_ENDPOINT_DISABLED
+        message = None if message_id is None else await self._outbox.message(owner, message_id)
+        if message is not None and message.type == CONFIRMATION_TYPE:
+            return NO_CONFIRMATION
         now = self._clock.now()
         # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):

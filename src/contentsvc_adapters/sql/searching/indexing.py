@@ -50,6 +50,11 @@ _BATCHES: Final = select(search_batches).order_by(search_batches.c.number).limit
 #: As many as a float holds: the triggers on PostgreSQL use the same range.
 _VERSION_BITS: Final = 53
 
+#: One statement for all documents: SQLAlchemy does not compare it again for each.
+_TAKING: Final = delete(search_pending).where(
+    *(column == bindparam(column.name) for column in (*_KEY, search_pending.c.version))
+)
+
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 WAITS: Final = _BEGUN <= TRIES
 
@@ -232,11 +237,8 @@ def _looks(
 
 
 def _take(connection: Connection, look: _IndexingTask) -> bool:
-    standing = and_(
-        *(column == part for column, part in zip(_KEY, look.key, strict=True)),
-        search_pending.c.version == look.version,
-    )
-    return connection.execute(delete(search_pending).where(standing)).rowcount > 0
+    values = dict(zip(_DOCUMENT_KEY, look.key, strict=True), version=look.version)
+    return connection.execute(_TAKING, values).rowcount > 0
 
 
 def _ids(pending: Sequence[rows.AnyRow], kind: DocumentKind) -> dict[str, list[str]]:
