@@ -250,7 +250,7 @@ def test_a_recipient_of_alerts_confirms_and_leaves(
         expect(page.get_by_role("heading", name="Your address is removed")).to_be_visible()
         assert looking.barriers() == []
         page.goto(f"/dashboard/endpoints/{made['id']}")
-        expect(page.get_by_role("row", name=address)).to_contain_text("removed by its owner")
+        expect(page.get_by_role("row", name=address)).to_contain_text("by its owner: only a link")
 
 
 def _link(mail: MailServer) -> str:

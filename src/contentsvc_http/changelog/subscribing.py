@@ -37,9 +37,7 @@ _USED_BY_RECIPIENT: Final = (
     "This link was used before, or is older than 24 hours. If you want alerts, ask for a new confirmation mail where "
     "your address was entered."
 )
-_LEFT: Final = (
-    "Your address gets no more alerts, and nobody can enter it again. If this was a mistake, get alerts again."
-)
+_LEFT: Final = "Your address gets no more alerts, and cannot be entered again. If this was a mistake, get alerts again."
 
 
 def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -127,7 +125,7 @@ def _recipient_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ALERTS_ROOT}/confirm", http_method=_READ, name="recipient_confirm")
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
         _wanted_token(request)
-        text = "Get alerts by e-mail: a draft waits, or something fails."
+        text = "You get a mail when a draft waits, or when something fails."
         return _own(mail_page("Confirm your address", text, action="Get alerts"))
 
     @post(f"{ALERTS_ROOT}/confirm", name="recipient_confirmed", request_max_body_size=_MAX_FORM)
@@ -140,7 +138,7 @@ def _recipient_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ALERTS_ROOT}/leave", http_method=_READ, name="recipient_leave")
     async def offer(request: Request[Any, Any, Any]) -> Response[Any]:
         _wanted_token(request)
-        text = "Your address gets no more alerts, and nobody can enter it again."
+        text = "Your address gets no more alerts, and cannot be entered again."
         return _own(mail_page("Get no more alerts", text, action="Remove my address"))
 
     @post(f"{ALERTS_ROOT}/leave", name="recipient_left", request_max_body_size=_MAX_FORM)
