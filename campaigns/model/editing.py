@@ -100,7 +100,7 @@ def change_post(side: Side, which: int, at: datetime, *, stale: bool) -> Step | 
 
     return Step(
         what=f"change {standing.id} as seen at {seen}",
-        perform=lambda: side.stores.posts.change(changed, seen=seen),
+        perform=lambda: side.stores.posts.change(changed, unchanged_since=seen),
         predict=predict,
     )
 
@@ -120,7 +120,7 @@ def remove_post(side: Side, organization_id: str, which: int) -> Step | None:
 
     return Step(
         what=f"remove {standing.id} of {organization_id}",
-        perform=lambda: side.stores.posts.remove(organization_id, standing.id, seen=standing.updated_at),
+        perform=lambda: side.stores.posts.remove(organization_id, standing.id, unchanged_since=standing.updated_at),
         predict=predict,
     )
 

@@ -176,7 +176,7 @@ def _has_told_its_end(job: Job) -> bool:
 
 async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
     job = await app.stores.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
-    if job is None or not isinstance(job.asked, Generation):
+    if job is None or not isinstance(job.request, Generation):
         message = "Job not found. generate_post returns the id of a job"
         raise ToolRefused(message)
     return job

@@ -12,6 +12,7 @@ from contentsvc_adapters.codehosts.gitlab import GitlabClient
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import PROVIDERS
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostDeliveries,
@@ -19,7 +20,6 @@ from contentsvc_core.code_hosts import (
     HostFault,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests
 
@@ -160,7 +160,7 @@ class TestGitlab:
 
         newest_first = [commit(number) for number in range(120, 0, -1)]
         api.says(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
-        whole = WantedCommits(head="b" * 40, before="a" * 40, limit=500)
+        whole = CommitRange(head="b" * 40, before="a" * 40, limit=500)
 
         read = await gitlab.commits(self.NAME, whole, token=TOKEN)
 
@@ -168,7 +168,7 @@ class TestGitlab:
         assert (read.is_cut, read.refusal) == (False, None)
         assert [each.query["ref_name"] for each in api.asked] == [f"{'a' * 40}..{'b' * 40}"] * 2
         api.says(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
-        cut = await gitlab.commits(self.NAME, WantedCommits(head="b" * 40, before="a" * 40, limit=50), token=TOKEN)
+        cut = await gitlab.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=50), token=TOKEN)
         assert ([each.message for each in cut.found][::49], cut.is_cut) == (["feat: 71", "feat: 120"], True)
 
     async def test_merge_requests_are_read_by_number_and_by_commit(self, api: ScriptedApi, gitlab: HostClient) -> None:
@@ -277,7 +277,7 @@ class TestBitbucket:
             {"values": [commit(1)]},
         )
 
-        read = await bitbucket.commits(self.NAME, WantedCommits(head="b" * 40, before="a" * 40, limit=500), token=TOKEN)
+        read = await bitbucket.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=500), token=TOKEN)
 
         assert [each.message for each in read.found] == ["feat: 1", "feat: 2", "feat: 3"]
         assert [each.query["page"] for each in api.asked] == ["1", "aBc"]

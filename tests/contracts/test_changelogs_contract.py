@@ -136,7 +136,7 @@ async def test_every_change_of_public_content_raises_the_revision_at_any_clock(a
     edited = evolve(post, title="Other", updated_at=later(hours=-1, milliseconds=1))
     back = evolve(edited, status=PostStatus.DRAFT, updated_at=later(hours=-1, milliseconds=2))
     for seen, changed in ((draft, published), (post, edited), (edited, back)):
-        assert await library.change(changed, seen=seen.updated_at)
+        assert await library.change(changed, unchanged_since=seen.updated_at)
         counts.append(await counted())
     assert await library.remove(acme.id, post.id)
     counts.append(await counted())
@@ -200,15 +200,15 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
     assert {post.id for post in await changelogs.posts(both, limit=9)} == {shown.id, tweet.id}
     # A withdrawn post is not shown, and keeps its place when it is published again.
     back = evolve(shown, status=PostStatus.DRAFT, updated_at=later(hours=1))
-    assert await acme.stores.posts.change(back, seen=shown.updated_at)
+    assert await acme.stores.posts.change(back, unchanged_since=shown.updated_at)
     assert await changelogs.posts(mine, limit=9) == []
     again = evolve(back, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
-    assert await acme.stores.posts.change(again, seen=back.updated_at)
+    assert await acme.stores.posts.change(again, unchanged_since=back.updated_at)
     assert await changelogs.posts(mine, limit=9) == [again]
     assert again.published_at == START
     # A draft that is published counts from then on.
     published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later(hours=3))
-    assert await acme.stores.posts.change(published, seen=draft.updated_at)
+    assert await acme.stores.posts.change(published, unchanged_since=draft.updated_at)
     assert await changelogs.posts(mine, limit=9) == [published, again]
     assert published.published_at == later(hours=3)
 
@@ -278,7 +278,7 @@ async def test_every_kind_of_public_change_sets_the_last_change(acme: Tenant) ->
     post, other = await written(acme, later(hours=1)), await written(acme, later(hours=2))
     assert await changelogs.last_change(mine) == later(hours=2)
     back = evolve(post, status=PostStatus.DRAFT, updated_at=later(hours=3))
-    assert await library.change(back, seen=post.updated_at)
+    assert await library.change(back, unchanged_since=post.updated_at)
     assert await changelogs.last_change(mine) == later(hours=3)
     assert await library.remove(acme.id, other.id, at=later(hours=4))
     standing = await changelogs.of(acme.id)
@@ -301,7 +301,7 @@ async def test_changes_at_once_are_all_counted(acme: Tenant) -> None:
     assert before is not None
 
     done = await asyncio.gather(
-        *(library.change(evolve(post, title="n", updated_at=later(hours=1)), seen=START) for post in posts),
+        *(library.change(evolve(post, title="n", updated_at=later(hours=1)), unchanged_since=START) for post in posts),
         *(changelogs.save(evolve(mine, title=f"{number}")) for number in range(4)),
     )
 
@@ -430,7 +430,7 @@ async def test_a_changelog_of_some_repositories_or_scopes_shows_their_posts_alon
     assert await changelogs.exposure(chosen) == Exposure(posts=2, repositories=exposed)
     # An edit changes what a post is found by.
     edited = evolve(lens, content="<h2>Added</h2><ul><li>y</li></ul>", updated_at=later(days=90))
-    assert await acme.stores.posts.change(edited, seen=lens.updated_at)
+    assert await acme.stores.posts.change(edited, unchanged_since=lens.updated_at)
     assert await shown(scopes=("beam",)) == [both]
 
 
@@ -464,10 +464,10 @@ async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(ac
         None,
     ]
     published = evolve(draft, status=PostStatus.PUBLISHED, published_at=later(hours=1), updated_at=later(hours=1))
-    assert await posts.change(published, seen=draft.updated_at)
+    assert await posts.change(published, unchanged_since=draft.updated_at)
     assert await path(draft) == f"{month}/a-lamp-3"
     renamed = evolve(lamp, title="A door", updated_at=later(hours=2))
-    assert await posts.change(renamed, seen=lamp.updated_at)
+    assert await posts.change(renamed, unchanged_since=lamp.updated_at)
     assert await path(lamp) == f"{month}/a-door"
     # The old one leads there, and is not given to another post; it can be its own again.
     for each in (f"{month}/a-door", f"{month}/a-lamp"):
@@ -477,12 +477,12 @@ async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(ac
         assert found.path == f"{month}/a-door"
     assert await path(await written(acme, title="A lamp")) == f"{month}/a-lamp-4"
     back = evolve(renamed, title="A lamp", updated_at=later(hours=3))
-    assert await posts.change(back, seen=renamed.updated_at)
+    assert await posts.change(back, unchanged_since=renamed.updated_at)
     assert await path(lamp) == f"{month}/a-lamp"
     assert await changelogs.at_path(all_, "releases/unknown") is None
     # A withdrawn post has no address, and a deleted post frees its paths.
     hidden = evolve(back, status=PostStatus.DRAFT, updated_at=later(hours=4))
-    assert await posts.change(hidden, seen=back.updated_at)
+    assert await posts.change(hidden, unchanged_since=back.updated_at)
     assert await changelogs.at_path(all_, f"{month}/a-lamp") is None
     assert await posts.remove(acme.id, lamp.id)
     assert await path(await written(acme, title="A door")) == f"{month}/a-door"

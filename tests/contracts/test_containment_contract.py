@@ -72,7 +72,7 @@ async def moved(acme: Tenant, post: Post, status: PostStatus) -> None:
     standing = await acme.stores.posts.post(acme.id, post.id)
     assert standing is not None
     changed = evolve(standing, status=status, updated_at=standing.updated_at + (later(seconds=1) - START))
-    assert await acme.stores.posts.change(changed, seen=standing.updated_at)
+    assert await acme.stores.posts.change(changed, unchanged_since=standing.updated_at)
 
 
 async def test_a_release_contains_the_posts_of_its_pushes_which_stay_reachable(acme: Tenant) -> None:

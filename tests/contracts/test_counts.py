@@ -143,7 +143,7 @@ async def test_whatever_writes_the_counts_agree(counted: Counted) -> None:
     # Only one tells it.
     assert await _number(database, posts) == 1
     changed = evolve(written[0], status=PostStatus.PUBLISHED, updated_at=later(days=1))
-    assert await stores.posts.change(changed, seen=written[0].updated_at)
+    assert await stores.posts.change(changed, unchanged_since=written[0].updated_at)
     assert await _agree(database)
     assert await stores.posts.remove(acme.id, written[0].id)
 

@@ -105,7 +105,7 @@ async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
         seen = posts[place]
         other = next(status for status in PostStatus if status is not seen.status)
         posts[place] = evolve(seen, status=other, updated_at=seen.updated_at + timedelta(seconds=1))
-        assert await acme.stores.posts.change(posts[place], seen=seen.updated_at)
+        assert await acme.stores.posts.change(posts[place], unchanged_since=seen.updated_at)
     removed = posts[5::11]
     for post in removed:
         assert await acme.stores.posts.remove(acme.id, post.id)

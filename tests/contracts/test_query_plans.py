@@ -190,7 +190,7 @@ async def _running(shelf: Shelf) -> None:
 async def _editing(shelf: Shelf) -> None:
     (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
     published = evolve(post, status=PostStatus.PUBLISHED, updated_at=post.updated_at + timedelta(seconds=1))
-    await shelf.stores.posts.change(published, seen=post.updated_at)
+    await shelf.stores.posts.change(published, unchanged_since=post.updated_at)
     await shelf.stores.posts.remove(shelf.acme.id, post.id)
 
 
@@ -200,12 +200,12 @@ async def _releasing(shelf: Shelf) -> None:
     pushes = [f"codehost:1:d-{number}" for number in range(1, 9)]
     ledger = shelf.stores.ledger
     assert await ledger.of_releases(run, since=later(hours=-1), until=later(hours=1), limit=9)
-    assert not await ledger.told(shelf.acme.id, ["v1", "v2"])
+    assert not await ledger.reported(shelf.acme.id, ["v1", "v2"])
     assert await ledger.complete(run, final, once="v1", also=["v2"], pushes=pushes) is Completion.COMPLETED
     shown = PublicChangelog.first(shelf.acme.organization, later())
     assert await shelf.stores.changelogs.contained(shown, final.id, limit=9)
     draft = evolve(final, status=PostStatus.DRAFT, updated_at=final.updated_at + timedelta(seconds=1))
-    assert await shelf.stores.posts.change(draft, seen=final.updated_at)
+    assert await shelf.stores.posts.change(draft, unchanged_since=final.updated_at)
     assert await shelf.stores.posts.remove(shelf.acme.id, final.id)
 
 

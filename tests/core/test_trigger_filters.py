@@ -133,13 +133,13 @@ def test_the_patterns_of_all_triggers_share_one_effort(field: str) -> None:
     watching = trigger(**{field: hostile})
 
     assert watching.why_left_out(push(*commits)) is not None
-    effort = Effort(left=5_000)
+    effort = Effort(remaining=5_000)
     # The effort ends within the first trigger, which matches then: its run applies the filter again.
     assert watching.why_left_out(push(*commits), effort) is None
-    assert -MAX_PATTERNS * 250 < effort.left <= 0
-    spent = effort.left
+    assert -MAX_PATTERNS * 250 < effort.remaining <= 0
+    spent = effort.remaining
     assert watching.why_left_out(push(*commits), effort) is None
-    assert effort.left == spent
+    assert effort.remaining == spent
 
 
 def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
@@ -150,7 +150,7 @@ def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
     effort = Effort()
 
     assert all(each.why_left_out(event, effort) is not None for each in triggers)
-    assert effort.left > MAX_EFFORT / 2
+    assert effort.remaining > MAX_EFFORT / 2
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ async def test_missed_deliveries_are_requested_and_answered_ones_are_not(office:
     assert asked_for(office) == []
 
     assert await office.ends(made) == {
-        name: MissedEnd.ASKED if end is MissedEnd.FOUND else end for name, end in expected.items()
+        name: MissedEnd.REQUESTED if end is MissedEnd.FOUND else end for name, end in expected.items()
     }
     assert asked_for(office) == ["d-lost", "d-refused"]
     requests = [entry for entry in await office.calls() if entry.title == "Redelivery request"]
@@ -351,11 +351,11 @@ async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Offic
     told: list[tuple[int, int]] = []
 
     done = await office.reconciler.reconcile(
-        office.world.organization.id, made.integration.id, told=lambda count, of: told.append((count, of))
+        office.world.organization.id, made.integration.id, on_progress=lambda count, of: told.append((count, of))
     )
 
     assert isinstance(done, Reconciled)
-    assert [each.end for each in done.missed] == [MissedEnd.REFUSED, MissedEnd.NOT_ASKED, MissedEnd.NOT_ASKED]
+    assert [each.end for each in done.missed] == [MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED, MissedEnd.NOT_REQUESTED]
     assert all(each.refusal is not None and each.refusal.retry_after_s == 30 for each in done.missed)
     assert len(office.server.did("POST", "/attempts$")) == 1
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
@@ -366,7 +366,7 @@ async def test_one_that_is_refused_does_not_hold_up_the_others(office: Office) -
     await failed(office, made, "d-1", "d-2")
     office.server.fault = Fault(status=404, method="POST", path="/attempts$", times=1)
 
-    assert await office.ends(made) == {"d-1": MissedEnd.REFUSED, "d-2": MissedEnd.ASKED}
+    assert await office.ends(made) == {"d-1": MissedEnd.REFUSED, "d-2": MissedEnd.REQUESTED}
 
 
 async def test_a_code_host_that_lists_no_deliveries_is_named(world: World) -> None:

@@ -360,10 +360,14 @@ def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDeli
 @pytest.mark.parametrize(
     ("second", "ends", "asked"),
     [
-        (_DONE, [MissedEnd.ASKED] * 3, 3),
-        (_FORBIDDEN, [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.ASKED], 3),
-        (_AWAY, [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
-        (evolve(_AWAY, fault=HostFault.RATE_LIMITED), [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
+        (_DONE, [MissedEnd.REQUESTED] * 3, 3),
+        (_FORBIDDEN, [MissedEnd.REQUESTED, MissedEnd.REFUSED, MissedEnd.REQUESTED], 3),
+        (_AWAY, [MissedEnd.REQUESTED, MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED], 2),
+        (
+            evolve(_AWAY, fault=HostFault.RATE_LIMITED),
+            [MissedEnd.REQUESTED, MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED],
+            2,
+        ),
     ],
 )
 async def test_missed_deliveries_are_requested_in_order(
@@ -387,7 +391,7 @@ async def test_missed_deliveries_are_requested_in_order(
                 attempt=attempt,
                 repository=NAME,
                 end=end,
-                refusal=None if end is MissedEnd.ASKED else refusal,
+                refusal=None if end is MissedEnd.REQUESTED else refusal,
             )
             for attempt, end in zip(attempts, ends, strict=True)
         ],

@@ -92,7 +92,7 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
                 events.append(_push("fix: drip"))
     last = _push(UNDONE)
     history = RevertHistory()
-    history.add(last, told=True)
+    history.add(last, finds_reverts=True)
     for event in reversed(events):
         history.add(event)
     assert history.found == ({last.commits[0].id: had} if had else {})

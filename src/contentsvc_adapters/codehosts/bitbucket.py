@@ -19,6 +19,7 @@ from contentsvc_adapters.codehosts.host import (
     replace_hook,
 )
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostCommits,
@@ -27,7 +28,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.identifiers import is_full_name
@@ -161,13 +161,13 @@ class BitbucketClient(RestHost):
         del full_name, hook_id, attempt_id, token
         return _NO_DELIVERIES
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
         page = "1"
-        while len(commits) <= wanted.limit:
-            query = {"exclude": wanted.before, "pagelen": str(_PAGE), "page": page}
-            answered = await client.ask("GET", _at(full_name, "commits", wanted.head), token=token, query=query)
+        while len(commits) <= commit_range.limit:
+            query = {"exclude": commit_range.before, "pagelen": str(_PAGE), "page": page}
+            answered = await client.ask("GET", _at(full_name, "commits", commit_range.head), token=token, query=query)
             listed = read_answer(answered, _Commits, lambda each: each)
             if isinstance(listed, HostRefusal):
                 return HostCommits(refusal=listed)
@@ -176,7 +176,7 @@ class BitbucketClient(RestHost):
             if not following or not listed.value.values:
                 break
             page = following[0]
-        return HostCommits(found=reversed(commits[: wanted.limit]), is_cut=len(commits) > wanted.limit)
+        return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str

@@ -19,6 +19,7 @@ from contentsvc_adapters.codehosts.host import (
     replace_hook,
 )
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostCommits,
@@ -27,7 +28,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.events.normalized import Author, Commit
@@ -163,12 +163,16 @@ class GitlabClient(RestHost):
         path = _at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
         return done(await self._client.ask("POST", path, token=token))
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
         page = 1
-        while len(commits) <= wanted.limit:
-            query = {"ref_name": f"{wanted.before}..{wanted.head}", "page": str(page), "per_page": str(_PAGE)}
+        while len(commits) <= commit_range.limit:
+            query = {
+                "ref_name": f"{commit_range.before}..{commit_range.head}",
+                "page": str(page),
+                "per_page": str(_PAGE),
+            }
             path = _at(full_name, "repository", "commits")
             answered = await client.ask("GET", path, token=token, query=query)
             listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
@@ -178,7 +182,7 @@ class GitlabClient(RestHost):
             if len(listed.value) < _PAGE:
                 break
             page += 1
-        return HostCommits(found=reversed(commits[: wanted.limit]), is_cut=len(commits) > wanted.limit)
+        return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str

@@ -10,6 +10,7 @@ from contentsvc_adapters.codehosts.dialects import HostDialect, host_dialect
 from contentsvc_adapters.codehosts.host import HookPage, RestHost, done, find_in_pages
 from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostCommits,
@@ -19,7 +20,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
@@ -146,8 +146,8 @@ class RestCodeHost(RestHost):
         path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
         return done(await self._client.ask("POST", path, token=token))
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
-        del full_name, wanted, token
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
+        del full_name, commit_range, token
         return HostCommits(refusal=_NO_COMMITS)
 
     async def pull_requests(

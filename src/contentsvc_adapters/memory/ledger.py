@@ -105,7 +105,7 @@ class MemoryRunLedger:
         enqueue(self._state, post_written(post))
         return Completion.COMPLETED
 
-    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+    async def reported(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
         return {key for key in keys if (organization_id, key) in self._state.once}
 
     async def of_releases(

@@ -136,10 +136,10 @@ class MemoryPostLibrary:
         self._state.count_public(post)
         enqueue(self._state, post_written(post, by_editor=True))
 
-    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
+    async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
         refuse_unstorable(post, author)
         standing = await self.post(post.organization_id, post.id)
-        if standing is None or standing.updated_at != seen or post.updated_at <= seen:
+        if standing is None or standing.updated_at != unchanged_since or post.updated_at <= unchanged_since:
             return False
         changed = evolve(
             standing,
@@ -165,10 +165,10 @@ class MemoryPostLibrary:
         return True
 
     async def remove(
-        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+        self, organization_id: str, post_id: str, *, unchanged_since: datetime | None = None, at: datetime | None = None
     ) -> bool:
         standing = await self.post(organization_id, post_id)
-        if standing is None or seen not in {None, standing.updated_at}:
+        if standing is None or unchanged_since not in {None, standing.updated_at}:
             return False
         del self._state.posts[post_id]
         self._state.post_versions.pop(post_id, None)

@@ -88,7 +88,7 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
     # All posts of releases wait for this lock: until the transaction ends, no other post reports these releases.
     hold(connection, [owner], releases=True)
     keys = sorted({once_digest(key) for key in also})
-    if told(connection, owner, keys):
+    if reported_keys(connection, owner, keys):
         return Completion.OVERTAKEN
     (completion,) = complete(connection, dialect, [ending])
     if completion is Completion.COMPLETED:
@@ -97,7 +97,7 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
     return completion
 
 
-def told(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
+def reported_keys(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
     deleted = connection.execute(_TOLD, {"organizations": [organization_id], "keys": list(keys)})
     carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
     return {row.once_key for row in deleted} | set(carried)
@@ -137,12 +137,12 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) 
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
     # Read after the insert, which waits for a concurrent deletion.
     once_keys = [key for _, key in keys if key is not None]
-    told = (
+    rows = (
         connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": once_keys}).all()
         if once_keys
         else ()
     )
-    again = {keys[row.organization_id, row.once_key] for row in told if (row.organization_id, row.once_key) in keys}
+    again = {keys[row.organization_id, row.once_key] for row in rows if (row.organization_id, row.once_key) in keys}
     if again:
         connection.execute(_UNTOLD, {"ids": sorted(again)})
     return written - again

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.batcher import Batcher
-from contentsvc_adapters.sql.completion import Ending, complete, complete_together, told
+from contentsvc_adapters.sql.completion import Ending, complete, complete_together, reported_keys
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
@@ -151,11 +151,13 @@ class SqlRunLedger:
             return await self._database.write(lambda connection: complete_together(connection, dialect, ending, also))
         return await self._completing(ending)
 
-    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+    async def reported(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
         digests = {once_digest(key): key for key in keys}
         if not digests:
             return ()
-        reported = await self._database.read(lambda connection: told(connection, organization_id, list(digests)))
+        reported = await self._database.read(
+            lambda connection: reported_keys(connection, organization_id, list(digests))
+        )
         return {digests[each] for each in reported}
 
     async def of_releases(

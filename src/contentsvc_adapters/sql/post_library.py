@@ -168,7 +168,7 @@ class SqlPostLibrary:
 
         await self._database.write(add)
 
-    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
+    async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
         mine = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
         values = {
             "title": post.title,
@@ -184,12 +184,12 @@ class SqlPostLibrary:
         }
         changing = (
             update(posts)
-            .where(*mine, posts.c.updated_at == to_ms(seen), posts.c.updated_at < to_ms(post.updated_at))
+            .where(*mine, posts.c.updated_at == to_ms(unchanged_since), posts.c.updated_at < to_ms(post.updated_at))
             .values(values)
         )
         standing = select(*(posts.c[name] for name in values)).where(*mine)
         # The update below replaces exactly the version that is read here, or nothing.
-        replaced = select(posts).where(*mine, posts.c.updated_at == to_ms(seen))
+        replaced = select(posts).where(*mine, posts.c.updated_at == to_ms(unchanged_since))
         done = False
 
         def change(connection: Connection) -> bool:
@@ -222,11 +222,11 @@ class SqlPostLibrary:
         return await self._database.write(change)
 
     async def remove(
-        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+        self, organization_id: str, post_id: str, *, unchanged_since: datetime | None = None, at: datetime | None = None
     ) -> bool:
         removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
-        if seen is not None:
-            removing = removing.where(posts.c.updated_at == to_ms(seen))
+        if unchanged_since is not None:
+            removing = removing.where(posts.c.updated_at == to_ms(unchanged_since))
         statement = self._database.dialect.insert(told_once).on_conflict_do_nothing()
         done = False
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final, final
 
 from contentsvc_core.lists.parameters import bad_query
-from contentsvc_core.lists.words import asked_words
+from contentsvc_core.lists.words import query_words
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.values import Value
 
@@ -43,7 +43,7 @@ def read_terms(text: str) -> tuple[Term, ...] | Refusal:
 
 
 def _term(part: str) -> Term | None:
-    words = asked_words(part.strip(_MARKS))
+    words = query_words(part.strip(_MARKS))
     if not words:
         return None
     bare = part.strip("\"'")

@@ -11,7 +11,7 @@ from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, C
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.jobs import made_brand_id
+from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -89,10 +89,10 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         job = await job_of(dashboard, session, job_id)
-        cause = None if job is None else job.asked
+        cause = None if job is None else job.request
         if job is None or not isinstance(cause, SiteReading):
             raise Refused(404, {"error": "There is no such request for a brand identity."})
-        brand_id = made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None
+        brand_id = brand_id_of(job.run) if job.run.status is RunStatus.COMPLETED else None
         return job_page(
             pages,
             session,

@@ -72,7 +72,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         job = await job_of(dashboard, session, job_id)
-        cause = None if job is None else job.asked
+        cause = None if job is None else job.request
         if job is None or not isinstance(cause, Generation):
             raise Refused(404, {"error": "There is no such request for a post."})
         kind = CONTENT[cause.content_type]

@@ -13,7 +13,7 @@ from contentsvc_core.lists.parameters import choices
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
-from contentsvc_core.workflows.jobs import made_brand_id
+from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
@@ -172,7 +172,7 @@ async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
 async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
     if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
         return None
-    brand = await dashboard.app.stores.brands.identity(run.organization_id, made_brand_id(run))
+    brand = await dashboard.app.stores.brands.identity(run.organization_id, brand_id_of(run))
     return None if brand is None else Link(text=brand.name, path=f"/brands/{brand.id}")
 
 

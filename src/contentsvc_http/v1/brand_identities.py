@@ -150,7 +150,7 @@ def brand_routes(
     ) -> Response[BrandJobAnswer]:
         key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
-        if job is None or not isinstance(job.asked, SiteReading):
+        if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})
         return await gate.answer(key, {"job": gate.answers.brand_job(job)})
 
