@@ -100,9 +100,9 @@ class Office:
         )
 
     async def endpoint(self, url: str, format_: EndpointFormat | None = None) -> WebhookEndpoint:
-        made = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
-        assert isinstance(made, NewSecret), made
-        return made.endpoint
+        created = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
+        assert isinstance(created, NewSecret), created
+        return created.endpoint
 
     async def tested(self, endpoint: WebhookEndpoint) -> tuple[list[AttemptResult], LogEntry]:
         """Send a test message; return the verdicts and the newest entry of the log."""

@@ -42,7 +42,7 @@ async def test_keys_are_the_organizations_own(acme: Tenant) -> None:
     assert await ledger.complete(await zenith.taken(), a_post(zenith.id), once="b", also=["a"]) is Completion.COMPLETED
 
 
-@pytest.mark.parametrize("told", ["own", "beside"])
+@pytest.mark.parametrize("reported", ["own", "beside"])
 async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme: Tenant, reported: str) -> None:
     ledger = acme.stores.ledger
     others = {"own": ("b", ()), "beside": ("z", ("b",))}[reported]
@@ -121,12 +121,12 @@ async def test_runs_of_releases_are_listed_by_trigger_repository_and_time(acme: 
     )
     for each in (*reversed(settled), pushing, replayed, await other.processed("o", release("cli@1.0.0"))):
         await stores.deliveries.settle(each)
-    mine = [each.runs[0] for each in settled]
+    own = [each.runs[0] for each in settled]
 
-    found = await stores.ledger.of_releases(mine[1], since=later(milliseconds=1), until=later(milliseconds=3), limit=9)
-    assert list(found) == [listed_run(run) for run in mine[1:3]]
+    found = await stores.ledger.of_releases(own[1], since=later(milliseconds=1), until=later(milliseconds=3), limit=9)
+    assert list(found) == [listed_run(run) for run in own[1:3]]
     always = {"since": START - timedelta(days=1), "until": START + timedelta(days=1)}
-    found = await stores.ledger.of_releases(mine[1], **always, limit=9)
-    assert [each.id for each in found] == [run.id for run in mine]
-    assert list(await stores.ledger.of_releases(mine[1], **always, limit=3)) == list(found)[:3]
+    found = await stores.ledger.of_releases(own[1], **always, limit=9)
+    assert [each.id for each in found] == [run.id for run in own]
+    assert list(await stores.ledger.of_releases(own[1], **always, limit=3)) == list(found)[:3]
     assert all(isinstance(each.cause, ListedDelivery) for each in found)

@@ -142,13 +142,13 @@ async def test_drafts_are_due_at_their_time(acme: Tenant) -> None:
     zenith, library = await tenant(acme.stores, "zenith"), acme.stores.posts
     soon = a_post(acme.id, publish_at=later(hours=1))
     later_on = a_post(acme.id, publish_at=later(hours=2))
-    theirs = a_post(zenith.id, publish_at=later(minutes=30))
-    for post in (soon, later_on, theirs, a_post(acme.id), a_post(acme.id, status=PostStatus.PUBLISHED)):
+    foreign = a_post(zenith.id, publish_at=later(minutes=30))
+    for post in (soon, later_on, foreign, a_post(acme.id), a_post(acme.id, status=PostStatus.PUBLISHED)):
         await library.add(post)
 
     assert await library.due(later(minutes=29), limit=9) == []
-    assert await library.due(later(hours=1), limit=9) == [(zenith.id, theirs.id), (acme.id, soon.id)]
-    assert await library.due(later(hours=2), limit=1) == [(zenith.id, theirs.id)]
+    assert await library.due(later(hours=1), limit=9) == [(zenith.id, foreign.id), (acme.id, soon.id)]
+    assert await library.due(later(hours=2), limit=1) == [(zenith.id, foreign.id)]
     assert (await library.waiting(acme.id), await library.waiting(zenith.id)) == (1, 0)
     published = evolve(
         soon,
@@ -161,7 +161,7 @@ async def test_drafts_are_due_at_their_time(acme: Tenant) -> None:
     rivals = await asyncio.gather(*(library.change(published, unchanged_since=soon.updated_at) for _ in range(4)))
     assert rivals.count(True) == 1
     assert await library.post(acme.id, soon.id) == published
-    assert await library.due(later(hours=2), limit=9) == [(zenith.id, theirs.id), (acme.id, later_on.id)]
+    assert await library.due(later(hours=2), limit=9) == [(zenith.id, foreign.id), (acme.id, later_on.id)]
 
 
 async def test_posts_are_found_by_label_repository_words_and_time(acme: Tenant) -> None:
@@ -231,8 +231,8 @@ async def test_the_release_of_a_removed_post_stays_reported(stores: Stores) -> N
     third, fourth = await both_taken(acme, "d-2")
     assert await complete(third, a_post(acme.id), once=None) is Completion.COMPLETED
     assert await complete(fourth, a_post(acme.id), once="v2") is Completion.COMPLETED
-    theirs, _ = await both_taken(zenith, "d-1")
-    assert await complete(theirs, a_post(zenith.id), once="v1") is Completion.COMPLETED
+    foreign, _ = await both_taken(zenith, "d-1")
+    assert await complete(foreign, a_post(zenith.id), once="v1") is Completion.COMPLETED
 
 
 async def test_a_removal_and_a_report_at_once_leave_no_post(acme: Tenant) -> None:

@@ -142,7 +142,7 @@ async def test_a_search_finds_exactly_the_records_with_the_words(
     terms = read_terms(query)
     if isinstance(terms, Refusal):
         return
-    expected = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
+    expected = [each for each in records if all(term.matches(_words(each.event)) for term in terms)]
     hits = await acme.stores.search.records(acme.id, ContextSearch(terms=terms), limit=50, max_bytes=_MUCH)
     assert list(hits.found) == expected
 

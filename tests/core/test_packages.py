@@ -109,8 +109,8 @@ def plan(*arrivals: Arrival) -> dict[str, tuple[str | None, list[str]]]:
     found: dict[str, tuple[str | None, list[str]]] = {}
     for each in arrivals:
         if each.run is not None:
-            told = reporting_run(arrivals, each.run.id)
-            found[each.run.id] = (told and told.id, [other.id for other in companions(arrivals, each.run.id)])
+            run_id = reporting_run(arrivals, each.run.id)
+            found[each.run.id] = (run_id and run_id.id, [other.id for other in companions(arrivals, each.run.id)])
     return found
 
 

@@ -80,8 +80,8 @@ def test_words_are_letters_and_digits_that_every_index_takes(first: str, second:
 def test_a_document_is_found_by_each_of_its_own_parts(parts: list[str]) -> None:
     words = words_of([" ".join(parts)])
     for part in " ".join(parts).split():
-        asked = query_words(part)
-        assert not asked or Term(words=asked).holds(words)
+        queried = query_words(part)
+        assert not queried or Term(words=queried).matches(words)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_longest_questions_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("term", "holds"),
+    ("term", "matches"),
     [
         (Term(words=("lamp",)), True),
         (Term(words=("lam",)), False),
@@ -146,8 +146,8 @@ def test_the_longest_questions_are_read() -> None:
         (Term(words=("wa",), is_prefix=True, is_excluded=True), True),
     ],
 )
-def test_a_term_finds_its_words(term: Term, *, holds: bool) -> None:
-    assert term.holds(("lamp", "door")) is holds
+def test_a_term_finds_its_words(term: Term, *, matches: bool) -> None:
+    assert term.matches(("lamp", "door")) is matches
 
 
 _MARKS = "\u0300\u0316\u0345\u0f71\u0f74\u0f75\u3099\uff9e\u05b0"

@@ -215,10 +215,10 @@ def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], 
 def test_an_event_that_is_left_out_has_its_reason(
     options: dict[str, object], event: Push | Release, filter_: str, reason: str
 ) -> None:
-    left = trigger(**options).why_left_out(event)
+    exclusion = trigger(**options).why_left_out(event)
 
-    assert left is not None
-    assert (left.filter, left.reason) == (filter_, reason)
+    assert exclusion is not None
+    assert (exclusion.filter, exclusion.reason) == (filter_, reason)
 
 
 @pytest.mark.parametrize(
@@ -245,19 +245,19 @@ def test_an_event_matches(options: dict[str, object], event: Push | Release) -> 
 
 
 def test_a_run_reports_the_commits_that_match_alone() -> None:
-    mine = trigger(paths=("a/**",), scopes=("!deps",)).filter
-    assert mine is not None
+    own = trigger(paths=("a/**",), scopes=("!deps",)).filter
+    assert own is not None
     both, other = commit("feat: x", "a/1", id_="1"), commit("feat: y", "b/1", id_="2")
     bump, empty = commit("chore(deps): z", "a/2", id_="3"), commit("merge", id_="4")
-    whole = push(both, other, bump, empty)
+    complete = push(both, other, bump, empty)
 
-    narrowed = mine.narrowed(whole, {"1", "2", "3", "4"})
+    narrowed = own.narrowed(complete, {"1", "2", "3", "4"})
 
     assert narrowed is not None
     assert narrowed.commits == (both,)
-    assert mine.narrowed(push(other), {"2"}) is None
+    assert own.narrowed(push(other), {"2"}) is None
     # The files of commits that were read later are unknown.
-    assert mine.narrowed(push(other, both, bump), set()) == push(other, both)
+    assert own.narrowed(push(other, both, bump), set()) == push(other, both)
 
 
 @given(

@@ -105,7 +105,7 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "compatible": compatible,
     "one_line": lambda text: one_line(text, 2 * len(text)),
     "words_of": lambda text: words_of([text]),
-    "asked_words": query_words,
+    "query_words": query_words,
     "read_terms": read_terms,
     "record_words": lambda text: record_words(a_record(_push(text))),
     "record_excerpts of a push": lambda text: record_excerpts(a_record(_push(text)), _TERMS),

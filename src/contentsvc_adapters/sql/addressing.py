@@ -27,7 +27,7 @@ def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -
     published = [post for post in changed if post.published_at is not None]
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
     for owner in sorted({post.organization_id for post in published}):
-        dialect.hold(connection, f"paths/{owner}")
+        dialect.lock(connection, f"paths/{owner}")
     for post in changed:
         values = {"facets": "".join(f"\n{each}" for each in facets_of(post)) + "\n"}
         if post.published_at is not None:

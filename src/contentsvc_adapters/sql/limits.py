@@ -25,7 +25,7 @@ class SqlRateLimitStore:
 
     def _update(self, bucket: str, transition: Transition, connection: Connection) -> Verdict:
         # Not a row lock: at first there is no row, and locking a row would be a write.
-        self._database.dialect.hold(connection, bucket)
+        self._database.dialect.lock(connection, bucket)
         stored = connection.scalar(select(rate_windows.c.hits).where(rate_windows.c.bucket == bucket))
         before = Window() if stored is None else _window(bucket, stored)
         after, verdict = transition(before)

@@ -24,10 +24,10 @@ class Term(Value, frozen=True, kw_only=True):
     is_prefix: bool = False
     is_excluded: bool = False
 
-    def holds(self, words: Collection[str]) -> bool:
-        *whole, last = self.words
+    def matches(self, words: Collection[str]) -> bool:
+        *complete, last = self.words
         ends = any(word.startswith(last) for word in words) if self.is_prefix else last in words
-        return (ends and all(word in words for word in whole)) is not self.is_excluded
+        return (ends and all(word in words for word in complete)) is not self.is_excluded
 
 
 def read_terms(text: str) -> tuple[Term, ...] | Refusal:

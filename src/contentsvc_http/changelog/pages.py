@@ -77,8 +77,8 @@ def front(
         label=label,
         preview=is_preview,
         months=by_month(part.posts, shown.zone),
-        whole=shown_in_full(part.posts),
-        goes_on=next_part(here, part),
+        in_full=shown_in_full(part.posts),
+        next=next_part(here, part),
         archive=by_year(months),
         description=shown.changelog.description or _LEAD,
     )
@@ -98,7 +98,7 @@ def mail_page(title: str, text: str, *, action: str = "", back: str = "") -> byt
 
 
 def next_part(here: str, part: ListPart) -> str | None:
-    return None if part.goes_on is None else _from(here, part.goes_on)
+    return None if part.next is None else _from(here, part.next)
 
 
 def own_address(here: str, part: ListPart) -> str:
