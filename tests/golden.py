@@ -10,7 +10,7 @@ from typing import Any, Final, final
 from attrs import frozen
 
 from contentsvc_core.testing import address, signed
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import WorkflowRun
@@ -47,7 +47,7 @@ class Golden:
     def delivery(self, at: Address, secret: str, delivery_id: str = DELIVERY_ID) -> Delivery:
         """Sign it for an address."""
         created = signed(self.body, at=at, secret=secret, event=self.event, delivery_id=delivery_id)
-        headers = tuple(
+        headers = Headers.of(
             (name, self.content_type.encode() if name == b"content-type" else value) for name, value in created.headers
         )
         return Delivery(address=created.address, headers=headers, body=created.body)

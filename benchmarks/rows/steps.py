@@ -17,7 +17,7 @@ from contentsvc_adapters.ids import RandomIds
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.webhooks.decision import admit, decide, preflight
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Headers, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Processed, answer
 from contentsvc_core.webhooks.settlement import settlement
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
@@ -60,7 +60,7 @@ def _steps() -> Mapping[str, Callable[[], object]]:
     )
     body = pushes(hook, count=1)[0]
     address = Address(provider=_PROVIDER, organization_id="org_1", integration_id="int_1", repository_id=REPOSITORY_ID)
-    headers = (
+    fields = (
         (b"host", b"127.0.0.1"),
         (b"x-host-delivery", b"72d3162e-cc78-41e3-81ab-4c9367dc0958"),
         (b"content-type", b"application/json"),
@@ -85,7 +85,7 @@ def _steps() -> Mapping[str, Callable[[], object]]:
         triggers=[trigger],
         version=1,
     )
-    delivery = Delivery(address=address, headers=headers, body=body.body)
+    delivery = Delivery(address=address, headers=Headers.of(fields), body=body.body)
     verified = admit(delivery, endpoint)
     assert isinstance(verified, VerifiedDelivery)
     outcome = decide(verified)
@@ -93,7 +93,7 @@ def _steps() -> Mapping[str, Callable[[], object]]:
     event = outcome.event
     new_id = RandomIds().new_id
     return {
-        "the delivery as a value": lambda: Delivery(address=address, headers=headers, body=body.body),
+        "the delivery as a value": lambda: Delivery(address=address, headers=Headers.of(fields), body=body.body),
         "preflight": lambda: preflight(delivery, endpoint),
         "HMAC-SHA256 of the body, in hexadecimal": lambda: sign(body.body, _SECRET),
         "admit (signature, integration, repository)": lambda: admit(delivery, endpoint),

@@ -9,7 +9,7 @@ from typing import Any, Final, cast, final
 from tests.golden import OTHERS, golden_address
 
 from contentsvc_core.testing import address, push_body, release_body
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 
 AT: Final[Address] = address(repository_id=1)
 SECRET: Final = "the hook's secret"
@@ -120,7 +120,7 @@ class Fuzzer:
         at = rng.choice([*_SOUND])
         event, sound = rng.choice(_SOUND[at])
         body = rng.choice(self._ways)(sound)
-        return Delivery(address=at, headers=tuple(self._headers(at, event, body)), body=body)
+        return Delivery(address=at, headers=Headers.of(self._headers(at, event, body)), body=body)
 
     def _headers(self, at: Address, event: bytes, body: bytes) -> Iterable[tuple[bytes, bytes]]:
         rng = self._rng

@@ -92,7 +92,7 @@ def received(delivery: Delivery, ids: CountingIds) -> Outcome:
     for each in several:
         left = settlement(each, endpoint, at=START, new_id=ids.new_id)
         if left is not None:
-            refuse_unstorable(left)
+            refuse_unstorable(left.log, left.context, left.runs)
         if isinstance(each, Processed):
             text = event_to_json(each.event)
             assert "\0" not in text

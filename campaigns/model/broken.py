@@ -56,7 +56,7 @@ def _once_settled(change: Callable[[State, State, Settlement], None]) -> Bug:
             state = broken.state
             before = evolve(state, contexts=dict(state.contexts), claims=dict(state.claims), log=dict(state.log))
             answer = await settle(settlement)
-            if answer is Settled.AS_DECIDED and settlement.log.id not in {id_ for _, id_ in before.log}:
+            if answer is Settled.AS_DECIDED and settlement.id not in {id_ for _, id_ in before.log}:
                 change(before, state, settlement)
             return answer
 
@@ -73,7 +73,7 @@ def _replace(store: object, **methods: Callable[..., Awaitable[Any]]) -> None:
 def _claim_moved(by: timedelta) -> Bug:
     def moved(_before: State, state: State, settlement: Settlement) -> None:
         if settlement.claim is Claim.TAKE and settlement.key is not None:
-            state.claims[settlement.key.digest] += by
+            state.claims[settlement.key] += by
 
     return _once_settled(moved)
 
@@ -83,20 +83,24 @@ def _without_claim(_state: State, settlement: Settlement) -> Settlement:
 
 
 def _blind(_state: State, settlement: Settlement) -> Settlement:
-    return evolve(settlement, claim=Claim.NONE) if settlement.claim is Claim.CHECK else settlement
+    return evolve(settlement, claim=Claim.NONE, key=None) if settlement.claim is Claim.CHECK else settlement
 
 
 def _with_global_key(_state: State, settlement: Settlement) -> Settlement:
     key = settlement.key
-    return evolve(settlement, key=key and evolve(key, organization_id="", integration_id="", repository_id=0))
+    anywhere = evolve(settlement.hook.address, organization_id="", integration_id="", repository_id=0)
+    hook = evolve(settlement.hook, address=anywhere)
+    return evolve(settlement, key=key and hook.claim_key(settlement.outcome.delivery_id or ""))
 
 
 def _with_any_version(state: State, settlement: Settlement) -> Settlement:
-    return evolve(settlement, version=state.versions[settlement.organization_id])
+    return evolve(settlement, hook=evolve(settlement.hook, version=state.versions[settlement.organization_id]))
 
 
-def _mistitled(_state: State, settlement: Settlement) -> Settlement:
-    return evolve(settlement, log=evolve(settlement.log, title=settlement.log.title.replace("Filtered", "Processed")))
+def _mistitled(_before: State, state: State, settlement: Settlement) -> None:
+    entry = settlement.log
+    title = entry.title.replace("Filtered", "Processed")
+    state.log[entry.organization_id, entry.id] = evolve(entry, title=title)
 
 
 def _old_context(before: State, state: State, settlement: Settlement) -> None:
@@ -114,7 +118,7 @@ def _check_then_insert(broken: Broken) -> None:
     settle = broken.stores.deliveries.settle
 
     async def settled(settlement: Settlement) -> Settled:
-        key = settlement.key and settlement.key.digest
+        key = settlement.key
         is_free = key is not None and key not in broken.state.claims
         await asyncio.sleep(0)
         if is_free and key is not None:
@@ -230,7 +234,7 @@ BUGS: Final[dict[str, Bug]] = {
     "what is stale is settled": _settling(_with_any_version),
     "a context is not replaced": _once_settled(_old_context),
     "a context is replaced with its id": _once_settled(_new_context),
-    "a log entry has the wrong title": _settling(_mistitled),
+    "a log entry has the wrong title": _once_settled(_mistitled),
     "a run is given to two takers": _given_twice,
     "a run is completed by who has lost it": _unfenced,
     "an organization is given more than its share": _unfair,

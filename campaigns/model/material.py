@@ -10,7 +10,7 @@ from attrs import Factory, define, evolve, field, frozen
 
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.testing import START, push_body, release_body, signed
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 
 
 class Fault(Enum):
@@ -261,4 +261,4 @@ def delivery_of(sending: Sending) -> Delivery:
             (name, b"application/x-www-form-urlencoded" if name == b"content-type" else value)
             for name, value in headers
         ]
-    return Delivery(address=sending.hook, headers=tuple(headers), body=created.body)
+    return Delivery(address=sending.hook, headers=Headers.of(headers), body=created.body)

@@ -46,8 +46,8 @@ def _takes(state: State, settlement: Settlement) -> bytes | None:
     key = settlement.key
     if settlement.claim is not Claim.TAKE or key is None:
         return None
-    claimed_at = state.claims.get(key.digest)
-    return None if claimed_at is not None and claim_is_held(claimed_at, settlement.at) else key.digest
+    claimed_at = state.claims.get(key)
+    return None if claimed_at is not None and claim_is_held(claimed_at, settlement.at) else key
 
 
 async def _claim_in_its_own_commit(state: State, settle: _Settle, settlement: Settlement) -> Settled:
@@ -55,7 +55,7 @@ async def _claim_in_its_own_commit(state: State, settle: _Settle, settlement: Se
         return await settle(settlement)
     state.claims[key] = settlement.at
     await asyncio.sleep(_BETWEEN_S)
-    return await settle(evolve(settlement, claim=Claim.NONE))
+    return await settle(evolve(settlement, claim=Claim.NONE, key=None))
 
 
 async def _check_then_insert(state: State, settle: _Settle, settlement: Settlement) -> Settled:
@@ -82,7 +82,7 @@ async def _answer_before_commit(state: State, settle: _Settle, settlement: Settl
 
 async def _claim_kept_after_a_failure(state: State, settle: _Settle, settlement: Settlement) -> Settled:
     key = _takes(state, settlement)
-    if key is not None and int(settlement.log.id[-3:]) % 10 == 0:
+    if key is not None and int(settlement.id[-3:]) % 10 == 0:
         state.claims[key] = settlement.at
         message = "something fails in the middle"
         raise StoreUnavailable(message)
@@ -91,9 +91,9 @@ async def _claim_kept_after_a_failure(state: State, settle: _Settle, settlement:
 
 async def _global_key(_state: State, settle: _Settle, settlement: Settlement) -> Settled:
     key = settlement.key
-    return await settle(
-        evolve(settlement, key=key and evolve(key, organization_id="", integration_id="", repository_id=0))
-    )
+    anywhere = evolve(settlement.hook.address, organization_id="", integration_id="", repository_id=0)
+    hook = evolve(settlement.hook, address=anywhere)
+    return await settle(evolve(settlement, key=key and hook.claim_key(settlement.outcome.delivery_id or "")))
 
 
 def _completing_what_is_anothers(state: State) -> MemoryStores:

@@ -4,15 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Final, Protocol, final
 
-from attrs import evolve
-
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_adapters.sql.settling.settlement_rows import size_of
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.webhooks.delivery import Address, HookConfiguration
-from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
+from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 _LANES: Final = 2
 _BATCH: Final = 8
@@ -42,8 +40,7 @@ class MemoryBatches:
         settlement = item.settlement
         if not item.is_duplicate:
             return await self._settle(settlement)
-        alone = evolve(settlement, log=settlement.duplicate_log, claim=Claim.NONE, key=None, context=None, runs=())
-        answer = await self._settle(alone)
+        answer = await self._settle(settlement.duplicate)
         return answer if answer is Settled.STALE else Settled.ALREADY_CLAIMED
 
 

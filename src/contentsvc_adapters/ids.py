@@ -2,7 +2,7 @@ import secrets
 import string
 from typing import Final, final
 
-import uuid_utils
+from uuid_utils import uuid7
 
 _ALPHABET: Final = string.ascii_letters + string.digits
 
@@ -10,7 +10,7 @@ _ALPHABET: Final = string.ascii_letters + string.digits
 @final
 class RandomIds:
     def new_id(self, prefix: str) -> str:
-        return prefix + str(uuid_utils.uuid7())
+        return prefix + str(uuid7())
 
     def token(self, length: int) -> str:
         return "".join(secrets.choice(_ALPHABET) for _ in range(length))

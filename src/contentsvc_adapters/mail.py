@@ -68,8 +68,7 @@ class SmtpSender:
 
     def _post(self, client: smtplib.SMTP, letter: Letter) -> Posted:
         try:
-            # Addresses that the server refuses are left out, as long as one is accepted.
-            client.send_message(self._written(letter), self._sender, [letter.to, *letter.also_to])
+            client.send_message(self._written(letter), self._sender, [letter.to])
         except smtplib.SMTPServerDisconnected:
             raise
         except smtplib.SMTPRecipientsRefused as exc:
@@ -104,7 +103,7 @@ class SmtpSender:
         message = EmailMessage(policy=SMTP)
         domain = self._sender.rpartition("@")[2]
         message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
-        message["To"] = [Address(addr_spec=each) for each in (letter.to, *letter.also_to)]
+        message["To"] = Address(addr_spec=letter.to)
         message["Subject"] = one_line(letter.subject, 200)
         message["Date"] = format_datetime(letter.at)
         message["Message-ID"] = f"<{letter.message_id}@{domain}>"

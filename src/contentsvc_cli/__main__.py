@@ -6,11 +6,11 @@ from typing import Final
 
 #: The garbage collector's threshold (:func:`gc.set_threshold`). A command imports some 60,000 objects that stay: with
 #: the default of 700, scanning them takes a tenth of its processor time.
-_YOUNGEST: Final = 300_000
+YOUNGEST: Final = 300_000
 
 
 def run() -> None:
-    gc.set_threshold(_YOUNGEST)
+    gc.set_threshold(YOUNGEST)
     ended: list[int] = []
     # Registered first, so that it runs after all other exit handlers.
     atexit.register(_leave, ended)

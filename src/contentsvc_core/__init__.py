@@ -62,7 +62,14 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.triggers import TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
-    from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
+    from contentsvc_core.webhooks.delivery import (
+        Address,
+        Belonging,
+        Delivery,
+        Headers,
+        HookConfiguration,
+        VerifiedDelivery,
+    )
     from contentsvc_core.webhooks.outcomes import (
         Duplicate,
         Fault,
@@ -75,7 +82,7 @@ if TYPE_CHECKING:
         answer,
     )
     from contentsvc_core.webhooks.providers import PROVIDERS, Provider
-    from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settlement, settlement
+    from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
     from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
     from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
     from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
@@ -110,7 +117,6 @@ __all__ = [
     "ChangelogEditor",
     "Chapter",
     "Claim",
-    "ClaimKey",
     "CodeHostService",
     "Commit",
     "Connected",
@@ -141,6 +147,7 @@ __all__ = [
     "Generation",
     "Generator",
     "HeadCommit",
+    "Headers",
     "HookConfiguration",
     "Ignored",
     "Integration",
@@ -272,11 +279,11 @@ _HOMES: Final = {
     "usecases.triggers": "TriggerEditor",
     "usecases.webhook_endpoints": "EndpointEditor",
     "webhooks.decision": "BODY_TOO_LARGE MAX_BODY admit decide locate preflight",
-    "webhooks.delivery": "Address Belonging Delivery HookConfiguration VerifiedDelivery",
+    "webhooks.delivery": "Address Belonging Delivery Headers HookConfiguration VerifiedDelivery",
     "events.normalized": "Author Commit Event HeadCommit Push Release",
     "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
     "webhooks.providers": "PROVIDERS Provider",
-    "webhooks.settlement": "Claim ClaimKey Settled Settlement settlement",
+    "webhooks.settlement": "Claim Settled Settlement settlement",
     "webhooks.signature": "SIGNATURE_HEADER sign verify",
     "workflows.causes": "Delivered Generation SiteReading Source",
     "workflows.bodies": "ScheduleBody TriggerBody",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.briefs import Briefs
     from contentsvc_core.usecases.code_host_service import CodeHostService
     from contentsvc_core.usecases.connect import Connector
+    from contentsvc_core.usecases.consents import Consents
     from contentsvc_core.usecases.diagnoses import Diagnoses
     from contentsvc_core.usecases.edit import PostEditor
     from contentsvc_core.usecases.generate import Generator, JobStarter
@@ -194,8 +195,21 @@ class Application:
 
         stores = self.stores
         return EndpointEditor(
-            stores.endpoints, stores.outbox, self.clock, self.ids, opened=self.outgoing_hosts, mails=self.mails
+            stores.endpoints,
+            stores.outbox,
+            self.consents,
+            self.clock,
+            self.ids,
+            opened=self.outgoing_hosts,
+            mails=self.mails,
         )
+
+    @cached_property
+    def consents(self) -> "Consents":
+        from contentsvc_core.usecases.consents import Consents
+
+        stores = self.stores
+        return Consents(stores.recipients, stores.directory, self.limiter, self.clock, self.ids)
 
     @cached_property
     def changelog_editor(self) -> "ChangelogEditor":

@@ -7,7 +7,7 @@ from typing import Final
 MAX_REPOSITORY_ID: Final = 2**63 - 1
 
 _REPOSITORY_ID: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
-_DELIVERY_ID: Final = re.compile(r"[!-~]{1,255}")
+_DELIVERY_ID: Final = 255
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: A UUIDv7 behind a prefix: its first 48 bits are milliseconds since the epoch (RFC 9562, section 5.7).
 _TIMED: Final = re.compile(r"[a-z]+_([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
@@ -31,7 +31,7 @@ def repository_id(text: str) -> int | None:
 
 def is_delivery_id(text: str) -> bool:
     """Check the form of a delivery id: 1 to 255 visible ASCII characters, in practice a UUID."""
-    return _DELIVERY_ID.fullmatch(text) is not None
+    return 0 < len(text) <= _DELIVERY_ID and text.isascii() and text.isprintable() and " " not in text
 
 
 def is_own_id(text: str) -> bool:

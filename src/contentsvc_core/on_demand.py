@@ -1,9 +1,11 @@
-"""Modules that are imported when one of their names is first used (PEP 562)."""
+"""Modules that are imported, and patterns that are compiled, when they are first used (PEP 562)."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
+from typing import Any, cast, final
 
 
 def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
@@ -40,3 +42,19 @@ def module_on_demand(name: str) -> None:
     vars(placeholder)["__getattr__"] = get
     sys.modules[name] = placeholder
     setattr(import_module(package), submodule, placeholder)
+
+
+@final
+class _Late:
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._source = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # of a pattern
+        value = getattr(re.compile(*self._source), name)
+        setattr(self, name, value)
+        return value
+
+
+def late(pattern: str, flags: int = 0) -> "re.Pattern[str]":
+    """Return a pattern for rare texts, which is compiled when it is first used: a short command uses few patterns."""
+    return cast("re.Pattern[str]", _Late(pattern, flags))

@@ -17,6 +17,10 @@ from contentsvc_core.zones import DEFAULT_ZONE
 #: hours. A month is enough to change webhooks that were created by hand.
 OVERLAP_HOURS: Final = 24
 MAX_OVERLAP_HOURS: Final = 24 * 30
+#: The age of missed deliveries that are requested again, in hours: by default what GitHub redelivers ("Redelivering
+#: webhooks"), at most what GitLab does.
+LOOK_BACK_HOURS: Final = 72
+MAX_LOOK_BACK_HOURS: Final = 24 * 7
 #: The plans' retention periods, in days (specification 8.2).
 RETENTION_DAYS: Final = (7, 30)
 

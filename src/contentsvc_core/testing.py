@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from attrs import evolve
 
 from contentsvc_core.timestamps import whole_ms
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 
 if TYPE_CHECKING:
@@ -84,12 +84,14 @@ def signed(
     proof = provider.scheme.value(raw, secret).encode("utf-8", "surrogatepass")
     return Delivery(
         address=at,
-        headers=(
-            (b"content-type", b"application/json"),
-            (provider.event_header.lower().encode(), event.encode("latin-1")),
-            (provider.delivery_header.lower().encode(), delivery_id.encode("latin-1")),
-            (provider.scheme.header.lower().encode(), proof),
-            *headers,
+        headers=Headers.of(
+            (
+                (b"content-type", b"application/json"),
+                (provider.kind_name, event.encode("latin-1")),
+                (provider.id_name, delivery_id.encode("latin-1")),
+                (provider.scheme.name, proof),
+                *headers,
+            )
         ),
         body=raw,
     )

@@ -12,6 +12,8 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 #: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
+#: Characters that match ASCII letters without regard to case.
+_LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 _SPACES: Final = re.compile(r"\s+")
 #: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
 #: Annex 15, section 13, Stream-Safe Text Format).
@@ -28,6 +30,11 @@ def storable(text: str) -> str:
         # Nearly all texts; both checks are a hundred times as fast as the pattern.
         return text
     return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def lowered(text: str) -> str:
+    """Return a text in lower case, with ASCII letters instead of characters that match them without regard to case."""
+    return text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
 
 
 def _can_be_encoded(text: str) -> bool:
@@ -64,10 +71,8 @@ def one_line(text: str, limit: int) -> str:
     """Return ``text`` as one line of at most ``limit`` characters, cut with ``…``, without control characters."""
     if (
         len(text) <= limit
-        and "  " not in text
-        and not text.startswith(" ")
-        and not text.endswith(" ")
         and text.isprintable()
+        and (" " not in text or not ("  " in text or text.startswith(" ") or text.endswith(" ")))
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text

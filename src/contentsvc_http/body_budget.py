@@ -4,7 +4,7 @@ Without free memory, the newest incomplete body is refused: nothing blocks, and 
 """
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from io import BytesIO
 from types import TracebackType
 from typing import Final, cast, final
@@ -50,8 +50,8 @@ class BodyBudget:
         ``within_s`` limits the time of a body, ``step_s`` that of each 64 KiB of it.
         """
         self._of = of
-        self.large: Final = _Budget(capacity)
-        self.small: Final = _Budget(for_small)
+        self.large: Final = _Budget(capacity, self.refusal)
+        self.small: Final = _Budget(for_small, self.refusal)
         self.within_s: Final = within_s
         self.step_s: Final = step_s
 
@@ -75,7 +75,8 @@ class BodyBudget:
 
 @final
 class _Budget:
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, refusal: Callable[[], Refused]) -> None:
+        self._refusal = refusal
         self._free = size
         self._share = size // 2
         self._held: dict[Hashable, int] = {}
@@ -85,16 +86,18 @@ class _Budget:
         """Return whether ``size`` more bytes exceed the budget, or the owner's share of it."""
         return size > self._free or size > self._share - self._held.get(owner, 0)
 
-    def take(self, reservation: "Reservation", size: int) -> None:
-        """Reserve ``size`` more bytes for a body, if necessary by ending the newest incomplete body."""
-        owner = reservation.owner
-        while self.lacks(owner, size):
-            newest = self._newest(None if size > self._free else owner)
-            if newest is None or newest is reservation:
-                raise reservation.budget.refusal()
+    def take(self, owner: Hashable, size: int, arriving: "Reservation | None" = None) -> None:
+        """Reserve ``size`` more bytes, if necessary by ending the newest incomplete body. ``arriving`` is their body.
+
+        Raises:
+            Refused: There is no free memory (503).
+        """
+        while (free := self._free - size) < 0 or (held := self._held.get(owner, 0) + size) > self._share:
+            newest = self._newest(None if free < 0 else owner)
+            if newest is None or newest is arriving:
+                raise self._refusal()
             newest.end()
-        self._free -= size
-        self._held[owner] = self._held.get(owner, 0) + size
+        self._free, self._held[owner] = free, held
 
     def leave(self, owner: Hashable, size: int) -> None:
         self._free += size
@@ -134,14 +137,6 @@ class Reservation:
     ) -> None:
         self.leave()
 
-    def take(self, body: bytes) -> None:
-        """Reserve memory for a body that has arrived.
-
-        Raises:
-                Refused: The body exceeds the maximum size (413), or there is no free memory (503).
-        """
-        self._grow(len(body))
-
     async def read(self, receive: Receive) -> bytes:
         """Read a body; one that exceeds the maximum size is refused with 413."""
         # Not a list of parts: joining them would double the memory.
@@ -179,7 +174,7 @@ class Reservation:
         waited_s = loop.time() - began_s
         self._left_s -= waited_s
         self._step_left_s -= waited_s
-        self._grow(self._size + len(message.get("body", b"")))
+        self.grow(self._size + len(message.get("body", b"")))
         if self._size >= self._step_end:
             self._step_end, self._step_left_s = self._size + _STEP, self.budget.step_s
         if not message.get("more_body", False):
@@ -193,7 +188,12 @@ class Reservation:
         if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
-    def _grow(self, size: int) -> None:
+    def grow(self, size: int) -> None:
+        """Reserve memory for ``size`` bytes in total.
+
+        Raises:
+            Refused: The body exceeds the maximum size (413), or there is no free memory (503).
+        """
         if size > MAX_BODY:
             raise Refused(BODY_TOO_LARGE.status, answer(BODY_TOO_LARGE), _CLOSE)
         if size > LARGE_BODY and self._budget is self.budget.small:
@@ -203,7 +203,7 @@ class Reservation:
             if arriving:
                 self._budget.arriving[self] = None
         if size > self._size:
-            self._budget.take(self, size - self._size)
+            self._budget.take(self.owner, size - self._size, self)
             self._size = size
 
     def leave(self) -> None:

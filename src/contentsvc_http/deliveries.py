@@ -4,18 +4,15 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, Protocol, TypeAlias, cast, final
+from typing import Any, Final, Protocol, cast, final
 
-from attrs import define, field
+from msgspec import Struct
 
 from contentsvc_core.ports import DeliveryQueue
 from contentsvc_core.usecases.receive import Lookup, Need, Receiver, Steps
 from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected
 from contentsvc_core.webhooks.settlement import Settled, Settlement
-
-#: Called once with the outcome of a delivery, or with the exception that ``receive`` raises.
-Told: TypeAlias = Callable[[Outcome | Exception], object]
 
 
 class Receiving(Protocol):
@@ -27,39 +24,43 @@ class Receiving(Protocol):
 
 
 @final
-@define(eq=False)
-class Settling:
+class Settling(Struct):
     """One settlement of a delivery, timed by :func:`time.perf_counter`."""
 
+    settlement: Settlement
     began_s: float
-    runs: int
     #: ``None``: the settlement waits for its batch, or is being written.
     answer: Settled | Exception | None = None
     ended_s: float = 0.0
 
 
-@final
-@define(eq=False)
-class Passage:
+class Passage(Struct, kw_only=True):
     """A delivery in progress, with the times and settlements that observers get at its end."""
 
     delivery: Delivery
-    told: Told | None
-    #: ``None``: the delivery was refused before its body was read.
-    steps: "Steps[Outcome] | None"
-    began_s: float = field(factory=perf_counter)
-    settlings: list[Settling] = field(factory=list[Settling])
-    #: ``None``: the delivery has not ended.
+    #: Called once with the passage, at its end.
+    told: Callable[[Any], object] | None = None
+    #: ``None``: the delivery has not begun, or was refused before its body was read.
+    steps: Steps[Outcome] | None = None
+    began_s: float = 0.0
+    settlings: list[Settling] = []
+    #: The outcome, or the exception that ``receive`` raises; ``None``: the delivery has not ended.
     end: Outcome | Exception | None = None
     ended_s: float = 0.0
 
 
 class Observer(Protocol):
-    def ended(self, passages: Sequence[Passage]) -> None: ...
+    def observe(self, deliveries: "Deliveries") -> None:
+        """Begin to observe."""
+        ...
 
-    def settling(self, more: int) -> None: ...
+    def ended(self, passages: Sequence[Passage]) -> None:
+        """Observe the passages that ended in a turn of the event loop."""
+        ...
 
-    def unread(self, exc: Exception) -> None: ...
+    def unread(self, exc: Exception) -> None:
+        """Observe that a configuration could not be read."""
+        ...
 
 
 @final
@@ -73,29 +74,26 @@ class Deliveries:
         self._receiver: Final = receiver
         self._queue: Final = queue
         self._observers: Final = observers
+        #: The number of settlements that wait or are being written.
+        self.settling = 0
         self._ended: list[Passage] = []
         #: The loop itself keeps only weak references.
         self._tasks: Final[set[asyncio.Task[None]]] = set()
-
-    def passage(self, delivery: Delivery, told: Told) -> Passage:
-        return Passage(delivery, told, self._receiver.steps(delivery))
+        for observer in observers:
+            observer.observe(self)
 
     async def receive(self, delivery: Delivery) -> Outcome:
-        ended: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-
-        def on_end(end: Outcome | Exception) -> None:
-            if ended.done():
-                return
-            if isinstance(end, Exception):
-                ended.set_exception(end)
-            else:
-                ended.set_result(end)
-
-        self.go(self.passage(delivery, on_end))
-        return await ended
+        told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        passage = Passage(delivery=delivery, began_s=perf_counter())
+        passage.told = lambda _passage: told.done() or told.set_result(None)
+        self.go(passage)
+        await told
+        if isinstance(passage.end, Exception):
+            raise passage.end
+        return cast("Outcome", passage.end)
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        passage = Passage(delivery, None, None)
+        passage = Passage(delivery=delivery, began_s=perf_counter())
         try:
             refused = await self._receiver.preflight(delivery)
         except Exception as exc:
@@ -114,34 +112,31 @@ class Deliveries:
         task.add_done_callback(self._tasks.discard)
 
     def go(self, passage: Passage, met: object = None) -> None:
-        """Advance a passage up to the first step that has to be awaited. ``met`` is the result of its last need."""
+        """Advance a passage up to the next step that has to be awaited. ``met`` is the result of the last one."""
         steps, queue = passage.steps, self._queue
-        assert steps is not None
-        while True:
-            try:
-                need = steps.throw(met) if isinstance(met, Exception) else steps.send(met)
-            except StopIteration as end:
-                self._end(passage, end.value)
-                return
-            except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
-                self._end(passage, exc)
-                return
-            if isinstance(need, Settlement):
-                passage.settlings.append(Settling(perf_counter(), len(need.runs)))
-                for observer in self._observers:
-                    observer.settling(1)
-            if queue is not None and isinstance(need, Settlement):
+        if steps is None:
+            steps = passage.steps = self._receiver.steps(passage.delivery)
+        try:
+            need = steps.throw(met) if isinstance(met, Exception) else steps.send(met)
+            if isinstance(need, Lookup) and need.allow_cached and queue is not None:
+                hook = queue.cached(need.address, need.at)
+                need = need if hook is None else steps.send(hook)
+        except StopIteration as stop:
+            self._end(passage, stop.value)
+            return
+        except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
+            self._end(passage, exc)
+            return
+        if isinstance(need, Settlement):
+            self.settling += 1
+            passage.settlings.append(Settling(need, perf_counter()))
+            if queue is not None:
                 try:
                     queue.put(need, partial(self._settled, passage))
                 except Exception as exc:  # noqa: BLE001  # too much waits, or a fault of the store's
                     self._settled(passage, exc)
                 return
-            if queue is not None and isinstance(need, Lookup) and need.allow_cached:
-                met = queue.cached(need.address, need.at)
-                if met is not None:
-                    continue
-            self.spawn(self._meet(passage, need))
-            return
+        self.spawn(self._meet(passage, need))
 
     async def _meet(self, passage: Passage, need: Need) -> None:
         met: object
@@ -158,20 +153,18 @@ class Deliveries:
             self.go(passage, met)
 
     def _settled(self, passage: Passage, answer: Settled | Exception) -> None:
+        self.settling -= 1
         settling = passage.settlings[-1]
         settling.answer, settling.ended_s = answer, perf_counter()
-        for observer in self._observers:
-            observer.settling(-1)
         self.go(passage, answer)
 
     def _end(self, passage: Passage, end: Outcome | Exception) -> None:
         passage.end, passage.ended_s = end, perf_counter()
-        if self._observers:
-            if not self._ended:
-                asyncio.get_running_loop().call_soon(self._tell)
-            self._ended.append(passage)
+        if not self._ended:
+            asyncio.get_running_loop().call_soon(self._tell)
+        self._ended.append(passage)
         if passage.told is not None:
-            passage.told(end)
+            passage.told(passage)
 
     def _tell(self) -> None:
         ended, self._ended = self._ended, []

@@ -1,16 +1,17 @@
 """A delivery on a connection, from its head to its answer. Without ASGI: the answer is a single packet."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, cast, final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_http.asgi import HTTPScope, Send
+from contentsvc_http.deliveries import Passage
+from contentsvc_http.logs import REQUEST_ID_HEADER
 
-if TYPE_CHECKING:
-    from contentsvc_http.body_budget import Reservation
-
+_Fields: TypeAlias = Sequence[tuple[bytes, bytes]]
 _NO_CONTENT: Final = 204
 _CLOSE: Final = (b"connection", b"close")
 
@@ -22,76 +23,40 @@ class _NoEvent:
 
 
 @final
-class Exchange:
-    """One delivery and its answer. It implements the interface of uvicorn's cycles."""
+class Exchange(Passage, kw_only=True):
+    """A delivery on a connection, from its last byte to its answer. It implements the interface of uvicorn's cycles."""
 
-    __slots__ = (
-        "address",
-        "began_s",
-        "content",
-        "disconnected",
-        "headers",
-        "keep_alive",
-        "path",
-        "peer",
-        "protocol",
-        "request_id",
-        "reservation",
-        "response_complete",
-    )
+    #: ``None``: answered or dropped. Without this, both objects would be a reference cycle.
+    protocol: "ExchangingHttp | None"
+    path: str
+    keep_alive: bool
+    request_id: str = ""
+    #: The status of the answer; 0: not answered yet.
+    status: int = 0
+    response_complete: bool = False
+    disconnected: bool = False
     #: Attributes that uvicorn reads from a cycle.
-    response_started = False
-    more_body = False
-    message_event: Final = _NoEvent()
-    body: Final = bytearray()
+    response_started: ClassVar[bool] = False
+    more_body: ClassVar[bool] = False
+    message_event: ClassVar[_NoEvent] = _NoEvent()
+    body: ClassVar[bytearray] = bytearray()
 
-    def __init__(
-        self,
-        protocol: "ExchangingHttp",
-        address: Address,
-        path: str,
-        headers: Sequence[tuple[bytes, bytes]],
-        *,
-        keep_alive: bool,
-    ) -> None:
-        """Create the exchange of a delivery whose head has arrived. Names of headers are in lower case."""
-        #: ``None``: answered or dropped. Without this, both objects would be a reference cycle.
-        self.protocol: ExchangingHttp | None = protocol
-        self.peer = protocol.client and protocol.client[0]
-        self.address = address
-        self.path = path
-        self.headers = headers
-        self.content = b""
-        self.keep_alive = keep_alive
-        self.response_complete = self.disconnected = False
-        self.request_id = ""
-        self.began_s = 0.0
-        self.reservation: Reservation | None = None
-
-    def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
+    def answer(self, status: int, headers: _Fields, body: bytes) -> None:
         """Send a whole answer as one packet, and start the next pipelined request.
 
-        ``status`` is one with a body. Names of headers are in lower case, without ``content-length`` and ``date``.
+        ``status`` is one with a body. Names of headers are in lower case; those of each answer are added.
         """
+        self.status = status
         protocol = self.protocol
-        if protocol is None:
-            return
-        lines = [STATUS_LINE[status]]
-        for name, value in protocol.server_state.default_headers:
-            lines += (name, b": ", value, b"\r\n")
-        lines.append(b"content-length: %d\r\n" % len(body))
-        for name, value in headers:
-            lines += (name, b": ", value, b"\r\n")
-        if _CLOSE in headers:
-            self.keep_alive = False
-        elif not self.keep_alive:
-            lines.append(b"connection: close\r\n")
-        lines += (b"\r\n", body)
-        protocol.finish(self, b"".join(lines))
+        if protocol is not None:
+            self.keep_alive = self.keep_alive and _CLOSE not in headers
+            defaults = protocol.server_state.default_headers
+            packet = _packet(status, defaults, headers, self.request_id, body, keep_alive=self.keep_alive)
+            protocol.finish(self, packet)
 
 
 class Taking(Protocol):
-    def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None: ...
+    def find(self, target: bytes, headers: Headers) -> tuple[Address, str] | None: ...
 
     def take(self, exchange: Exchange) -> None: ...
 
@@ -103,7 +68,10 @@ class ExchangingHttp(HttpToolsProtocol):
 
     #: ``None``: the application handles all requests.
     webhooks: Taking | None = None
-    delivered: Exchange | None = None
+    #: The address, the path, the headers and whether to keep the connection, of the delivery that is arriving.
+    arriving: tuple[Address, str, Headers, bool] | None = None
+    #: The body of that delivery, as far as it has arrived.
+    content = b""
     #: The delivery that is being received, and not answered yet.
     _taken: Exchange | None = None
     _unwritten: tuple[Exchange, bytes] | None = None
@@ -112,20 +80,21 @@ class ExchangingHttp(HttpToolsProtocol):
         """Begin a head; the application's scope is created only if the head is for the application."""
         self.url = b""
         self.headers = []
-        self.expect_100_continue = False
 
-    def begin_exchange(self) -> bool:
+    def begin_delivery(self, webhooks: Taking, version: str) -> bool:
+        """Begin a delivery if ``webhooks`` receives it. Only if the body arrives with the head, it is an exchange."""
         assert self.parser is not None
-        if self.webhooks is None or self.parser.get_method() != b"POST":
+        headers = Headers.of(self.headers)
+        place = webhooks.find(self.url, headers)
+        if place is None:
             return False
-        target = self.webhooks.find(self.url, self.headers)
-        if target is None:
-            return False
-        keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
-        self.delivered = Exchange(self, *target, self.headers, keep_alive=keep_alive)
+        self.arriving = (*place, headers, version != "1.0" and self.parser.should_keep_alive())
         return True
 
     def begin_cycle(self) -> None:
+        self.expect_100_continue = any(
+            name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
+        )
         scope = {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
@@ -141,40 +110,41 @@ class ExchangingHttp(HttpToolsProtocol):
         self.scope = cast("Any", scope)
         HttpToolsProtocol.on_headers_complete(self)
 
-    def take(self, exchange: Exchange) -> None:
+    def take(self, arrived: tuple[Address, str, Headers, bool]) -> None:
         """Queue a delivery that has arrived whole, behind the pending answers."""
-        self.delivered = None
+        address, path, headers, keep_alive = arrived
+        client = self.client
         standing: Any = self.cycle
-        self.cycle = cast("Any", exchange)
+        delivery = Delivery(address=address, headers=headers, body=self.content, peer=client[0] if client else None)
+        exchange: Any = Exchange(protocol=self, delivery=delivery, path=path, keep_alive=keep_alive)
+        self.arriving, self.content, self.cycle = None, b"", exchange
         if standing is None or standing.response_complete:
             self._taken = exchange
             cast("Taking", self.webhooks).take(exchange)
         else:
             self.flow.pause_reading()
-            self.pipeline.appendleft((cast("Any", exchange), cast("Any", None)))
+            self.pipeline.appendleft((exchange, cast("Any", None)))
 
     def _start_asgi_task(self, cycle: object, app: object) -> None:
-        if isinstance(cycle, Exchange):
+        if isinstance(cycle, Exchange) and self.webhooks is not None:
             self._taken = cycle
-            cast("Taking", self.webhooks).take(cycle)
+            self.webhooks.take(cycle)
         else:
             super()._start_asgi_task(cast("Any", cycle), cast("Any", app))
 
     def finish(self, exchange: Exchange, answer: bytes) -> None:
         """Write the answer of an exchange once the client reads, and start the next pipelined request."""
-        # uvicorn drops the parser of a connection that is lost.
-        is_lost = self.parser is None
-        if self.flow.write_paused and not is_lost:
+        if self.parser is None:
+            # uvicorn drops the parser of a connection that is lost.
+            exchange.response_complete, exchange.protocol, self._taken = True, None, None
+        elif self.flow.write_paused:
             self._unwritten = exchange, answer
-            return
-        exchange.response_complete = True
-        exchange.protocol = self._taken = None
-        if is_lost:
-            return
-        self.transport.write(answer)
-        if not exchange.keep_alive:
-            self.transport.close()
-        self.on_response_complete()
+        else:
+            exchange.response_complete, exchange.protocol, self._taken = True, None, None
+            self.transport.write(answer)
+            if not exchange.keep_alive:
+                self.transport.close()
+            self.on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -192,21 +162,24 @@ class ExchangingHttp(HttpToolsProtocol):
 
 
 async def send_answer(
-    scope: HTTPScope, send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes
+    scope: HTTPScope, send: Send, status: int, headers: _Fields, request_id: str, body: bytes
 ) -> None:
     """Send a whole answer by one system call: that call is most of the cost of sending.
 
-    Names of headers are in lower case, without ``content-length`` and ``date``.
+    Names of headers are in lower case; those of each answer are added.
     """
     cycle = _cycle_of(send)
-    if status != _NO_CONTENT:
+    is_empty = status == _NO_CONTENT
+    if is_empty or cycle is None or cycle.response_started or cycle.flow.write_paused or scope["method"] == "HEAD":
         # RFC 9110, section 8.6: a 204 has no Content-Length.
-        headers = ((b"content-length", b"%d" % len(body)), *headers)
-    if cycle is None or cycle.response_started or cycle.flow.write_paused or scope["method"] == "HEAD":
-        await send({"type": "http.response.start", "status": status, "headers": [*headers]})
+        length = () if is_empty else ((b"content-length", b"%d" % len(body)),)
+        headers = [*length, *headers, (REQUEST_ID_HEADER, request_id.encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
     elif not cycle.disconnected:
-        _answer(cycle, status, headers, body)
+        cycle.keep_alive = cycle.keep_alive and _CLOSE not in headers
+        defaults, keep_alive = cycle.default_headers, cycle.keep_alive
+        _answer(cycle, _packet(status, defaults, headers, request_id, body, keep_alive=keep_alive))
 
 
 def _cycle_of(method: Send) -> RequestResponseCycle | None:
@@ -215,20 +188,30 @@ def _cycle_of(method: Send) -> RequestResponseCycle | None:
     return cycle if isinstance(cycle, RequestResponseCycle) else None
 
 
-def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-    lines = [STATUS_LINE[status]]
-    for name, value in (*cycle.default_headers, *headers):
-        lines += (name, b": ", value, b"\r\n")
-    if _CLOSE in headers:
-        cycle.keep_alive = False
-    elif not cycle.keep_alive:
-        lines.append(b"connection: close\r\n")
-    lines += (b"\r\n", body)
+def _answer(cycle: RequestResponseCycle, packet: bytes) -> None:
     cycle.response_started = cycle.response_complete = True
     cycle.waiting_for_100_continue = False
-    cycle.transport.write(b"".join(lines))
+    cycle.transport.write(packet)
     cycle.message_event.set()
     if not cycle.keep_alive and not cycle.more_body:
         cycle.transport.close()
     # The connection reads on for a moment if the body has not ended (protocol.py).
     cycle.on_response()
+
+
+def _packet(
+    status: int, defaults: _Fields, headers: _Fields, request_id: str, body: bytes, *, keep_alive: bool
+) -> bytes:
+    before, after = _head(status, headers, *defaults)
+    close = b"" if keep_alive or _CLOSE in headers else b"connection: close\r\n"
+    return b"%b%d%b%b\r\n%b\r\n%b" % (before, len(body), after, request_id.encode(), close, body)
+
+
+@lru_cache(maxsize=64)
+def _head(status: int, headers: _Fields, *defaults: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """Return what an answer has before its length, and between its length and the request's id.
+
+    Both are cached: there are few answers, and the date changes once a second.
+    """
+    before, after = (b"".join(b"%b: %b\r\n" % header for header in each) for each in (defaults, headers))
+    return STATUS_LINE[status] + before + b"content-length: ", b"\r\n" + after + REQUEST_ID_HEADER + b": "

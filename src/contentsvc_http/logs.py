@@ -5,14 +5,14 @@ import logging
 import re
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, MutableMapping
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
 from select import PIPE_BUF
-from typing import Any, Final, TextIO, TypeAlias, final
+from typing import Any, Final, Protocol, TextIO, TypeAlias, final
 
 import msgspec
 import structlog
@@ -29,8 +29,21 @@ _NAME: Final = "contentsvc.http"
 _LOG: Final = structlog.get_logger(_NAME)
 _LOGGER: Final = logging.getLogger(_NAME)
 _serving: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
-#: Counts a request by its method, its route and its status; 0: there was no answer.
-AnswerObserver: TypeAlias = Callable[[str, str | None, int], None]
+#: Counts requests by their method, their route and their status, 0 if there was no answer; and their number.
+AnswerObserver: TypeAlias = Callable[[str, str | None, int, int], None]
+#: Id, method, path, status and duration in ms of a request, and its end in ns since the epoch.
+_Line: TypeAlias = tuple[str, str, str, int, float, int]
+_STATUS: Final = 3
+
+
+class Answered(Protocol):
+    """A request that was answered; the times are of :func:`time.perf_counter`."""
+
+    request_id: str
+    path: str
+    status: int
+    began_s: float
+    ended_s: float
 
 
 @contextmanager
@@ -112,25 +125,29 @@ class _JsonLines(logging.StreamHandler[TextIO]):
         ending = "" if worker is None else f', "worker": {worker}'
         self._end = f"{ending}}}\n"
         # Appended to by the event loop's thread, and emptied by any, under the lock.
-        self._waiting: deque[str] = deque()
+        self._waiting: deque[_Line] = deque()
         self._is_due = False
-        self._second = 0
-        self._second_text = ""
+        self._at_ns = 0
+        self._timestamp = ""
 
-    def request(self, request_id: str, method: str, path: str, status: int, ms: float) -> None:
-        second, ns = divmod(time.time_ns(), 1_000_000_000)
-        if second != self._second:
-            self._second = second
-            self._second_text = datetime.fromtimestamp(second, UTC).isoformat()[:-6]
-        quoted = _quoted_path(path) if len(path) <= _PATH_LENGTH else _quoted(one_line(path, _PATH_LENGTH))
-        self._waiting.append(
-            f'{{"method": {_quoted(method)}, "path": {quoted}, "status": {status}, "ms": {ms}, '
-            f'"event": "request", "request_id": "{request_id}", "logger": "{_NAME}", "level": "info", '
-            f'"timestamp": "{self._second_text}.{ns // 1000:06d}Z"{self._end}'
-        )
+    def requests(self, lines: Iterable[_Line]) -> None:
+        self._waiting.extend(lines)
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._at_the_end_of_the_turn)
+
+    def _rendered(self, line: _Line) -> str:
+        request_id, method, path, status, ms, at_ns = line
+        if at_ns != self._at_ns:
+            second, ns = divmod(at_ns, 1_000_000_000)
+            self._at_ns = at_ns
+            self._timestamp = f"{datetime.fromtimestamp(second, UTC).isoformat()[:-6]}.{ns // 1000:06d}Z"
+        quoted = _quoted_again(path) if len(path) <= _PATH_LENGTH else _quoted(one_line(path, _PATH_LENGTH))
+        return (
+            f'{{"method": {_quoted_again(method)}, "path": {quoted}, "status": {status}, "ms": {round(ms, 1)}, '
+            f'"event": "request", "request_id": "{request_id}", "logger": "{_NAME}", "level": "info", '
+            f'"timestamp": "{self._timestamp}"{self._end}'
+        )
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -153,19 +170,15 @@ class _JsonLines(logging.StreamHandler[TextIO]):
         self.flush()
 
     def _write_waiting(self) -> None:
+        lines = [self._rendered(self._waiting.popleft()) for _ in range(len(self._waiting))]
+        if not lines:
+            return
         # Write at most PIPE_BUF bytes per call, so that lines of several processes do not interleave in a pipe.
-        waiting, together, size = self._waiting, list[str](), 0
-        while waiting:
-            line = waiting.popleft()
-            length = len(line) if line.isascii() else len(line.encode())
-            if size + length > PIPE_BUF:
-                self.stream.write("".join(together))
+        together = max(1, PIPE_BUF // max(map(len, map(str.encode, lines))))
+        for start in range(0, len(lines), together):
+            if start:
                 self.stream.flush()
-                together, size = [], 0
-            together.append(line)
-            size += length
-        if together:
-            self.stream.write("".join(together))
+            self.stream.write("".join(lines[start : start + together]))
 
 
 def _quoted(text: str) -> str:
@@ -173,9 +186,9 @@ def _quoted(text: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _quoted_path(path: str) -> str:
+def _quoted_again(text: str) -> str:
     # Cached: code hosts send to few addresses.
-    return _quoted(one_line(path, _PATH_LENGTH))
+    return _quoted(one_line(text, _PATH_LENGTH))
 
 
 @final
@@ -207,10 +220,20 @@ class Requests:
         ``path`` is the path as received: mounted applications may change it in the scope. ``began_s`` is a time of
         :func:`time.perf_counter`.
         """
-        ms = round((time.perf_counter() - began_s) * 1000, 1)
-        _log_request(request_id, method, path, status, ms)
+        line = (request_id, method, path, status, (time.perf_counter() - began_s) * 1000, time.time_ns())
+        self._end(method, route, [line])
+
+    def end_together(self, method: str, route: str, requests: Sequence[Answered]) -> None:
+        """Log and count requests that were answered in one turn of the event loop."""
+        now_ns = time.time_ns()
+        lines = [(x.request_id, method, x.path, x.status, (x.ended_s - x.began_s) * 1000, now_ns) for x in requests]
+        self._end(method, route, lines)
+
+    def _end(self, method: str, route: str | None, lines: Sequence[_Line]) -> None:
+        _log_requests(lines)
         if self._answered is not None:
-            self._answered(method, route, status)
+            for status, number in Counter(line[_STATUS] for line in lines).items():
+                self._answered(method, route, status, number)
 
 
 @final
@@ -250,14 +273,15 @@ class RequestLog:
             self._requests.end(scope["method"], scope.get("path_template"), request_id, path, status, began_s)
 
 
-def _log_request(request_id: str, method: str, path: str, status: int, ms: float) -> None:
+def _log_requests(lines: Sequence[_Line]) -> None:
     if not _LOGGER.isEnabledFor(logging.INFO):
         return
     match logging.root.handlers:
-        case [_JsonLines() as lines]:
-            lines.request(request_id, method, path, status, ms)
+        case [_JsonLines() as handler]:
+            handler.requests(lines)
         case _:
-            _LOG.info("request", method=method, path=one_line(path, _PATH_LENGTH), status=status, ms=ms)
+            for _, method, path, status, ms, _ in lines:
+                _LOG.info("request", method=method, path=one_line(path, _PATH_LENGTH), status=status, ms=round(ms, 1))
 
 
 async def send_unavailable(send: Send) -> None:

@@ -1,26 +1,38 @@
 """Prometheus metrics: totals over all organizations, without labels that a client or tenant can choose."""
 
+from bisect import bisect_left
 from collections import Counter as Counted
 from collections.abc import Sequence
-from typing import Final, assert_never, final
+from typing import Final, final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.ports import Steps, Workflow
-from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
+from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
-from contentsvc_http.deliveries import Passage
+from contentsvc_http.deliveries import Deliveries, Passage
 
 #: Histogram buckets in seconds: from one commit on a fast disk to the timeout of code hosts.
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 _EVENTS: Final = frozenset({"push", "release", "ping"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_NAMES: Final = {each: each.__name__.lower() for each in get_args(Outcome)}
 #: Label for any other value. Clients can invent values, and every label value is kept for ever.
 _OTHER: Final = "other"
+
+
+@final
+class _Times(Histogram):
+    def observe_all(self, amounts: Sequence[float]) -> None:
+        """Observe several amounts. Each :meth:`observe` takes two locks."""
+        # The library's values have no types.
+        self._sum.inc(sum(amounts))  # pyright: ignore[reportUnknownMemberType]
+        for place, number in Counted(bisect_left(_SECONDS, amount) for amount in amounts).items():
+            self._buckets[place].inc(number)  # pyright: ignore[reportUnknownMemberType]
 
 
 @final
@@ -32,13 +44,13 @@ class Metrics:
             ("provider", "event", "outcome", "status"),
             registry=registry,
         )
-        self.receive_seconds: Final = Histogram(
+        self._receive_seconds = _Times(
             "contentsvc_receive_seconds",
             "Time from request body received to outcome, in seconds.",
             buckets=_SECONDS,
             registry=registry,
         )
-        self.settle_seconds: Final = Histogram(
+        self._settle_seconds = _Times(
             "contentsvc_settle_seconds",
             "Time to commit a settlement to the database, in seconds.",
             buckets=_SECONDS,
@@ -108,44 +120,39 @@ class Metrics:
             self._ended.labels(status.value)
         for result in AttemptResult:
             self._sent.labels(result.name.lower())
-        #: Settlements being written or waiting. Copied to the gauge by :meth:`sample`, not for each delivery.
-        self._under_way = 0
+        self._observed: Deliveries | None = None
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}
         self._by_request: dict[tuple[str, str, int], Counter] = {}
 
+    def observe(self, deliveries: Deliveries) -> None:
+        self._observed = deliveries
+
     def ended(self, passages: Sequence[Passage]) -> None:
         """Count and time deliveries and their settlements; a malformed request counts only as a request."""
-        counted = Counted[tuple[str, str, str, int]]()
-        for passage in passages:
-            counted[(passage.delivery.address.provider, *_ending(passage.end))] += 1
-            if passage.steps is not None:
-                self.receive_seconds.observe(passage.ended_s - passage.began_s)
-            for settling in passage.settlings:
-                self.settle_seconds.observe(settling.ended_s - settling.began_s)
-                if isinstance(settling.answer, StoreUnavailable):
-                    self.unavailable("settle")
-        for key, number in counted.items():
+        settlings = [each for passage in passages for each in passage.settlings]
+        for each in settlings:
+            if isinstance(each.answer, StoreUnavailable):
+                self.unavailable("settle")
+        self._settle_seconds.observe_all([each.ended_s - each.began_s for each in settlings])
+        self._receive_seconds.observe_all([each.ended_s - each.began_s for each in passages if each.steps is not None])
+        for key, number in Counted(map(_ending, passages)).items():
             counter = self._by_ending.get(key)
             if counter is None:
-                provider, outcome, event, status = key
-                counter = self._by_ending[key] = self._deliveries.labels(provider, event, outcome, str(status))
+                counter = self._by_ending[key] = self._deliveries.labels(*map(str, key))
             counter.inc(number)
-
-    def settling(self, more: int) -> None:
-        self._under_way += more
 
     def unread(self, exc: Exception) -> None:
         if isinstance(exc, StoreUnavailable):
             self.unavailable("endpoint")
 
-    def answered(self, method: str, route: str | None, status: int) -> None:
+    def answered(self, method: str, route: str | None, status: int, number: int) -> None:
         route = route or _OTHER
         key = (method if method in _METHODS else _OTHER, route, status)
         counter = self._by_request.get(key)
         if counter is None:
             counter = self._by_request[key] = self._requests.labels(key[0], route, str(status))
-        counter.inc()
+        counter.inc(number)
 
     def refused(self, cause: Cause, dropped: int) -> None:
         self._refused[cause].inc()
@@ -153,7 +160,8 @@ class Metrics:
             self._trailer_bytes.inc(dropped)
 
     def sample(self) -> None:
-        self._settling.set(self._under_way)
+        if self._observed is not None:
+            self._settling.set(self._observed.settling)
 
     def unavailable(self, operation: str) -> None:
         self._unavailable.labels(operation).inc()
@@ -179,20 +187,10 @@ class MeasuredWorkflow:
         await self._workflow.failed(run, exc)
 
 
-def _ending(end: Outcome | Exception | None) -> tuple[str, str, int]:
-    match end:
-        case Processed() | Filtered():
-            kind = end.event.type
-        case Pong():
-            kind = "ping"
-        case Ignored() | Duplicate():
-            kind = end.kind
-        case Rejected():
-            kind = end.kind or ""
-        case StoreUnavailable():
-            return "unavailable", _OTHER, 503
-        case Exception() | None:
-            return "failed", _OTHER, 500
-        case _:
-            assert_never(end)
-    return type(end).__name__.lower(), kind if kind in _EVENTS else _OTHER, end.status
+def _ending(passage: Passage) -> tuple[str, str, str, int]:
+    provider, end = passage.delivery.address.provider, passage.end
+    if isinstance(end, Exception) or end is None:
+        outcome, status = ("unavailable", 503) if isinstance(end, StoreUnavailable) else ("failed", 500)
+        return provider, _OTHER, outcome, status
+    kind = end.kind
+    return provider, kind if kind in _EVENTS else _OTHER, _NAMES[type(end)], end.status

@@ -77,6 +77,8 @@ class BoundedHttp(ExchangingHttp):
     #: The stage and its progress counter at the last check, and the time of the last progress.
     _seen: tuple[bool, int] = (False, 1)
     _since = 0.0
+    #: The time of the last answer; 0: bytes have arrived since.
+    _idle_since = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def __init__(
@@ -96,7 +98,6 @@ class BoundedHttp(ExchangingHttp):
         # No route uses WebSockets.
         self.ws_protocol_class = None
         self._bounds = bounds or BOUNDS
-        self._most_fields = self._bounds.fields
         self._counting = counting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # uvicorn's own narrowing
@@ -118,14 +119,12 @@ class BoundedHttp(ExchangingHttp):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._unset_keepalive_if_required()
         super().connection_lost(exc)
         while self.pipeline:
             self._drop()
 
     def data_received(self, data: bytes) -> None:
-        if self.timeout_keep_alive_task is not None:
-            self._unset_keepalive_if_required()
+        self._idle_since = 0.0
         if self._end is not None:
             self._discarded += len(data)
             if self._discarded > self._bounds.linger:
@@ -134,8 +133,8 @@ class BoundedHttp(ExchangingHttp):
             self._parse(data)
         else:
             self._parse_large(data)
-        if self.delivered is not None:
-            self._hand_over(self.delivered)
+        if self.arriving is not None:
+            self._hand_over()
 
     def _parse_large(self, data: bytes) -> None:
         start = 0
@@ -167,7 +166,7 @@ class BoundedHttp(ExchangingHttp):
             self._head_size = 0
         elif not in_body:
             self._head_size += len(data)
-            if self._head_size > self._bounds.head:
+            if self._head_size > self._bounds.head or len(self.headers) > self._bounds.fields:
                 self._finish(HEAD)
         elif self._in_body:
             self._beside = max(self._beside, beside + len(data) - (self._framed - framed))
@@ -178,52 +177,50 @@ class BoundedHttp(ExchangingHttp):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Store a field of a head; drop a trailer, which no proxy has checked (RFC 9110, section 6.5.1)."""
-        if self._in_body:
-            size = len(name) + len(value) + len(b": \r\n")
-            self._counting(Cause.TRAILER, size)
-            self._beside += size
-            if self._beside > self._bounds.beside:
-                self._stop(BESIDE)
+        if not self._in_body:
+            self.headers.append((name.lower(), value))
             return
-        name = name.lower()
-        if name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
-        self.headers.append((name, value))
-        if len(self.headers) > self._most_fields:
-            self._stop(HEAD)
+        size = len(name) + len(value) + len(b": \r\n")
+        self._counting(Cause.TRAILER, size)
+        self._beside += size
+        if self._beside > self._bounds.beside:
+            self._stop(BESIDE)
 
     def on_headers_complete(self) -> None:
         """Begin a request, unless there are too many or its HTTP version is unsupported."""
-        if len(self.pipeline) >= self._bounds.ahead:
+        bounds, parser, webhooks = self._bounds, self.parser, self.webhooks
+        assert parser is not None
+        if len(self.headers) > bounds.fields:
+            self._stop(HEAD)
+        if len(self.pipeline) >= bounds.ahead:
             self._stop(AHEAD)
-        assert self.parser is not None
-        version = self.parser.get_http_version()
+        version = parser.get_http_version()
         if version != "1.1":
             if version != "1.0":
                 self._stop(VERSION)
             if any(name == b"transfer-encoding" for name, _ in self.headers):
                 # RFC 9112, section 6.1: the framing of such a request is faulty.
                 self._stop(MALFORMED)
-        if not self.begin_exchange():
+        if webhooks is None or parser.get_method() != b"POST" or not self.begin_delivery(webhooks, version):
             self.begin_cycle()
         self._heads += 1
         self._in_body = True
         self._beside = 0
 
-    def _hand_over(self, exchange: Exchange) -> None:
-        self.delivered = None
+    def _hand_over(self) -> None:
+        content, self.arriving, self.content = self.content, None, b""
         self.begin_cycle()
-        if exchange.content:
-            self._framed -= len(exchange.content)
-            self.on_body(exchange.content)
+        if content:
+            self._framed -= len(content)
+            self.on_body(content)
 
     def on_chunk_header(self) -> None:
         self._framed += _CHUNK_FRAME
 
     def on_body(self, body: bytes) -> None:
         self._framed += len(body)
-        if self.delivered is not None:
-            self.delivered.content += body
+        if self.arriving is not None:
+            self.content += body
             return
         cycle = self.cycle
         if not cycle.response_complete:
@@ -238,10 +235,10 @@ class BoundedHttp(ExchangingHttp):
 
     def on_message_complete(self) -> None:
         self._in_body = False
-        self._discarded = 0
-        if self.delivered is not None:
-            self.take(self.delivered)
+        if self.arriving is not None:
+            self.take(self.arriving)
             return
+        self._discarded = 0
         cycle = self.cycle
         if not cycle.response_complete:
             cycle.more_body = False
@@ -249,16 +246,23 @@ class BoundedHttp(ExchangingHttp):
 
     def on_response_complete(self) -> None:
         """Begin the next request, or close the connection after its last one."""
-        cycle = self.cycle
+        self.server_state.total_requests += 1
+        cycle, flow = self.cycle, self.flow
         if cycle.response_complete:
             # The rest of a body that the application did not read.
             cycle.body.clear()
             if self._in_body and not cycle.keep_alive and self._end is None:
                 self._end = ANSWERED
-        if self._end is None or self.pipeline or self.transport.is_closing():
-            super().on_response_complete()
+        if self.transport.is_closing():
+            return
+        if self._end is None or self.pipeline:
+            if flow.read_paused:
+                flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
+            else:
+                self._idle_since = self.loop.time()
         else:
-            self.server_state.total_requests += 1
             self._refuse(self._end)
 
     def _drop(self) -> None:
@@ -277,8 +281,8 @@ class BoundedHttp(ExchangingHttp):
         raise _Stop
 
     def _finish(self, end: End) -> None:
-        if self.delivered is not None:
-            self._hand_over(self.delivered)
+        if self.arriving is not None:
+            self._hand_over()
         if end.cause is not None:
             self._counting(end.cause, 0)
             _LOG.debug("connection refused", cause=end.cause.value)
@@ -324,11 +328,18 @@ class BoundedHttp(ExchangingHttp):
         """End the connection if the client has made no progress for too long."""
         unread = self.transport.get_write_buffer_size()
         stage = self._stage(unread)
+        now, next_s = self.loop.time(), self._bounds.look_s
+        if self._idle_since:
+            # A timer for each answer would cost more than parsing its request.
+            left_s = self._idle_since + self.timeout_keep_alive - now
+            if left_s <= 0:
+                self.transport.close()
+            else:
+                next_s = min(next_s, left_s)
         if self.transport.is_closing() and stage is not _Stage.READING:
             return
         # A head and the body after it belong to one request.
         seen = (True, unread // _PIECE) if stage is _Stage.READING else (False, self._heads + (stage is _Stage.HEAD))
-        now = self.loop.time()
         if stage is None or seen != self._seen:
             self._seen, self._since = seen, now
         waited = now - self._since
@@ -341,7 +352,7 @@ class BoundedHttp(ExchangingHttp):
                 # Closing would wait until the client has read all.
                 self.transport.abort()
             case _:
-                self._later(self._bounds.look_s, self._look)
+                self._later(next_s, self._look)
 
     def _stage(self, unread: int) -> _Stage | None:
         if unread or self.flow.write_paused:

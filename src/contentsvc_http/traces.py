@@ -29,7 +29,7 @@ from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.runs import RunGone, WorkflowRun
-from contentsvc_http.deliveries import Passage
+from contentsvc_http.deliveries import Deliveries, Passage
 
 _TRACEPARENT: Final = "traceparent"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -75,15 +75,15 @@ class DeliveryTraces:
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
 
+    def observe(self, deliveries: Deliveries) -> None:
+        """Do nothing: a span is created at the end of its delivery."""
+
     def ended(self, passages: Sequence[Passage]) -> None:
         # Spans have wall-clock times, deliveries have monotonic ones.
         epoch_s = time() - perf_counter()
         for passage in passages:
             if passage.steps is not None:
                 self._trace(passage, epoch_s)
-
-    def settling(self, more: int) -> None:
-        """Do nothing: the span of a settlement is created with its delivery's."""
 
     def unread(self, exc: Exception) -> None:
         """Do nothing: the delivery's span has the failure."""
@@ -103,7 +103,9 @@ class DeliveryTraces:
         for part in passage.settlings:
             settling = self._tracer.start_span("settle", within, start_time=_ns(epoch_s + part.began_s))
             if isinstance(part.answer, Settled):
-                settling.set_attributes({"contentsvc.settled": part.answer.name.lower(), "contentsvc.runs": part.runs})
+                settling.set_attributes(
+                    {"contentsvc.settled": part.answer.name.lower(), "contentsvc.runs": len(part.settlement.started)}
+                )
             elif part.answer is not None:
                 settling.set_status(Status(StatusCode.ERROR, type(part.answer).__name__))
             settling.end(_ns(epoch_s + part.ended_s))
@@ -176,7 +178,7 @@ def _describe(span: Span, delivery: Delivery, outcome: Outcome) -> None:
         return
     # A client can send any trace id and ask for recording. So the client's trace is linked and never joined, and only
     # after the signature was verified.
-    claimed = delivery.sole(_TRACEPARENT)
+    claimed = delivery.headers.sole.get(_TRACEPARENT.encode())
     if claimed is not None:
         theirs = _PROPAGATOR.extract({_TRACEPARENT: claimed.decode("latin-1")}, Context())
         linked = get_current_span(theirs).get_span_context()

@@ -4,10 +4,9 @@ The protocol receives small deliveries that arrive whole (docs/decisions/0056); 
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from time import perf_counter
-from typing import Any, Final, NamedTuple, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 import msgspec
 from httptools import HttpParserInvalidURLError, parse_url
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 from contentsvc_core.ports import Offload
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import locate
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected, answer_json
 from contentsvc_http.asgi import ASGIApp, HTTPScope, Receive, Scope, Send
 from contentsvc_http.body_budget import BodyBudget
@@ -24,6 +23,10 @@ from contentsvc_http.deliveries import Deliveries, Receiving
 from contentsvc_http.errors import STOPPING, Refused, refusal
 from contentsvc_http.exchange import Exchange, send_answer
 from contentsvc_http.logs import REQUEST_ID_HEADER, Requests, serving
+
+_Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
+#: Status, headers and body.
+_Answer: TypeAlias = tuple[int, _Headers, bytes]
 
 _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
 _START: Final = ["api", "webhooks"]
@@ -39,14 +42,9 @@ _LOGGED: Final = {fault.status: fault for fault in (Fault.BODY_LATE, Fault.BODY_
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
 #: Longer paths, in characters, are not cached.
 _USUAL_LENGTH: Final = 256
-#: A Content-Length with more digits exceeds any size.
+#: A Content-Length with more digits exceeds any small body; and any size.
+_SMALL_DIGITS: Final = len(str(LARGE_BODY))
 _LENGTH_DIGITS: Final = 20
-
-
-class _Answer(NamedTuple):
-    status: int
-    body: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
 
 
 @final
@@ -69,61 +67,68 @@ class Webhooks:
         self._offload = offload
         self._budget = budget or BodyBudget()
         self._requests = requests or Requests()
+        #: The deliveries that were answered in this turn of the event loop.
+        self._answered: list[Exchange] = []
 
-    def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
+    def find(self, target: bytes, headers: Headers) -> tuple[Address, str] | None:
         """Return the hook address and the path of a request target; ``None``: the request goes through ASGI.
 
         Only a small body with a Content-Length and without ``Expect`` is received here.
         """
-        if self._deliveries is None or _MARK not in target or b"%" in target or len(target) > _USUAL_LENGTH:
+        length = headers.sole.get(b"content-length", b"")
+        if not length.isdigit() or len(length) > _SMALL_DIGITS or not 0 < int(length) <= LARGE_BODY:
             return None
-        named = dict(headers)
-        if not 0 < _announced(named) <= LARGE_BODY or not _FIRST.isdisjoint(named):
+        if len(target) > _USUAL_LENGTH or not _FIRST.isdisjoint(headers.names) or self._deliveries is None:
             return None
         return _target_again(target)
 
     def take(self, exchange: Exchange) -> None:
-        deliveries = self._deliveries
+        deliveries, delivery = self._deliveries, exchange.delivery
         assert deliveries is not None
+        headers = delivery.headers
         exchange.began_s = perf_counter()
-        exchange.request_id = self._requests.id_of(exchange.headers)
-        address, content = exchange.address, exchange.content
-        delivery = Delivery(address=address, headers=tuple(exchange.headers), body=content, peer=exchange.peer)
-        exchange.reservation = self._budget.reserve(owner=address.integration_id)
+        exchange.request_id = self._requests.id_of(headers if REQUEST_ID_HEADER in headers.names else ())
         try:
-            exchange.reservation.take(content)
+            self._budget.small.take(delivery.address.integration_id, len(delivery.body))
         except Refused as refused:
-            deliveries.spawn(self._refused(exchange, delivery, refused))
-            return
-        deliveries.go(deliveries.passage(delivery, partial(self._ended, exchange)))
+            deliveries.spawn(self._refused(exchange, refused))
+        else:
+            exchange.told = self._ended
+            deliveries.go(exchange)
 
     def stop(self, exchange: Exchange) -> None:
         """Answer a delivery whose grace period at a stop has ended; its settlement may still become durable."""
-        self._answer_exchange(exchange, _refusing(STOPPING))
+        exchange.ended_s = perf_counter()
+        self._answer_exchange(exchange, *_refusing(STOPPING))
 
-    async def _refused(self, exchange: Exchange, delivery: Delivery, refused: Refused) -> None:
+    async def _refused(self, exchange: Exchange, refused: Refused) -> None:
         if (fault := _LOGGED.get(refused.status)) is not None:
-            await self._receiver.refuse(delivery, fault, str(refused))
-        self._answer_exchange(exchange, _refusing(refused))
+            await self._receiver.refuse(exchange.delivery, fault, str(refused))
+        exchange.ended_s = perf_counter()
+        self._answer_exchange(exchange, *_refusing(refused))
 
-    def _ended(self, exchange: Exchange, end: Outcome | Exception) -> None:
+    def _ended(self, exchange: Exchange) -> None:
+        delivery, end = exchange.delivery, exchange.end
+        assert end is not None
+        self._budget.small.leave(delivery.address.integration_id, len(delivery.body))
         if isinstance(end, Exception):
             with serving(exchange.request_id):
-                answer = _refusing(refusal(end))
-        elif isinstance(end, Rejected):
-            answer = _rejecting(end)
+                self._answer_exchange(exchange, *_refusing(refusal(end)))
         else:
-            answer = _Answer(end.status, answer_json(end), _JSON)
-        self._answer_exchange(exchange, answer)
+            self._answer_exchange(exchange, *_answering(end, answer_json(end)))
 
-    def _answer_exchange(self, exchange: Exchange, answer: _Answer) -> None:
-        if exchange.reservation is None:
+    def _answer_exchange(self, exchange: Exchange, status: int, headers: _Headers, body: bytes) -> None:
+        if exchange.status:
+            # Answered at a stop.
             return
-        exchange.reservation.leave()
-        exchange.reservation = None
-        request_id = exchange.request_id
-        self._requests.end("POST", _TEMPLATE, request_id, exchange.path, answer.status, exchange.began_s)
-        exchange.answer(answer.status, (*answer.headers, (REQUEST_ID_HEADER, request_id.encode())), answer.body)
+        if not self._answered:
+            asyncio.get_running_loop().call_soon(self._log)
+        self._answered.append(exchange)
+        exchange.answer(status, headers, body)
+
+    def _log(self) -> None:
+        answered, self._answered = self._answered, []
+        self._requests.end_together("POST", _TEMPLATE, answered)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -139,10 +144,8 @@ class Webhooks:
         method = scope["method"]
         status = 0
         try:
-            answer = await self._answer(address, scope, receive)
-            status = answer.status
-            headers = (*answer.headers, (REQUEST_ID_HEADER, request_id.encode()))
-            await send_answer(scope, send, status, headers, answer.body)
+            status, headers, body = await self._answer(address, scope, receive)
+            await send_answer(scope, send, status, headers, request_id, body)
         finally:
             route = _TEMPLATE if method == "POST" else None
             self._requests.end(method, route, request_id, path, status, began_s)
@@ -150,12 +153,12 @@ class Webhooks:
     async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive) -> _Answer:
         """Return the answer to a request; never raises."""
         if scope["method"] == "OPTIONS":
-            return _Answer(_NO_CONTENT, b"", (_ALLOWED,))
+            return _NO_CONTENT, (_ALLOWED,), b""
         if scope["method"] != "POST":
             return _refusing(Refused(405, {"error": "Method Not Allowed"}, {"Allow": "POST, OPTIONS"}))
         try:
             if isinstance(address, Rejected):
-                return _rejecting(address)
+                return _answering(address, answer_json(address))
             return await self._received_or_refused(address, scope, receive)
         except asyncio.CancelledError:
             # As in stop().
@@ -165,7 +168,7 @@ class Webhooks:
 
     async def _received_or_refused(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
         client: tuple[str, int] | None = cast("Any", scope).get("client")
-        head = Delivery(address=address, headers=tuple(scope["headers"]), body=b"", peer=client and client[0])
+        head = Delivery(address=address, headers=Headers.of(scope["headers"]), body=b"", peer=client and client[0])
         try:
             return await self._received(head, receive)
         except Refused as refused:
@@ -177,18 +180,18 @@ class Webhooks:
     async def _received(self, head: Delivery, receive: Receive) -> _Answer:
         refused = await self._receiver.preflight(head)
         if refused is not None:
-            return _rejecting(refused)
-        with self._budget.reserve(_announced(dict(head.headers)), head.address.integration_id) as reservation:
+            return _answering(refused, answer_json(refused))
+        with self._budget.reserve(_announced(head.headers), head.address.integration_id) as reservation:
             body = await reservation.read(receive)
             outcome = await self._receiver.receive(replace(head, body=body))
             # The answer to a large delivery repeats its commits.
             encode = partial(answer_json, outcome)
             written = encode() if len(body) <= LARGE_BODY else await self._offload(encode)
-        return _Answer(outcome.status, written, _JSON)
+        return _answering(outcome, written)
 
 
-def _announced(named: Mapping[bytes, bytes]) -> int:
-    length = named.get(b"content-length", b"")
+def _announced(headers: Headers) -> int:
+    length = headers.sole.get(b"content-length", b"")
     return int(length) if length.isdigit() and len(length) <= _LENGTH_DIGITS else 0
 
 
@@ -199,6 +202,8 @@ def _address_of(path: str) -> Address | Rejected | None:
 
 
 def _target(target: bytes) -> tuple[Address, str] | None:
+    if _MARK not in target or b"%" in target:
+        return None
     try:
         path = (parse_url(target).path or b"").decode("ascii")
     except (HttpParserInvalidURLError, UnicodeDecodeError):
@@ -212,12 +217,12 @@ _address_again: Final = lru_cache(maxsize=1024)(_address_of)
 _target_again: Final = lru_cache(maxsize=4096)(_target)
 
 
-def _rejecting(refused: Rejected) -> _Answer:
-    # The rest of the body is not worth waiting for.
-    headers = _JSON_AND_CLOSE if refused.fault is Fault.BODY_TOO_LARGE else _JSON
-    return _Answer(refused.status, answer_json(refused), headers)
+def _answering(outcome: Outcome, body: bytes) -> _Answer:
+    # The rest of a body that is too large is not worth waiting for.
+    is_too_large = isinstance(outcome, Rejected) and outcome.fault is Fault.BODY_TOO_LARGE
+    return outcome.status, _JSON_AND_CLOSE if is_too_large else _JSON, body
 
 
 def _refusing(refused: Refused) -> _Answer:
     headers = ((name.lower().encode(), value.encode()) for name, value in refused.headers.items())
-    return _Answer(refused.status, msgspec.json.encode(refused.body), (*_JSON, *headers))
+    return refused.status, (*_JSON, *headers), msgspec.json.encode(refused.body)

@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from tests.endpoints import editor_of
+
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.outgoing.sender import HttpWebhookSender
 from contentsvc_adapters.outgoing.worker import CONCURRENCY, PER_ENDPOINT, PER_ORGANIZATION, DispatchWorker
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core import CreateEndpoint, Dispatcher, EndpointEditor, Operator, Organization
+from contentsvc_core import CreateEndpoint, Dispatcher, Operator, Organization
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
@@ -59,13 +61,7 @@ class Office:
         self, stores: MemoryStores, ids: CountingIds, organization: Organization, receivers: Receivers
     ) -> None:
         self.organization = organization
-        self.editor = EndpointEditor(
-            stores.endpoints,
-            stores.outbox,
-            ManualClock(),
-            ids,
-            opened=read_site_hosts(f"127.0.0.1:{receivers.port}"),
-        )
+        self.editor = editor_of(stores, ManualClock(), ids, opened=read_site_hosts(f"127.0.0.1:{receivers.port}"))
         self.base = f"http://127.0.0.1:{receivers.port}"
 
     async def endpoint(self, path: str, *, messages: int) -> str:
@@ -98,7 +94,9 @@ async def test_slow_endpoints_of_one_organization_leave_most_places_to_the_other
         for number in range(ENDPOINTS):
             await slow.endpoint(f"/slow/{number}", messages=MESSAGES)
         sender = HttpWebhookSender(opened=read_site_hosts(f"127.0.0.1:{receivers.port}"), total_s=600)
-        worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=faults.append)
+        worker = DispatchWorker(
+            Dispatcher(stores.outbox, stores.recipients, sender, clock, ids), on_fault=faults.append
+        )
         worker.launch()
         await until(receivers.holding, "slow", PER_ORGANIZATION)
 

@@ -1,6 +1,7 @@
 """Messages to people over real sockets: a chat's HTTP server and a mail server."""
 
 import json
+import re
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -8,7 +9,8 @@ from typing import Any, Self
 
 import pytest
 from attrs import Factory, define, frozen
-from tests.mail_server import MailServer
+from tests.endpoints import consents_of, editor_of
+from tests.mail_server import MailServer, Received
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -24,6 +26,7 @@ from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.outgoing.targets import NO_MAIL
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import CountingIds, ManualClock
+from contentsvc_core.usecases.consents import Consents
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 _BASE = "https://hooks.acme.example"
@@ -73,17 +76,18 @@ class Office:
     stores: MemoryStores
     clock: ManualClock
     editor: EndpointEditor
+    consents: Consents
     dispatcher: Dispatcher
     organization: Organization
 
     @classmethod
-    async def opened(cls, place: str, mails: MailServer | None = None) -> Self:
+    async def opened(cls, place: str, mails: MailServer | None = None, *, name: str = "Acme") -> Self:
         stores, clock, ids = (
             memory_stores(FernetSealer("a secret of at least 32 characters")),
             ManualClock(),
             CountingIds(),
         )
-        organization = await Operator(stores.directory, stores.keys, clock, ids).create_organization("Acme")
+        organization = await Operator(stores.directory, stores.keys, clock, ids).create_organization(name)
         assert isinstance(organization, Organization)
         hosts = read_site_hosts(place)
         smtp = None
@@ -92,9 +96,16 @@ class Office:
         return cls(
             stores=stores,
             clock=clock,
-            editor=EndpointEditor(stores.endpoints, stores.outbox, clock, ids, opened=hosts, mails=smtp is not None),
+            editor=editor_of(stores, clock, ids, opened=hosts, mails=smtp is not None),
+            consents=consents_of(stores, clock, ids),
             dispatcher=Dispatcher(
-                stores.outbox, HttpWebhookSender(opened=hosts), clock, ids, base_url=_BASE, mails=smtp
+                stores.outbox,
+                stores.recipients,
+                HttpWebhookSender(opened=hosts),
+                clock,
+                ids,
+                base_url=_BASE,
+                mails=smtp,
             ),
             organization=organization,
         )
@@ -103,6 +114,14 @@ class Office:
         created = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
         assert isinstance(created, NewSecret), created
         return created.endpoint
+
+    async def confirmed(self, mails: MailServer, *addresses: str) -> None:
+        """Send the confirmation mails, and use the links of these addresses; without addresses, of all."""
+        await self.turn()
+        for mail in mails.mails:
+            if not addresses or mail.to[0] in addresses:
+                assert await self.consents.confirm(token_of(mail, "confirm"))
+        mails.mails.clear()
 
     async def tested(self, endpoint: WebhookEndpoint) -> tuple[list[AttemptResult], LogEntry]:
         """Send a test message; return the verdicts and the newest entry of the log."""
@@ -118,6 +137,12 @@ class Office:
         found = await self.stores.endpoints.endpoint(self.organization.id, endpoint.id)
         assert found is not None
         return found
+
+
+def token_of(mail: Received, page: str) -> str:
+    """Return the token of a link in a mail; ``page`` is ``confirm`` or ``leave``."""
+    (token,) = re.findall(rf"^.*{_BASE}/changelog/-/alerts/{page}\?token=(\w{{40}})$", mail.text, re.MULTILINE)
+    return token
 
 
 @pytest.mark.parametrize(
@@ -164,6 +189,7 @@ async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_report
             office = await Office.opened(chat.place, mails)
             gone = await office.endpoint(f"http://{chat.place}/hook", EndpointFormat.SLACK)
             await office.endpoint("ops@acme.example")
+            await office.confirmed(mails)
             results, entry = await office.tested(gone)
             assert results == [AttemptResult.GONE]
             assert entry.error_message == "the endpoint answered with status 404: it is gone, and was switched off"
@@ -177,19 +203,23 @@ async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_report
     assert len(chat.came) == 1
 
 
-async def test_a_notification_is_one_mail_to_all_addresses_without_an_unsubscribe_header() -> None:
+async def test_each_confirmed_address_gets_a_mail_of_its_own_with_an_unsubscribe_header() -> None:
     async with MailServer.running() as mails:
         office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint("mailto:ops@acme.example,dev@acme.example")
+        endpoint = await office.endpoint("mailto:ops@acme.example,dev@acme.example,cto@acme.example")
+        await office.confirmed(mails, "ops@acme.example", "dev@acme.example")
         results, entry = await office.tested(endpoint)
-        [mail] = mails.mails
+        first, second = mails.mails
 
     assert results == [AttemptResult.DELIVERED]
-    assert mail.to == ("ops@acme.example", "dev@acme.example")
-    assert mail.message["To"] == "ops@acme.example, dev@acme.example"
-    assert mail.message["Subject"] == "This is a test"
-    assert mail.message["List-Unsubscribe"] is None
-    assert f"{_BASE}/dashboard/endpoints/{endpoint.id}" in mail.text
+    assert (first.to, second.to) == (("ops@acme.example",), ("dev@acme.example",))
+    assert first.message["To"] == "ops@acme.example"
+    assert first.message["Subject"] == "This is a test"
+    assert first.message["Message-ID"] != second.message["Message-ID"]
+    assert first.message["List-Unsubscribe"] == f"<{_BASE}/changelog/-/alerts/leave?token={token_of(first, 'leave')}>"
+    assert first.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert token_of(first, "leave") != token_of(second, "leave")
+    assert f"{_BASE}/dashboard/endpoints/{endpoint.id}" in first.text
     assert (entry.status.value, entry.status_code) == ("success", 250)
 
 
@@ -197,6 +227,9 @@ async def test_a_mail_is_retried_and_two_refusals_in_a_row_disable_its_endpoint(
     async with MailServer.running(answers={"RCPT": "450 4.2.0 later"}) as mails:
         office = await Office.opened("127.0.0.1:1", mails)
         endpoint = await office.endpoint("ops@acme.example")
+        answers, mails.answers = mails.answers, {}
+        await office.confirmed(mails)
+        mails.answers = answers
         results, entry = await office.tested(endpoint)
         assert results == [AttemptResult.RETRY]
         assert entry.error_message == "the server answered 450: 4.2.0 later"

@@ -12,44 +12,28 @@ import pytest
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.errors import StoreUnavailable, Unstorable
-from contentsvc_core.journal import LogEntry, LogStatus
-from contentsvc_core.testing import START
-from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, ClaimKey, Settled, Settlement, claim_is_held
+from contentsvc_core.testing import START, address
+from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration
+from contentsvc_core.webhooks.outcomes import Pong
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement, claim_is_held
 
 _NUMBERS = count(1)
 
 
-def settling(
-    delivery_id: str = "", claim: Claim = Claim.TAKE, *, at: datetime = START, reason: str | None = None
-) -> Settlement:
+HOOK = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
+
+
+def settling(delivery_id: str = "", claim: Claim = Claim.TAKE, *, at: datetime = START, note: str = "") -> Settlement:
     number = next(_NUMBERS)
-    log = LogEntry(
-        id=f"log_{number}",
-        organization_id="org_1",
-        integration_id="int_1",
-        repository_id=1,
-        reference_id=delivery_id,
-        title="Processed push event",
-        integration_type="codehost",
-        status=LogStatus.SUCCESS,
-        status_code=200,
-        reason=reason,
-        created_at=at,
-    )
-    key = ClaimKey(
-        organization_id="org_1",
-        integration_id="int_1",
-        repository_id=1,
-        delivery_id=delivery_id or f"delivery-{number}",
-    )
+    delivery_id = delivery_id or f"delivery-{number}"
     return Settlement(
-        organization_id="org_1",
-        version=1,
+        hook=HOOK,
+        outcome=Pong(delivery_id=delivery_id),
         claim=claim,
-        key=None if claim is Claim.NONE else key,
+        key=None if claim is Claim.NONE else HOOK.claim_key(delivery_id),
         at=at,
-        log=log,
-        kind="push",
+        id=f"log_{number}",
+        note=note,
     )
 
 
@@ -58,7 +42,7 @@ class Store:
     """The settlements that the lanes of one database have taken, and those in progress."""
 
     def __init__(self) -> None:
-        self.claims: dict[ClaimKey | None, datetime] = {}
+        self.claims: dict[bytes | None, datetime] = {}
         self.under_way: list[BatchItem] = []
 
     def begin(self, batch: Sequence[BatchItem]) -> None:
@@ -66,7 +50,7 @@ class Store:
         looking = [item.settlement for item in self.under_way if item.settlement.key and not item.is_duplicate]
         keys = Counter(each.key for each in looking)
         assert all(keys[each.key] == 1 for each in looking if each.claim is Claim.TAKE)
-        ids = Counter(item.settlement.log.id for item in self.under_way)
+        ids = Counter(item.settlement.id for item in self.under_way)
         assert set(ids.values()) == {1}
 
     def settle(self, item: BatchItem) -> Settled:
@@ -100,7 +84,7 @@ class ScriptedLane:
 
     @property
     def written(self) -> list[str]:
-        return [item.settlement.log.id for batch in self.batches for item in batch]
+        return [item.settlement.id for batch in self.batches for item in batch]
 
     async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
         self.batches.append(batch)
@@ -119,7 +103,7 @@ class ScriptedLane:
 def queue(*lanes: ScriptedLane, batch_items: int = 128, batch_size: int = 10**6, **limits: int) -> SettlementQueue:
     return SettlementQueue(
         lanes,
-        size_of=lambda settlement: len(settlement.log.reason or ""),
+        size_of=lambda settlement: len(settlement.note),
         batch_items=batch_items,
         batch_size=batch_size,
         **limits,
@@ -200,7 +184,7 @@ async def test_a_batch_is_bounded_by_items_and_by_size() -> None:
     of = queue(lane, batch_items=4, batch_size=100)
     sizes = [0, *[10] * 6, 60, 60, 500, 30]
 
-    await outcomes(asked(of, *(settling(reason="x" * size) for size in sizes)))
+    await outcomes(asked(of, *(settling(note="x" * size) for size in sizes)))
 
     assert lane.sizes == [1, 4, 3, 1, 1, 1]
 
@@ -247,7 +231,7 @@ async def test_a_follower_is_written_before_later_settlements() -> None:
     lane.open.set()
     await outcomes(tasks)
 
-    assert lane.written == [each.log.id for each in (blocking, leader, others[0], follower, *others[1:])]
+    assert lane.written == [each.id for each in (blocking, leader, others[0], follower, *others[1:])]
     assert [item.is_duplicate for item in lane.batches[2]] == [True, False]
 
 
@@ -328,7 +312,7 @@ async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_o
     _, *answers = await outcomes(tasks)
 
     assert answers == [Settled.ALREADY_CLAIMED] * 9 + [Settled.AS_DECIDED]
-    assert lane.written[1:3] == [copies[0].log.id, copies[-1].log.id]
+    assert lane.written[1:3] == [copies[0].id, copies[-1].id]
     # The earlier one, the leader, the next one, and all the others in one batch.
     assert lane.sizes == [1, 1, 1, 8]
 
@@ -348,11 +332,11 @@ async def test_one_settlement_sent_twice_is_in_a_lane_once_at_a_time(claim: Clai
 async def test_only_the_poisonous_settlements_of_a_batch_fail() -> None:
     poison = {3, 17, 40}
     settlements = [settling() for _ in range(65)]
-    bad = {settlements[number].log.id for number in poison}
+    bad = {settlements[number].id for number in poison}
 
     def answer(item: BatchItem) -> None:
-        if item.settlement.log.id in bad:
-            raise OverflowError(item.settlement.log.id)
+        if item.settlement.id in bad:
+            raise OverflowError(item.settlement.id)
 
     lane = ScriptedLane(answer)
     answers = await outcomes(asked(queue(lane), *settlements))
@@ -360,7 +344,7 @@ async def test_only_the_poisonous_settlements_of_a_batch_fail() -> None:
     for number, told in enumerate(answers):
         if number in poison:
             assert type(told) is OverflowError
-            assert str(told) == settlements[number].log.id
+            assert str(told) == settlements[number].id
         else:
             assert told is Settled.AS_DECIDED
     # By halves, not one by one.
@@ -466,24 +450,24 @@ async def test_the_queue_is_bounded_by_size() -> None:
     lane = ScriptedLane()
     lane.open.clear()
     of = queue(lane, max_size=100)
-    tasks = asked(of, *(settling(reason="x" * size) for size in (40, 40, 40, 20, 1)))
+    tasks = asked(of, *(settling(note="x" * size) for size in (40, 40, 40, 20, 1)))
     await turns()
     lane.open.set()
     answers = await outcomes(tasks)
     assert [type(each) is StoreUnavailable for each in answers] == [False, False, True, False, True]
     # One that is larger than all the room is not refused for ever.
-    assert await of.settle(settling(reason="x" * 101)) is Settled.AS_DECIDED
-    assert await outcomes(asked(of, settling(reason="x" * 100))) == [Settled.AS_DECIDED]
+    assert await of.settle(settling(note="x" * 101)) is Settled.AS_DECIDED
+    assert await outcomes(asked(of, settling(note="x" * 100))) == [Settled.AS_DECIDED]
 
 
 @pytest.mark.parametrize("end", ["poison", "outage"])
 async def test_failed_settlements_release_their_room(end: str) -> None:
     def answer(item: BatchItem) -> None:
-        raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.log.id)
+        raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.id)
 
     of = queue(ScriptedLane(answer), max_items=8, max_size=8)
     for _ in range(3):
-        answers = await outcomes(asked(of, *(settling(f"d-{number % 4}", reason="x") for number in range(8))))
+        answers = await outcomes(asked(of, *(settling(f"d-{number % 4}", note="x") for number in range(8))))
         assert {type(each) for each in answers} == {Unstorable if end == "poison" else StoreUnavailable}
         assert not any("too many" in str(each) for each in answers)
 

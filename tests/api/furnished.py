@@ -7,7 +7,8 @@ from tests.api.world import ApiWorld, Caller
 from tests.builders import a_brand
 
 _ENDPOINT_PATHS: Final = tuple(
-    f"/v1/webhook-endpoints/{{endpointId}}{operation}" for operation in ("", "/rotate-secret", "/test")
+    f"/v1/webhook-endpoints/{{endpointId}}{operation}"
+    for operation in ("", "/rotate-secret", "/test", "/confirmations")
 )
 _INTEGRATION_PATHS: Final = tuple(f"/v1/integrations/{{integrationId}}{each}" for each in ("", "/rotate-secret"))
 _POST_PATHS: Final = tuple(

@@ -64,6 +64,24 @@ async def test_words_and_filters(busy: Caller) -> None:
     assert await found(busy, since="2026-01-01T02:00:01+02:00") == []
 
 
+async def test_hits_have_their_text_on_request(busy: Caller) -> None:
+    hits = (await busy("GET", PATH, params={"content": "true"})).json()["context"]
+    records = [(await busy("GET", f"{PATH}/{hit['customId']}")).json()["context"] for hit in hits]
+
+    assert [hit["content"] for hit in hits] == [record["content"] for record in records]
+    plain = (await busy("GET", PATH, params={"content": "false"})).json()["context"]
+    assert plain == [{name: value for name, value in hit.items() if name != "content"} for hit in hits]
+
+
+async def test_a_page_of_texts_is_shorter(busy: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contentsvc_http.v1.context.MAX_TEXT_BYTES", 1)
+    page = (await busy("GET", PATH, params={"content": "true"})).json()
+
+    assert len(page["context"]) == 1
+    assert page["next"] is not None
+    assert len(await found(busy)) == 3
+
+
 async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
     read: list[str] = []
     following: str | None = ""
@@ -94,6 +112,7 @@ async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
             f"Invalid since: '0001-01-01T00:00:00+23:59' is {NO_TIME}",
         ),
         ({"before": "here"}, "Invalid before: send the next of the previous page"),
+        ({"content": "yes"}, "Invalid content: it is neither true nor false"),
     ],
 )
 async def test_an_invalid_query_is_refused_with_its_fault(acme: Caller, parameters: dict[str, str], error: str) -> None:

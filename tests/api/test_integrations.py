@@ -166,6 +166,52 @@ async def test_a_code_host_that_does_not_answer_is_no_fault_of_the_client(server
         assert "the code host answered" in answered.json()["error"]
 
 
+async def test_missed_deliveries_are_named_and_requested_again(server: CodeHostServer, acme: Caller) -> None:
+    made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
+    server.hook.sent["d-lost"] = ("push", b"{}")
+    server.note(server.hook, "d-lost", status=504)
+    path = f"/v1/integrations/{made}/reconcile"
+
+    found = (await acme("POST", path, {"dryRun": True, "lookBackHours": 1})).json()
+
+    assert found == {
+        "deliveries": [
+            {
+                "deliveryId": "d-lost",
+                "repository": REPOSITORY,
+                "event": "push",
+                "action": None,
+                "statusCode": 504,
+                "deliveredAt": found["deliveries"][0]["deliveredAt"],
+                "result": "would be asked",
+                "error": None,
+            }
+        ],
+        "complete": True,
+    }
+    assert server.hook.deliveries[0]["status_code"] == 504
+    server.fault = Fault(status=429, headers={"Retry-After": "23"}, method="POST", path="/attempts$")
+    (refused,) = (await acme("POST", path)).json()["deliveries"]
+    assert (refused["result"], "the code host answered 429" in refused["error"]) == ("refused", True)
+    server.fault, server.hook.url = None, server.origin
+    assert (await acme("POST", path)).json()["deliveries"][0]["result"] == "redelivery asked"
+    for body in ({"lookBackHours": 0}, {"lookBackHours": 169}, {"hours": 1}):
+        assert (await acme("POST", path, body)).status_code == 400
+
+
+async def test_reconciling_needs_a_token_and_an_answer_of_the_code_host(server: CodeHostServer, acme: Caller) -> None:
+    made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
+    server.fault = Fault(status=503)
+    answered = await acme("POST", f"/v1/integrations/{made}/reconcile")
+    assert (answered.status_code, "the code host answered 503" in answered.text) == (502, True)
+
+    by_hand = (await acme("POST", "/v1/integrations/codehost", {**NEW, "repo": "buoy", "repositoryId": 7})).json()[
+        "codehost"
+    ]["id"]
+    answered = await acme("POST", f"/v1/integrations/{by_hand}/reconcile")
+    assert (answered.status_code, "the integration has no token" in answered.text) == (400, True)
+
+
 async def test_a_repository_is_connected_once_in_any_case_of_its_name(server: CodeHostServer, acme: Caller) -> None:
     await acme("POST", GITHUB, {**NEW, "token": TOKEN})
 

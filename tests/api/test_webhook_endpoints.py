@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 from tests.api.world import ApiWorld, Caller
+from tests.endpoints import tokens_of
 
 from contentsvc_core import Dispatcher
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS
 from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_http.settings import Settings
 
 PATH = "/v1/webhook-endpoints"
 URL = "https://acme.example/hook"
@@ -39,7 +41,7 @@ async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
 
 
 async def dispatch(world: ApiWorld, receiver: Receiver) -> int:
-    dispatcher = Dispatcher(world.stores.outbox, receiver, world.clock, world.ids)
+    dispatcher = Dispatcher(world.stores.outbox, world.stores.recipients, receiver, world.clock, world.ids)
     taken = await dispatcher.take(limit=99, failing=99, per_endpoint=99, per_organization=99)
     for each in taken:
         await dispatcher.send(each)
@@ -70,6 +72,7 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
         "consecutiveFailures": 0,
         "previousSecretUntil": None,
         "createdAt": "2026-01-01T00:00:00.000Z",
+        "recipients": [],
     }
     listed = await acme("GET", PATH)
     assert listed.json() == {"webhookEndpoints": [first["webhookEndpoint"], endpoint]}
@@ -219,3 +222,41 @@ async def test_the_host_chooses_the_format_and_only_standard_messages_have_a_sec
     mail = await acme("POST", PATH, {"url": "mailto:ops@acme.example"})
     assert mail.status_code == 400
     assert "CONTENTSVC_SMTP_URL" in mail.json()["error"]
+
+
+async def test_addresses_are_asked_shown_with_their_state_and_asked_again() -> None:
+    world = ApiWorld(Settings(smtp_url="smtp://mail.acme.example", mail_from="alerts@acme.example"))
+    acme = await world.caller()
+    endpoint = (await made(acme, url="Ops@acme.example, dev@acme.example"))["webhookEndpoint"]
+    own = f"{PATH}/{endpoint['id']}"
+
+    assert endpoint["recipients"] == [
+        {"address": "ops@acme.example", "status": "unconfirmed"},
+        {"address": "dev@acme.example", "status": "unconfirmed"},
+    ]
+    refused = await acme("POST", f"{own}/test")
+    assert refused.status_code == 409
+    assert refused.json() == {"error": "No address of the webhook endpoint is confirmed yet"}
+    tokens = await tokens_of(world.stores, world.clock)
+    assert await world.use_cases.consents.confirm(tokens["ops@acme.example"])
+    shown = (await acme("GET", own)).json()["webhookEndpoint"]
+    assert (await acme("GET", PATH)).json()["webhookEndpoints"] == [shown]
+    assert [each["status"] for each in shown["recipients"]] == ["confirmed", "unconfirmed"]
+    assert (await acme("POST", f"{own}/test")).status_code == 202
+
+    too_soon = await acme("POST", f"{own}/confirmations")
+    assert (too_soon.status_code, too_soon.json()["asked"]) == (202, [])
+    assert too_soon.json()["notAsked"][0] == {"address": "ops@acme.example", "reason": "it is confirmed already"}
+    world.clock.advance(timedelta(hours=1))
+    assert (await acme("POST", f"{own}/confirmations")).json()["asked"] == ["dev@acme.example"]
+
+
+async def test_only_addresses_of_enabled_endpoints_are_asked(acme: Caller) -> None:
+    endpoint = (await made(acme))["webhookEndpoint"]
+
+    answer = await acme("POST", f"{PATH}/{endpoint['id']}/confirmations")
+    assert (answer.status_code, answer.json()["error"]) == (
+        409,
+        "Only e-mail addresses are confirmed: this endpoint has none",
+    )
+    assert (await acme("POST", f"{PATH}/whe_x/confirmations")).status_code == 404

@@ -270,6 +270,33 @@ async def test_a_filter_is_replayed_once_for_a_request(acme: Caller) -> None:
     assert (wrong.status_code, "integrationId" in wrong.text) == (400, True)
 
 
+async def test_the_entries_of_a_filter_are_counted_and_not_replayed(acme: Caller) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    await noted(acme, 2, direction=Direction.INCOMING, status=LogStatus.FAILED, status_code=401)
+
+    counts = [
+        (await acme("GET", f"{PATH}/replay", params=parameters)).json()
+        for parameters in (
+            {},
+            {"outcomes": "processed,refused", "since": "2026-01-01"},
+            {"outcomes": ["processed", "refused"]},
+            {"statuses": "failed"},
+            {"event": "release"},
+            {"integrationId": acme.connection.integration.id, "event": "push"},
+        )
+    ]
+
+    assert [(count["replayable"], count["notKept"]) for count in counts] == [
+        *((1, 1), (1, 1), (1, 1)),
+        *((0, 1), (0, 0), (1, 0)),
+    ]
+    assert not any(count["more"] for count in counts)
+    assert len(await logs(acme)) == 2
+    for parameters in ({"outcomes": "lost"}, {"statuses": "lost"}, {"integrationId": "no id"}, {"since": "yesterday"}):
+        wrong = await acme("GET", f"{PATH}/replay", params=parameters)
+        assert (wrong.status_code, next(iter(parameters)) in wrong.text) == (400, True), wrong.text
+
+
 async def test_a_bulk_replay_waits_for_a_place_of_its_organization(acme: Caller) -> None:
     let_go = asyncio.Event()
     held = [

@@ -198,6 +198,9 @@ async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> Non
     assert (await call(rotate, 200, ids=codehost))["secret"]
     await call(rotate, 400, {"overlapHours": 721}, ids=codehost)
     await tourist.refused(rotate, taking={"overlapHours": 0}, unknown=unknown)
+    reconcile = "POST /v1/integrations/{integrationId}/reconcile"
+    await call(reconcile, 400, ids=codehost)
+    await tourist.refused(reconcile, taking={"dryRun": True}, unknown=unknown)
     await call("DELETE /v1/integrations/{integrationId}", 200, ids=codehost)
     github = {"integrationId": (await call("GET /v1/integrations", 200))["github"][0]["id"]}
     targets = {"repositoryIds": [str(_GITHUB_ID)]}
@@ -313,10 +316,14 @@ async def _own_operations(tourist: _Tourist, ids: Mapping[str, str]) -> None:
     await call("PATCH /v1/webhook-endpoints/{endpointId}", 200, {"description": "ours"}, ids=endpoint)
     await call("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", 200, ids=endpoint)
     await call("POST /v1/webhook-endpoints/{endpointId}/test", 202, ids=endpoint)
+    await call("POST /v1/webhook-endpoints/{endpointId}/confirmations", 409, ids=endpoint)
     await call("DELETE /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)
     await call("GET /v1/webhook-logs", 400, query="?page=99")
     await call("GET /v1/webhook-logs/{logId}", 200, ids={"logId": ids["/v1/webhook-logs/{logId}/replay"]})
     await call("GET /v1/webhook-logs/{logId}", 404, ids={"logId": "log_unknown"})
+    await call("GET /v1/webhook-logs/replay", 200, query="?outcomes=processed")
+    await call("GET /v1/webhook-logs/replay", 400, query="?outcomes=lost")
+    await tourist.refused("GET /v1/webhook-logs/replay")
     await call("POST /v1/webhook-logs/replay", 202, {"requestId": "tour", "outcomes": ["processed"]})
     await call("POST /v1/webhook-logs/replay", 400, {"requestId": ""})
     await call("POST /v1/webhook-logs/{logId}/replay", 202, ids={"logId": ids["/v1/webhook-logs/{logId}/replay"]})

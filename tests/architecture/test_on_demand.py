@@ -11,7 +11,7 @@ import pytest
 from contentsvc_core.on_demand import module_on_demand
 
 PACKAGES: Final = (
-    *("contentsvc_core", "contentsvc_core.ports"),
+    *("contentsvc_core", "contentsvc_core.ports", "contentsvc_core.webhooks.providers"),
     *("contentsvc_adapters.sql", "contentsvc_adapters.sql.schema"),
 )
 

@@ -218,6 +218,41 @@ def test_a_reader_subscribes_gets_a_mail_and_leaves(story: Story, browser: Brows
         assert _subscribers(story) == []
 
 
+@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
+def test_a_recipient_of_alerts_confirms_and_leaves(
+    story: Story, browser: Browser, mail: MailServer, scheme: Scheme, size: tuple[int, int]
+) -> None:
+    before, address = len(mail.mails), f"ops-{scheme}@acme.example"
+    made: Any = story.installation.command("endpoint", "create", address, "--organization", "acme")
+    until(lambda: len(mail.mails) == before + 1, "a confirmation mail")
+    with Looking.at(story, browser, scheme=scheme, size=size) as looking:
+        page = looking.page
+        page.goto(f"/dashboard/endpoints/{made['id']}")
+        expect(page.get_by_role("row", name=address)).to_contain_text("unconfirmed")
+        expect(page.get_by_role("button", name="Send the confirmation again")).to_be_visible()
+        assert looking.barriers() == []
+        assert not looking.overflows()
+        looking.shot(f"dashboard-endpoint-mail-{scheme}")
+        page.goto(_link(mail))
+        assert looking.barriers() == []
+        assert not looking.overflows()
+        looking.shot(f"alerts-confirm-{scheme}")
+        page.get_by_role("button", name="Get alerts").click()
+        expect(page.get_by_role("heading", name="Your address is confirmed")).to_be_visible()
+
+        page.goto(f"/dashboard/endpoints/{made['id']}")
+        expect(page.get_by_role("row", name=address)).to_contain_text("confirmed")
+        page.get_by_role("button", name="Send a test message").click()
+        until(lambda: len(mail.mails) == before + 2, "a test message")
+        assert mail.mails[-1].message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        page.goto(_link(mail))
+        page.get_by_role("button", name="Remove my address").click()
+        expect(page.get_by_role("heading", name="Your address is removed")).to_be_visible()
+        assert looking.barriers() == []
+        page.goto(f"/dashboard/endpoints/{made['id']}")
+        expect(page.get_by_role("row", name=address)).to_contain_text("by its owner: only a link")
+
+
 def _link(mail: MailServer) -> str:
     found = _URL.search(mail.mails[-1].text)
     assert found is not None

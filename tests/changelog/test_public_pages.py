@@ -366,6 +366,13 @@ async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: 
         assert (await reader.get(where)).headers["Cache-Control"] == "private, max-age=60"
 
 
+async def test_options_lists_the_methods_of_a_page_without_an_empty_header(reader: Reader) -> None:
+    answer = await reader.get(method="OPTIONS")
+
+    assert (answer.status_code, answer.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+    assert "Cache-Control" not in answer.headers
+
+
 async def test_the_files_of_the_pages_exist(reader: Reader) -> None:
     page = Seen(await reader.get())
     files = [

@@ -10,7 +10,6 @@ from contract_values import (
     Tenant,
     later,
 )
-from tests.golden import delivered
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.webhooks.settlement import Settled
@@ -19,24 +18,20 @@ from contentsvc_core.webhooks.settlement import Settled
 @pytest.mark.parametrize("bad", ["log", "context", "second run", "number"])
 async def test_an_unstorable_settlement_leaves_nothing(acme: Tenant, bad: str) -> None:
     settling = await acme.processed("d-1")
-    assert settling.context is not None
     surrogate = "\ud800"
-    broken_log = settling.log
-    broken_runs = settling.runs
-    broken_context = settling.context
     match bad:
         case "log":
-            broken_log = evolve(settling.log, reason=surrogate)
+            broken = evolve(settling, note=surrogate)
         case "context":
-            broken_context = evolve(settling.context, id=surrogate)
+            broken = evolve(settling, context_id=surrogate)
         case "second run":
-            cause = evolve(delivered(settling.runs[1]), trigger_id=surrogate)
-            broken_runs = (settling.runs[0], evolve(settling.runs[1], cause=cause))
+            first, (run_id, trigger) = settling.started
+            broken = evolve(settling, started=(first, (run_id, evolve(trigger, id=surrogate))))
         case _:
-            broken_log = evolve(settling.log, repository_id=2**70)
+            broken = evolve(settling, outcome=evolve(settling.outcome, repository_id=2**70))
 
     with pytest.raises(Unstorable):
-        await acme.stores.deliveries.settle(evolve(settling, log=broken_log, runs=broken_runs, context=broken_context))
+        await acme.stores.deliveries.settle(broken)
 
     assert await acme.left() == Left()
     # Neither was the claim left behind.
@@ -46,10 +41,7 @@ async def test_an_unstorable_settlement_leaves_nothing(acme: Tenant, bad: str) -
 
 async def test_one_bad_settlement_does_not_harm_its_neighbours(acme: Tenant) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(24)]
-    mixed = [
-        evolve(each, log=evolve(each.log, title="\udfff")) if number % 8 == 3 else each
-        for number, each in enumerate(settling)
-    ]
+    mixed = [evolve(each, note="\udfff") if number % 8 == 3 else each for number, each in enumerate(settling)]
 
     answers = await asyncio.gather(*(acme.stores.deliveries.settle(each) for each in mixed), return_exceptions=True)
 

@@ -32,10 +32,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
             await (acme.processed("d") if copy % 6 == 5 else acme.decided(evolve(outcomes[copy % 6], delivery_id="d")))
             for copy in range(36)
         ]
-        mixed = [
-            evolve(each, key=None if each.key is None else evolve(each.key, delivery_id=f"d-{number}"))
-            for each in mixed
-        ]
+        mixed = [evolve(each, key=each.key and each.hook.claim_key(f"d-{number}")) for each in mixed]
 
         answers = await asyncio.gather(*map(acme.stores.deliveries.settle, mixed))
 
@@ -45,7 +42,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
         assert counted[Claim.NONE, Settled.AS_DECIDED] == 6
         # Once the claim is taken, every later check finds it held.
         for late in [each for each in mixed if each.claim is not Claim.NONE][:3]:
-            copy = evolve(late, log=evolve(late.log, id=f"{late.log.id}-again"))
+            copy = evolve(late, id=f"{late.id}-again")
             assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
     left = await acme.left()
     assert len(left.log) == (36 + 3) * _ROUNDS
@@ -58,7 +55,7 @@ async def test_of_64_settlements_only_the_poisonous_ones_fail(acme: Tenant) -> N
         crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]
         poison = {4, 5, 20, 63}
         bad = [
-            evolve(each, log=evolve(each.log, repository_id=2**70)) if place in poison else each
+            evolve(each, outcome=evolve(each.outcome, repository_id=2**70)) if place in poison else each
             for place, each in enumerate(crowd)
         ]
 
@@ -77,9 +74,10 @@ async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tena
     """The delivery id is the event's: each hook claims it for itself, and they share one context record."""
     settling = [await acme.processed("d") for _ in range(12)]
     hooks = [
-        evolve(each, key=each.key and evolve(each.key, integration_id=f"int_{number}"))
+        evolve(each.hook, address=evolve(each.hook.address, integration_id=f"int_{number}"))
         for number, each in enumerate(settling)
     ]
+    told = [evolve(each, hook=hook, key=hook.claim_key("d")) for each, hook in zip(settling, hooks, strict=True)]
 
-    assert await asyncio.gather(*map(acme.stores.deliveries.settle, hooks)) == [Settled.AS_DECIDED] * 12
+    assert await asyncio.gather(*map(acme.stores.deliveries.settle, told)) == [Settled.AS_DECIDED] * 12
     assert (await acme.left()).counts == (1, 24, 12)

@@ -25,7 +25,7 @@ from contentsvc_core import (
     StoreUnavailable,
 )
 from contentsvc_core.testing import START, ManualClock, push_body, signed
-from contentsvc_core.webhooks.delivery import Belonging
+from contentsvc_core.webhooks.delivery import Belonging, Headers
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.triggers import Trigger
 
@@ -115,7 +115,7 @@ async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: 
 
     # Removed, and the repository connected again through another integration.
     assert await directory.remove_integration(acme.id, acme.integration.id)
-    encoded = evolve(nodes.push("d-6", "new"), headers=((b"content-encoding", b"gzip"),))
+    encoded = evolve(nodes.push("d-6", "new"), headers=Headers.of(((b"content-encoding", b"gzip"),)))
     refused = await nodes.receiver.preflight(encoded)
     assert refused is not None
     assert refused.status == 404

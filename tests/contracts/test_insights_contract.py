@@ -243,7 +243,7 @@ async def _replayed(acme: Tenant, original: Settlement, hours: int) -> Settlemen
     assert original.context is not None
     settling = await acme.processed(IDS.new_id("d-"), original.context.event, at=later(hours=hours))
     assert settling.context is not None
-    settling = evolve(settling, context=evolve(settling.context, created_at=original.context.created_at))
+    settling = evolve(settling, context_at=original.context.created_at)
     assert settling.log.detail == detail
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     return settling

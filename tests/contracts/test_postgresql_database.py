@@ -294,10 +294,10 @@ def test_a_url_that_cannot_be_used_is_refused_without_repeating_it(url: str) -> 
 async def test_the_text_of_an_error_has_no_data_of_the_tenant(postgresql: Database) -> None:
     acme = await tenant(sql_stores(postgresql, RotatingSealer()))
     settling = await acme.processed("d-1")
-    twice = evolve(settling, runs=(settling.runs[0], settling.runs[0]))
+    twice = evolve(settling, started=settling.started[:1] * 2)
     with pytest.raises(Unstorable, match="refuses the value: duplicate key") as known:
         await acme.stores.deliveries.settle(twice)
-    odd = evolve(settling, log=evolve(settling.log, reason="private \ud800"))
+    odd = evolve(settling, note="private \ud800")
     with pytest.raises(Unstorable, match=r"cannot hold the value: .*surrogates") as odd_one:
         await acme.stores.deliveries.settle(odd)
 

@@ -99,7 +99,7 @@ async def test_values_shared_by_a_batch_are_sent_once(acme: Tenant, postgresql: 
 
     settling = _items([await acme.processed(f"d-{number}") for number in range(16)])
     settling += [BatchItem(settlement=(await acme.processed("d-1")), is_duplicate=True) for _ in range(2)]
-    settling += _items([evolve(await acme.processed("e-1"), version=0)])
+    settling += _items([_of_another_version(await acme.processed("e-1"))])
 
     assert await settled(settling) == [Settled.AS_DECIDED] * 16 + [Settled.ALREADY_CLAIMED] * 2 + [Settled.STALE]
 
@@ -131,7 +131,7 @@ async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(
 async def test_a_batch_with_a_follower_writes_no_entry_and_the_next_one_does(acme: Tenant, postgres_url: str) -> None:
     database = Database(postgres_url)
     lane = PostgresqlBatchWriter(database)
-    follower, stale = await acme.processed("d"), evolve(await acme.processed("d"), version=0)
+    follower, stale = await acme.processed("d"), _of_another_version(await acme.processed("d"))
 
     answers = await lane.write([BatchItem(settlement=each, is_duplicate=True) for each in (follower, stale)])
     again = await lane.write([BatchItem(settlement=follower)])
@@ -157,7 +157,8 @@ async def test_of_mixed_copies_in_two_processes_one_is_processed(
         copies = [await acme.processed(f"d-{number}", at=at) for _ in range(32)]
         checking = [await acme.decided(outcome, at) for outcome in CHECKING for _ in range(8)]
         checking = [
-            evolve(each, key=copies[0].key, log=evolve(each.log, reference_id=f"d-{number}")) for each in checking
+            evolve(each, key=copies[0].key, outcome=evolve(each.outcome, delivery_id=f"d-{number}"))
+            for each in checking
         ]
         mixed = random.Random(number).sample([*copies, *checking], 64)  # noqa: S311  # no secret
 
@@ -171,7 +172,7 @@ async def test_of_mixed_copies_in_two_processes_one_is_processed(
         assert told[Claim.CHECK, Settled.AS_DECIDED] + told[Claim.CHECK, Settled.ALREADY_CLAIMED] == 32
         # A later check finds a duplicate.
         assert await beside.stores.deliveries.settle(checking[0]) is answers[mixed.index(checking[0])]
-        late = evolve(checking[1], log=evolve(checking[1].log, id=IDS.new_id("log_")))
+        late = evolve(checking[1], id=IDS.new_id("log_"))
         assert await beside.stores.deliveries.settle(late) is Settled.ALREADY_CLAIMED
 
     after = _stored(postgres_url)
@@ -187,19 +188,19 @@ async def test_only_the_unstorable_settlements_are_refused(acme: Tenant, postgre
     for each in poisoned:
         match bad:
             case "surrogate":
-                spoiled = evolve(each.log, reason="\ud800")
+                spoiled = evolve(each, note="\ud800")
             case "nul":
-                spoiled = evolve(each.log, reason="\0")
+                spoiled = evolve(each, note="\0")
             case "number":
-                spoiled = evolve(each.log, repository_id=2**63)
+                spoiled = evolve(each, outcome=evolve(each.outcome, repository_id=2**63))
             case _:
-                spoiled = each.log
+                spoiled = each
                 postgres.rows(
                     postgres_url,
                     "INSERT INTO events VALUES (%s, %s, '', 0, NULL, NULL, 'push', '{}', 0)",
-                    *(each.log.id, acme.id),
+                    *(each.id, acme.id),
                 )
-        settling[settling.index(each)] = evolve(each, log=spoiled)
+        settling[settling.index(each)] = spoiled
 
     answers = await asyncio.gather(*map(acme.stores.deliveries.settle, settling), return_exceptions=True)
 
@@ -212,7 +213,7 @@ async def test_only_the_unstorable_settlements_are_refused(acme: Tenant, postgre
 
 async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_leads(acme: Tenant) -> None:
     copies = [await acme.processed("d") for _ in range(8)]
-    copies[0] = evolve(copies[0], log=evolve(copies[0].log, reason="\ud800"))
+    copies[0] = evolve(copies[0], note="\ud800")
 
     answers = await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
 
@@ -480,4 +481,8 @@ def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
 
 def _key(settlement: Settlement) -> bytes:
     assert settlement.key is not None
-    return settlement.key.digest
+    return settlement.key
+
+
+def _of_another_version(settlement: Settlement) -> Settlement:
+    return evolve(settlement, hook=evolve(settlement.hook, version=0))

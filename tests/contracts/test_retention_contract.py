@@ -16,7 +16,7 @@ from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.usecases.expire import Sweeper, Swept
-from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, ClaimKey, Settled
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 
 
 class Interrupted(Exception):
@@ -49,7 +49,10 @@ async def filled(acme: Tenant, number: int) -> list[LogEntry]:
         for each in entries:
             await acme.stores.journal.append(each)
         return entries
-    taken = [{"key": _key(each).digest, "claimed_at": to_ms(each.created_at), "log_id": each.id} for each in entries]
+    hook = await acme.endpoint()
+    taken = [
+        {"key": hook.claim_key(each.id), "claimed_at": to_ms(each.created_at), "log_id": each.id} for each in entries
+    ]
 
     def write(connection: Any) -> None:
         connection.execute(insert(log_entries).values([rows.log_row(each) for each in entries]))
@@ -57,15 +60,6 @@ async def filled(acme: Tenant, number: int) -> list[LogEntry]:
 
     await acme.stores.database.write(write)
     return entries
-
-
-def _key(entry: LogEntry) -> ClaimKey:
-    return ClaimKey(
-        organization_id=entry.organization_id,
-        integration_id=entry.integration_id,
-        repository_id=entry.repository_id,
-        delivery_id=entry.id,
-    )
 
 
 async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme: Tenant) -> None:

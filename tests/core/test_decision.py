@@ -17,6 +17,7 @@ from contentsvc_core import (
     Duplicate,
     Fault,
     Filtered,
+    Headers,
     HookConfiguration,
     Ignored,
     Outcome,
@@ -55,7 +56,7 @@ def decided(delivery: Delivery, endpoint: HookConfiguration | None = ENDPOINT) -
 
 def with_headers(delivery: Delivery, *headers: tuple[bytes, bytes], without: str = "") -> Delivery:
     kept = tuple((name, value) for name, value in delivery.headers if name != without.lower().encode())
-    return evolve(delivery, headers=kept + headers)
+    return evolve(delivery, headers=Headers.of(kept + headers))
 
 
 def fault_of(outcome: Outcome) -> Fault:
@@ -185,6 +186,17 @@ class TestSteps2To5:
 
         assert (unknown.status, answer(unknown)) == (404, {"error": "Repository not found"})
         assert (anothers.status, answer(anothers)) == (403, {"error": "Repository does not belong to this integration"})
+
+
+def test_headers_are_found_by_their_names_in_lower_case() -> None:
+    fields = ((b"Host", b"one"), (b"X-Kind", b"push"), (b"x-kind", b"ping"), (b"accept", b""))
+    headers = Headers.of(iter(fields))
+
+    assert tuple(headers) == fields
+    assert set(headers.names) == {b"host", b"x-kind", b"accept"}
+    assert headers.sole == {b"host": b"one", b"accept": b""}
+    assert [headers.values(name) for name in (b"host", b"x-kind", b"expect")] == [(b"one",), (b"push", b"ping"), ()]
+    assert Headers.of(fields[:2]).sole == {b"host": b"one", b"x-kind": b"push"}
 
 
 class TestStep6Headers:
@@ -340,7 +352,7 @@ def test_decide_is_total(delivery: Delivery) -> None:
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))
 def test_admit_is_total_and_admits_nothing_unsigned(body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    outcome = admit(Delivery(address=AT, headers=tuple(headers), body=body), ENDPOINT)
+    outcome = admit(Delivery(address=AT, headers=Headers.of(headers), body=body), ENDPOINT)
 
     assert isinstance(outcome, Rejected)
 

@@ -8,7 +8,17 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core import Belonging, Delivery, Fault, HookConfiguration, VerifiedDelivery, admit, decide, settlement
+from contentsvc_core import (
+    Belonging,
+    Delivery,
+    Fault,
+    Headers,
+    HookConfiguration,
+    VerifiedDelivery,
+    admit,
+    decide,
+    settlement,
+)
 from contentsvc_core import strategies as ours
 from contentsvc_core.journal import Direction, LogEntry, LogOutcome, LogStatus
 from contentsvc_core.received import Match, SignatureHeader, received_from_json, received_to_json
@@ -42,7 +52,7 @@ def hook(at: Address = AT, **changes: object) -> HookConfiguration:
 
 
 def sent(body: bytes = BODY, *headers: tuple[bytes, bytes], at: Address = AT) -> Delivery:
-    return Delivery(address=at, headers=headers, body=body)
+    return Delivery(address=at, headers=Headers.of(headers), body=body)
 
 
 def with_signature(body: bytes, signed_body: bytes, secret: str = SECRET) -> Delivery:

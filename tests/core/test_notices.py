@@ -17,6 +17,7 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.letters import Letter, notice_letter
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.notices import JOINER, notice_of
+from contentsvc_core.outgoing.recipients import Addressee, Recipient
 from contentsvc_core.testing import START
 
 _BASE: Final = "https://hooks.acme.example"
@@ -77,7 +78,8 @@ def _message(kind: str, data: dict[str, Any]) -> Message:
 
 
 def _letter(message: Message) -> Letter:
-    return notice_letter(message, notice_of(message, _BASE), ["ops@acme.example", "dev@acme.example"], _BASE)
+    recipient = Recipient(organization_id="org_1", address="ops@acme.example", digest="0" * 64, asked_at=START)
+    return notice_letter(message, notice_of(message, _BASE), Addressee(recipient=recipient, token="t"), "t", _BASE)
 
 
 def _rendered(format_: EndpointFormat, message: Message) -> Any:
@@ -102,11 +104,13 @@ def test_each_event_in_each_format_reads_as_before() -> None:
     assert json.loads(_GOLDEN.read_text(encoding="utf-8")) == rendered
 
 
-def test_a_mail_has_both_parts_and_is_one_mail_for_all_addresses() -> None:
+def test_a_mail_has_both_parts_and_a_link_that_removes_its_address() -> None:
     letter = _letter(_message("run.failed", _DATA["run.failed"]))
+    leave = "https://hooks.acme.example/changelog/-/alerts/leave?token=t"
 
-    assert (letter.to, letter.also_to) == ("ops@acme.example", ("dev@acme.example",))
-    assert (letter.message_id, letter.at, letter.unsubscribe_url) == ("msg_1", START, None)
+    assert (letter.to, letter.at, letter.unsubscribe_url) == ("ops@acme.example", START, leave)
+    assert f"Get no more alerts: {leave}\n" in letter.text
+    assert f'<a href="{leave}">Get no more alerts</a>' in letter.html
     assert "Open the run: https://hooks.acme.example/dashboard/runs/run_1" in letter.text
     assert '<a href="https://hooks.acme.example/dashboard/runs/run_1">Open the run</a>' in letter.html
 
@@ -214,9 +218,10 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     page = _Tags()
     page.feed(letter.html)
     assert page.tags <= {"html", "head", "meta", "title", "body", "h2", "p", "a", "hr"}
-    assert all(_is_ours(url) for url in page.urls)
+    leave = f"{_BASE}/changelog/-/alerts/leave?token=t"
+    assert all(_is_ours(url) or url == leave for url in page.urls)
     assert not _mentions_or_links(" ".join(page.words))
-    told = letter.text.replace(f"{_BASE}/dashboard", "")
+    told = letter.text.replace(f"{_BASE}/dashboard", "").replace(leave, "")
     assert not re.search(r"@\w|://", told)
 
 

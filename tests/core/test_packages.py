@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from contentsvc_core.content.changelog.packages import Packages
+from contentsvc_core.content.changelog.report import Packages
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.events.normalized import Author, Commit
 from contentsvc_core.testing import START

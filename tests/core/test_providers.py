@@ -17,6 +17,7 @@ from contentsvc_core import (
     Delivery,
     Fault,
     Filtered,
+    Headers,
     HookConfiguration,
     Outcome,
     Pong,
@@ -130,12 +131,12 @@ class TestEveryProvider:
     def test_a_delivery_without_the_right_proof_is_refused(self, provider: Provider) -> None:
         delivery, at = sent(provider, push()), endpoint(provider)
         header = provider.scheme.header.lower().encode()
-        proof = delivery.sole(provider.scheme.header)
+        proof = delivery.headers.sole.get(provider.scheme.name)
         assert proof is not None
 
         def having(*values: bytes) -> Outcome:
             others = tuple(each for each in delivery.headers if each[0] != header)
-            return decided(evolve(delivery, headers=(*others, *((header, value) for value in values))), at)
+            return decided(evolve(delivery, headers=Headers.of((*others, *((header, value) for value in values)))), at)
 
         assert isinstance(having(proof), Processed)
         for values in ((), (b"",), (proof, proof), (proof[:-1],), (proof.upper(),), (b"\xff" * len(proof),)):
@@ -147,7 +148,7 @@ class TestEveryProvider:
         delivery, at = sent(provider, push()), endpoint(provider)
         for header in (provider.event_header, provider.delivery_header):
             others = tuple(each for each in delivery.headers if each[0] != header.lower().encode())
-            refused = decided(evolve(delivery, headers=others), at)
+            refused = decided(evolve(delivery, headers=Headers.of(others)), at)
             assert isinstance(refused, Rejected)
             assert refused.error == f"Missing {header} header"
 
@@ -192,7 +193,7 @@ class TestSeveralEventsOfOneDelivery:
     def test_a_long_delivery_id_leaves_room_for_the_number(self) -> None:
         delivery = sent(BITBUCKET, push(), a_release("v1.0.0"))
         header = BITBUCKET.delivery_header.lower().encode()
-        headers = tuple((name, b"x" * 255 if name == header else value) for name, value in delivery.headers)
+        headers = Headers.of((name, b"x" * 255 if name == header else value) for name, value in delivery.headers)
 
         outcome = decided(evolve(delivery, headers=headers), endpoint(BITBUCKET))
 

@@ -17,7 +17,7 @@ from contentsvc_core.testing import START
 
 
 def body_of(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    return msgspec.to_builtins(EndpointBody.of(endpoint))
+    return msgspec.to_builtins(EndpointBody.of(endpoint, {}))
 
 
 OPENED = read_site_hosts("127.0.0.1:9000, intranet.example")
@@ -116,6 +116,7 @@ def test_the_body_of_an_endpoint_has_all_its_public_fields() -> None:
         "consecutiveFailures": 3,
         "previousSecretUntil": "2026-01-01T01:00:00.000Z",
         "createdAt": "2026-01-01T00:00:00.000Z",
+        "recipients": [],
     }
     assert body_of(evolve(endpoint, previous_secret_until=None)) == told | {"previousSecretUntil": None}
 

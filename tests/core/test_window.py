@@ -8,9 +8,8 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.access.rates import RATES, SHARED_RATES, Bucket, Rate, rate_of
+from contentsvc_core.access.rates import RATES, SHARED_RATES, WINDOW_MS, Bucket, Rate, rate_of
 from contentsvc_core.access.window import (
-    WINDOW_MS,
     Verdict,
     Window,
     hit,
@@ -180,14 +179,14 @@ def test_the_usage_equals_the_counted_requests(limit: int, at_ms: list[int], lat
     now = from_ms(at_ms[-1] + later)
 
     verdict = hit(window, rate(limit), now)[1]
-    assert used(window, now) == limit - verdict.remaining - verdict.admitted
+    assert used(window, rate(limit), now) == limit - verdict.remaining - verdict.admitted
 
 
 def test_nothing_counts_in_an_empty_window_nor_exactly_60_s_later() -> None:
     window, _ = asked(3, [T0, T0 + 5])
 
-    assert used(Window(), START) == 0
-    assert [used(window, from_ms(T0 + each)) for each in (-7, 59_999, 60_000, 60_005)] == [2, 2, 1, 0]
+    assert used(Window(), rate(9), START) == 0
+    assert [used(window, rate(9), from_ms(T0 + each)) for each in (-7, 59_999, 60_000, 60_005)] == [2, 2, 1, 0]
 
 
 def test_both_families_of_headers_and_the_body_agree() -> None:
@@ -235,9 +234,9 @@ def test_a_window_out_of_order_and_a_limit_below_1_cannot_be() -> None:
 
 
 def test_a_window_is_kept_until_its_last_request_leaves() -> None:
-    assert Window().expires_at_ms == 0
+    assert Window().expires_at_ms(rate(9)) == 0
     for hits_ms in ([T0 + 5], [T0, T0 + 5], [T0, T0 + 1, T0 + 5]):
-        assert Window(hits_ms=hits_ms).expires_at_ms == T0 + 5 + 60_000
+        assert Window(hits_ms=hits_ms).expires_at_ms(rate(9)) == T0 + 5 + 60_000
 
 
 def test_the_specified_operations_are_limited_and_no_others() -> None:
@@ -267,6 +266,7 @@ def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
         ("POST", "/v1/posts/{postId}/versions/{number}/restore"): 60,
         ("POST", "/v1/webhook-logs/replay"): 60,
         ("POST", "/v1/integrations/{integrationId}/rotate-secret"): 20,
+        ("POST", "/v1/integrations/{integrationId}/reconcile"): 20,
     }
     for each in SHARED_RATES:
         assert each.is_shared
@@ -302,3 +302,16 @@ def test_each_caller_and_operation_has_its_own_bucket() -> None:
     assert Bucket.of_address(RATES[1], "192.0.2.1").name == "PATCH /v1/posts/{postId} address 192.0.2.1"
     # The limit is not in it: a version with another one goes on with the same window.
     assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name
+
+
+def test_a_window_may_be_longer_than_a_minute() -> None:
+    hourly = Rate(method="POST", template="/v1/lamps", limit=1, window_ms=3_600_000)
+
+    window, first = hit(Window(), hourly, from_ms(T0))
+    _, soon = hit(window, hourly, from_ms(T0 + 3_599_999))
+    _, later = hit(window, hourly, from_ms(T0 + 3_600_000))
+
+    assert [verdict.admitted for verdict in (first, soon, later)] == [True, False, True]
+    assert soon.reset_at_ms == window.expires_at_ms(hourly) == T0 + 3_600_000
+    assert [used(window, hourly, from_ms(T0 + each)) for each in (3_599_999, 3_600_000)] == [1, 0]
+    assert refused_until(hourly, soon.reset_at_ms, from_ms(T0 + 1)) is not None

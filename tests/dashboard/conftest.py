@@ -18,6 +18,10 @@ async def acme(world: ApiWorld) -> Caller:
 
 @pytest.fixture
 async def browsing(world: ApiWorld, acme: Caller) -> Browsing:
+    return await signed_in(world, acme)
+
+
+async def signed_in(world: ApiWorld, acme: Caller) -> Browsing:
     """Return a browser with a session of Acme. The four requests of the form have tests of their own."""
     stores, clock = world.stores, world.clock
     door = SignIn(Authenticator(stores.keys, clock), stores.keys, stores.sessions, clock, world.ids)

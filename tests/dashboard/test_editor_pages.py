@@ -1,12 +1,16 @@
 """Writing posts by hand, scheduling, versions, and actions on several posts."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
+import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import posted, stored
 from tests.dashboard.tree import tree
 
+from contentsvc_core.content.versions import DiffLine, differences
 from contentsvc_http.dashboard.post_versions import MAX_LINES
 
 POSTS = "/dashboard/posts"
@@ -85,6 +89,30 @@ async def test_a_long_difference_is_cut(acme: Caller, browsing: Browsing) -> Non
     assert "8,001 more lines of the difference are not shown." in page.text
     version = (await acme("GET", f"/v1/posts/{post_id}/versions/2")).json()
     assert len(version["changes"]) == 10_001
+
+
+async def test_versions_are_compared_off_the_event_loop(
+    acme: Caller, browsing: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post_id = (await acme("POST", "/v1/posts", {"title": "Lamps", "markdown": "a"})).json()["post"]["id"]
+    assert (await acme("PATCH", f"/v1/posts/{post_id}", {"markdown": "b"})).status_code == 200
+    on_the_loop: list[bool] = []
+
+    def compare(before: str, after: str) -> Sequence[DiffLine]:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            on_the_loop.append(False)
+        else:
+            on_the_loop.append(True)
+        return differences(before, after)
+
+    for module in ("dashboard", "v1"):
+        monkeypatch.setattr(f"contentsvc_http.{module}.post_versions.differences", compare)
+    assert (await browsing.open(f"{POSTS}/{post_id}/versions")).status == 200
+    assert (await acme("GET", f"/v1/posts/{post_id}/versions/2")).status_code == 200
+
+    assert on_the_loop == [False, False]
 
 
 async def test_several_posts_are_published_and_deleted_after_a_question(acme: Caller, browsing: Browsing) -> None:

@@ -1,18 +1,22 @@
 """The pages of webhook endpoints, and of sent messages."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
+from tests.dashboard.conftest import signed_in
 from tests.dashboard.tree import tree
+from tests.endpoints import tokens_of
 
 from contentsvc_core import Dispatcher
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_http.settings import Settings
 
 PATH = "/dashboard/endpoints"
 URL = "https://acme.example/hook"
@@ -31,7 +35,7 @@ class Receiver:
 async def dispatch(world: ApiWorld, status: int = 200) -> None:
     receiver = Receiver()
     receiver.status = status
-    dispatcher = Dispatcher(world.stores.outbox, receiver, world.clock, world.ids)
+    dispatcher = Dispatcher(world.stores.outbox, world.stores.recipients, receiver, world.clock, world.ids)
     for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9):
         await dispatcher.send(taken)
 
@@ -165,7 +169,7 @@ async def test_endpoints_of_another_organization_are_not_found(world: ApiWorld, 
     assert "other.example" not in (await browsing.open(PATH)).response.text
     assert (await browsing.open(f"{PATH}/{theirs}")).status == 404
     form = (await browsing.open(PATH)).form(PATH)
-    for action in ("", "/switch", "/test", "/rotate", "/delete"):
+    for action in ("", "/switch", "/test", "/confirmations", "/rotate", "/delete"):
         sent = await browsing.send(evolve(form, action=f"{PATH}/{theirs}{action}"), to="off", overlap="1")
         assert sent.status == 404, action
     assert (await standing(other)).enabled
@@ -190,3 +194,35 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")
     assert wrong.status == 422
     assert tree(wrong).one(id="format-fault").text.startswith("It must be slack")
+
+
+async def test_addresses_have_a_state_and_unconfirmed_ones_are_asked_again() -> None:
+    world = ApiWorld(Settings(smtp_url="smtp://mail.acme.example", mail_from="alerts@acme.example"))
+    acme = await world.caller()
+    browsing = await signed_in(world, acme)
+    page = await created(browsing, url="ops@acme.example, dev@acme.example, cto@acme.example")
+    endpoint = await standing(acme)
+    own = f"{PATH}/{endpoint.id}"
+
+    addresses = [row for row in page.rows if "@" in row[0]]
+    assert addresses == [[f"{name}@acme.example", "unconfirmed"] for name in ("ops", "dev", "cto")]
+    # Nothing can be sent yet.
+    assert f"{own}/test" not in page.response.text
+    assert "3 of 3 addresses not confirmed" in (await browsing.open(PATH)).response.text
+    tokens = await tokens_of(world.stores, world.clock)
+    await world.use_cases.consents.confirm(tokens["ops@acme.example"])
+    await world.use_cases.consents.leave(tokens["dev@acme.example"])
+    page = await browsing.open(own)
+    assert [row[1].split()[0] for row in page.rows if "@" in row[0]] == ["confirmed", "removed", "unconfirmed"]
+    assert "The test message is sent" in (await browsing.send(page.form(f"{own}/test"))).response.text
+
+    too_soon = await browsing.send(page.form(f"{own}/confirmations"))
+    assert too_soon.status == 429
+    assert "cto@acme.example was not asked: it got a confirmation mail within the last hour." in too_soon.text
+    world.clock.advance(timedelta(hours=1))
+    assert "The confirmation mail is sent." in (await browsing.send(page.form(f"{own}/confirmations"))).text
+    await world.use_cases.consents.confirm((await tokens_of(world.stores, world.clock))["cto@acme.example"])
+    assert f"{own}/confirmations" not in (await browsing.open(own)).response.text
+    await browsing.send((await browsing.open(own)).form(f"{own}/switch"), to="off")
+    refused = await browsing.send(page.form(f"{own}/confirmations"))
+    assert (refused.status, "disabled: enable it first" in refused.text) == (409, True)

@@ -131,7 +131,9 @@ _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 _ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo", "login", "listen"}
 #: Readers subscribe on the public page; ``tests/drivers/test_subscriber_command.py`` runs these.
 _NEEDS_A_READER: Final = {"subscriber list", "subscriber remove"}
-NOT_RUN: Final = _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
+#: Time passes between two mails; ``tests/drivers/test_endpoint_command.py`` runs it.
+_NEEDS_TIME: Final = {"endpoint confirm"}
+NOT_RUN: Final = _NEEDS_TIME | _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
 
 
 def keys_of(value: Any) -> dict[str, list[str] | None]:

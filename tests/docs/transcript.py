@@ -23,6 +23,7 @@ from attrs import define, frozen
 from click.testing import CliRunner
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import ROOT, Fence, fences
+from tests.mail_server import in_a_thread
 from tests.server_process import Installation, serving, signature
 
 from contentsvc_cli.main import main as main_command
@@ -217,8 +218,8 @@ def files_of(text: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def stage(folder: Path, text: str) -> Generator[Stage]:
-    """Serve what the page speaks of: two organizations, a repository each, a code host and a website beside."""
-    with CodeHostServer() as host, _website() as site:
+    """Serve what the page speaks of: two organizations, a repository each, a code host, a website and mail beside."""
+    with CodeHostServer() as host, _website() as site, in_a_thread() as mail:
         host.repositories["acme/harbour"] = {
             **host.repositories["acme/lighthouse"],
             "id": 9,
@@ -229,6 +230,8 @@ def stage(folder: Path, text: str) -> Generator[Stage]:
             codehost_api_url=host.api_url,
             site_hosts=site.removeprefix("http://").rstrip("/"),
             base_url="https://hooks.example",
+            smtp_url=mail.url,
+            mail_from="alerts@hooks.example",
         )
         acme, other = (
             _set_up(installation, slug, repository_id) for slug, repository_id in (("acme", 4242), ("other", 77))

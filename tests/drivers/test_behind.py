@@ -23,7 +23,9 @@ class Opening:
         self.may_open: Final = asyncio.Event()
         self.events: Final[list[str]] = []
         self.failing = failing
-        requests = Requests(lambda method, route, status: self.requests.append((method, route or "", status)))
+        requests = Requests(
+            lambda method, route, status, number: self.requests.extend([(method, route or "", status)] * number)
+        )
         probes = Probes(self._why_not_ready, requests)
         self.behind = Behind(self._opened, probes, requests, on_failed=lambda: self.events.append("failed"))
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(cast("Any", self.behind)), base_url="http://test")

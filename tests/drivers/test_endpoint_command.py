@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete
 from tests import sqlite
 from tests.drivers.commands import command, invoke
 
@@ -13,6 +14,7 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.schema import rate_windows
 from contentsvc_core import Dispatcher
 from contentsvc_core.outgoing.retries import Answer, NotSent
 
@@ -42,7 +44,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def dispatched(url: str, receiver: Receiver) -> None:
     async def work() -> None:
         stores = sql_stores(Database(url), FernetSealer(_KEY))
-        dispatcher = Dispatcher(stores.outbox, receiver, SystemClock(), RandomIds())
+        dispatcher = Dispatcher(stores.outbox, stores.recipients, receiver, SystemClock(), RandomIds())
         for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9):
             await dispatcher.send(taken)
         await stores.close()
@@ -110,3 +112,30 @@ def test_an_endpoint_of_a_chat_has_no_secret_and_its_format_can_be_set(database:
     assert (refused.exit_code, "must be slack, or none" in refused.output) == (1, True)
     moved = command("endpoint", "edit", chat["id"], "--url", "https://acme.example/x", "--format", "slack")
     assert (moved["url"], moved["format"]) == ("https://acme.example/x", "slack")
+
+
+def test_addresses_are_shown_with_their_state_and_asked_again(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTENTSVC_SMTP_URL", "smtp://mail.acme.example")
+    monkeypatch.setenv("CONTENTSVC_MAIL_FROM", "alerts@acme.example")
+    done = invoke("endpoint", "create", "ops@acme.example, dev@acme.example", "--organization", "acme")
+    assert "Each address gets a mail with a link" in done.stderr
+    assert "ops@acme.example (unconfirmed), dev@acme.example (unconfirmed)" in done.stdout
+    (endpoint,) = json.loads(invoke("endpoint", "list", "--organization", "acme", "--json").stdout)
+    assert [each["status"] for each in endpoint["recipients"]] == ["unconfirmed", "unconfirmed"]
+    assert "0 of 2" in invoke("endpoint", "list", "--organization", "acme").stdout
+    assert "No address of the webhook endpoint is confirmed" in invoke("endpoint", "test", endpoint["id"]).output
+
+    too_soon = invoke("endpoint", "confirm", endpoint["id"])
+    assert too_soon.exit_code == 1
+    assert "ops@acme.example was not asked: it got a confirmation mail within the last hour" in too_soon.stderr
+    asyncio.run(_hours_later(database))
+    done = invoke("endpoint", "confirm", endpoint["id"])
+    assert (done.exit_code, done.stdout.split(maxsplit=1)) == (0, ["asked", "ops@acme.example, dev@acme.example\n"])
+    assert "this endpoint has none" in invoke("endpoint", "confirm", command("endpoint", "create", _URL)["id"]).output
+
+
+async def _hours_later(url: str) -> None:
+    """Move the windows of limits into the past."""
+    database = Database(url)
+    await database.write(lambda connection: connection.execute(delete(rate_windows)))
+    await database.dispose()

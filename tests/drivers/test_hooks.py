@@ -72,7 +72,11 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
         )
 
         assert server.deliver("push", BODY, "d-lost", reach=False) == 0
+        there = ("--server", running.url, "integration", "reconcile", id_, "--hours", "2")
+        (found,) = command(*there, "--dry-run", env={"CONTENTSVC_API_KEY": key})
+        assert (found["delivery"], found["result"]) == ("d-lost", "would be asked")
         (row,) = command("integration", "reconcile", id_)
+        assert found == {**row, "result": "would be asked"}
         assert (row["delivery"], row["statusCode"], row["result"]) == ("d-lost", 0, "redelivery asked")
         assert set(row) == {
             *("delivery", "repository", "event", "action"),

@@ -55,7 +55,7 @@ async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
     await settled()
 
     with budget.reserve(MAX_BODY, "another") as reservation:
-        reservation.take(bytes(MAX_BODY))
+        reservation.grow(MAX_BODY)
 
     for task, sender in many:
         sender.send(1, more=False)
@@ -65,18 +65,18 @@ async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
 async def test_one_owner_holds_at_most_half() -> None:
     budget = BodyBudget(4 * UNIT, for_small=100)
     with budget.reserve(owner="one") as large, budget.reserve(owner="one") as small:
-        large.take(bytes(2 * UNIT))
-        small.take(bytes(50))
-        for announced, body in ((UNIT, b""), (0, bytes(UNIT)), (0, b"x")):
+        large.grow(2 * UNIT)
+        small.grow(50)
+        for announced, size in ((UNIT, 0), (0, UNIT), (0, 1)):
             with pytest.raises(Refused) as refused, budget.reserve(announced, "one") as more:
-                more.take(body)
+                more.grow(size)
             assert (refused.value.status, refused.value.headers["Retry-After"]) == (503, "1")
         with budget.reserve(UNIT, "two") as others, budget.reserve(owner="two") as others_small:
-            others.take(bytes(2 * UNIT))
-            others_small.take(bytes(50))
+            others.grow(2 * UNIT)
+            others_small.grow(50)
     # All of it is free again.
     with budget.reserve(owner="one") as reservation:
-        reservation.take(bytes(2 * UNIT))
+        reservation.grow(2 * UNIT)
 
 
 async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
@@ -108,13 +108,13 @@ async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
 async def test_a_complete_body_is_never_ended_and_precedes_arriving_ones() -> None:
     budget = BodyBudget(4 * UNIT)
     with budget.reserve(owner="a") as whole:
-        whole.take(bytes(2 * UNIT))
+        whole.grow(2 * UNIT)
         arriving, _ = begin(budget, "b", 2 * UNIT)
         await settled()
         with budget.reserve(owner="c") as another:
-            another.take(bytes(2 * UNIT))
+            another.grow(2 * UNIT)
         assert await arriving == 503
-        whole.take(bytes(2 * UNIT))
+        whole.grow(2 * UNIT)
 
 
 async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:

@@ -460,9 +460,10 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
 
 _COUNTS: Final = """
 import asyncio, pathlib, sys
-from contentsvc_core import Address, Delivery
+from types import SimpleNamespace
+from contentsvc_core import Address, Delivery, Headers
 from contentsvc_core.webhooks.outcomes import Pong
-from contentsvc_http.deliveries import Passage
+from contentsvc_http.deliveries import Passage, Settling
 from contentsvc_http.scrape import Scrape
 
 async def nothing():
@@ -472,10 +473,10 @@ async def main():
     scrape = Scrape("1", nothing, lambda: (1, 5))
     metrics = scrape.metrics
     at = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
-    ping = Delivery(address=at, headers=(), body=b"")
-    metrics.ended([Passage(ping, None, None, end=Pong(delivery_id="d-1"))])
-    metrics.settle_seconds.observe(0.002)
-    metrics.settling(1)
+    ping = Delivery(address=at, headers=Headers.of(()), body=b"")
+    settling = Settling(settlement=None, began_s=1.0, ended_s=1.002)
+    metrics.ended([Passage(delivery=ping, settlings=[settling], end=Pong(delivery_id="d-1"))])
+    metrics.observe(SimpleNamespace(settling=1))
     page, _ = await scrape.page("")
     pathlib.Path(sys.argv[1]).write_bytes(page)
     print("counted", flush=True)

@@ -3,17 +3,17 @@
 import asyncio
 import gc
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, served
 from uvicorn.server import ServerState
 
-from contentsvc_core import Address
+from contentsvc_core import Address, Headers
 from contentsvc_http.bounds import Bounds
 from contentsvc_http.exchange import Exchange, send_answer
 
-HEADERS = ((b"content-type", b"application/json"), (b"x-request-id", b"r-1"))
+HEADERS = ((b"content-type", b"application/json"),)
 
 
 ADDRESS = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
@@ -26,11 +26,11 @@ class Taken:
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
 
-    def find(self, target: bytes, headers: Any) -> tuple[Address, str] | None:
-        asks = any(name == b"expect" for name, _ in headers)
-        return None if asks or b"/webhooks/" not in target else (ADDRESS, target.decode())
+    def find(self, target: bytes, headers: Headers) -> tuple[Address, str] | None:
+        return None if b"expect" in headers.names or b"/webhooks/" not in target else (ADDRESS, target.decode())
 
     def take(self, exchange: Exchange) -> None:
+        exchange.request_id = "r-1"
         self.exchanges.append(exchange)
 
     def stop(self, exchange: Exchange) -> None:
@@ -38,7 +38,7 @@ class Taken:
 
     def answer(self, status: int = 200, headers: Any = HEADERS) -> None:
         exchange = self.exchanges.pop(0)
-        exchange.answer(status, headers, exchange.content)
+        exchange.answer(status, headers, exchange.delivery.body)
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
@@ -46,7 +46,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     while more:
         message = await receive()
         body, more = body + message["body"], message["more_body"]
-    await send_answer(scope, send, 200, HEADERS, b"app:" + body)
+    await send_answer(scope, send, 200, HEADERS, "r-1", b"app:" + body)
 
 
 @pytest.mark.parametrize("asked", [b"", b"Connection: close\r\n"])
@@ -56,7 +56,7 @@ async def test_an_exchange_is_answered_as_the_server_would_answer(
     version: bytes, asked: bytes, status: int, headers: Any
 ) -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, status, headers, b"1234")
+        await send_answer(scope, send, status, headers, "r-1", b"1234")
 
     taken = Taken()
     found: list[tuple[bytes, bool]] = []
@@ -257,7 +257,7 @@ async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
 
 async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, b"{}")
+        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
 
     protocol, connection = connected(app, bounds=HURRIED)
     await served(protocol, REQUEST % 1)
@@ -271,7 +271,7 @@ async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
 
 async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, b"{}")
+        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
 
     with MadeUpTime() as clock:
         protocol, connection = connected(app, bounds=HURRIED)
@@ -288,10 +288,28 @@ async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> No
     protocol.connection_lost(None)
 
 
+async def test_an_idle_connection_is_closed_after_its_last_answer() -> None:
+    taken = Taken()
+    with MadeUpTime() as clock:
+        protocol, connection = connected(echo, bounds=Bounds(look_s=0.01), webhooks=taken)
+        protocol.timeout_keep_alive = cast("Any", 0.1)
+        for _ in range(2):
+            protocol.data_received(DELIVERY % b"" + b"1234")
+            await clock.passes(0.08)
+            taken.answer()
+            await clock.passes(0.08)
+        assert not connection.closed
+
+        await clock.passes(0.04)
+
+        assert connection.closed
+    protocol.connection_lost(None)
+
+
 async def test_a_slow_answer_does_not_count_against_the_client() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await asyncio.sleep(0.2)
-        await send_answer(scope, send, 200, HEADERS, scope["path"].encode())
+        await send_answer(scope, send, 200, HEADERS, "r-1", scope["path"].encode())
 
     protocol, connection = connected(app, bounds=HURRIED)
     for number in range(2):
@@ -304,7 +322,7 @@ async def test_a_slow_answer_does_not_count_against_the_client() -> None:
 
 async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_served() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, b"{}")
+        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
 
     state = ServerState()
     served_ones = [connected(app, state, most=3) for _ in range(2)]

@@ -47,7 +47,7 @@ class Served:
         self.headers.append(dict(scope["headers"]))
         self.bodies.append(body)
         await self.gate.wait()
-        await send_answer(scope, send, 200, (), scope["path"].encode())
+        await send_answer(scope, send, 200, (), "r-1", scope["path"].encode())
 
 
 def statuses(written: list[bytes]) -> list[str]:
@@ -270,7 +270,7 @@ async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
 
 async def unread(scope: Any, _receive: Any, send: Any) -> None:
     """Answer without a look at the body, and go on with the connection."""
-    await send_answer(scope, send, 404, (), b"unknown")
+    await send_answer(scope, send, 404, (), "r-1", b"unknown")
 
 
 async def test_the_rest_of_a_body_that_was_answered_is_dropped_up_to_a_bound_and_the_connection_goes_on() -> None:
@@ -293,7 +293,7 @@ async def test_the_rest_of_a_body_that_was_answered_is_dropped_up_to_a_bound_and
 
 async def test_a_sender_that_never_stops_reads_its_answer_and_is_closed_and_costs_no_memory() -> None:
     async def refusing(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 413, ((b"connection", b"close"),), b"too large")
+        await send_answer(scope, send, 413, ((b"connection", b"close"),), "r-1", b"too large")
 
     piece = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
     bounds = Bounds(linger=32 * 1024 * 1024, linger_s=60)
@@ -356,7 +356,7 @@ async def listening(
 
 async def test_the_answer_to_a_body_that_is_not_read_arrives() -> None:
     async def refusing(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 413, ((b"connection", b"close"),), b"too large")
+        await send_answer(scope, send, 413, ((b"connection", b"close"),), "r-1", b"too large")
 
     size = 4_000_000
     async with listening(refusing) as (port, _):
@@ -416,7 +416,7 @@ async def test_a_request_leaves_nothing_for_the_collector() -> None:
         scope["noted"] = noted = Noted()
         scopes.append(weakref.ref(noted))
         assert (await receive())["body"] == b""
-        await send_answer(scope, send, 200, (), b"")
+        await send_answer(scope, send, 200, (), "r-1", b"")
 
     protocol, _ = connected(app)
     gc.disable()

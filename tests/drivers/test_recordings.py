@@ -20,7 +20,7 @@ from contentsvc_cli.develop.recordings import (
     read_recording,
 )
 from contentsvc_core.webhooks.decision import admit, decide
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Headers, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Pong
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 
@@ -163,7 +163,7 @@ def test_the_headers_of_a_recording_are_admitted_by_the_core(provider: Provider)
     endpoint = HookConfiguration(
         address=address, enabled=True, secrets=("geheim-ü",), repository=Belonging.OURS, version=1
     )
-    sent = tuple((name.encode(), value.encode()) for name, value in headers)
+    sent = Headers.of((name.encode(), value.encode()) for name, value in headers)
     verified = admit(Delivery(address=address, headers=sent, body=delivery.body), endpoint)
     assert isinstance(verified, VerifiedDelivery)
     assert decide(verified) == Pong(delivery_id="d-1")

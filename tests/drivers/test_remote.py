@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.server_process import Installation, ServerProcess, serving
@@ -99,12 +100,16 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
     entry = machine.json("log", "list", "--status", "success")[-1]
     assert entry["referenceId"] == DELIVERY
     assert "feat: a lamp" in machine.run("log", "list").stdout
-    assert machine.json("log", "show", entry["id"])["payload"]["event"] == "push"
+    shown = machine.json("log", "show", entry["id"])
+    assert (shown["payload"]["event"], shown["outcome"]) == ("push", "processed")
     assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["runs"] == 1
     assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["replayed"] == 0
-    assert machine.run("log", "replay", "--outcome", "processed", "--dry-run").exit_code == 2
+    counted = machine.json("log", "replay", "--outcome", "processed", "--event", "push", "--since", "1h", "--dry-run")
+    assert counted == {"replayable": 1, "notKept": 0, "more": False}
     (found,) = machine.json("context", "search", "lamp", "--limit", "1")
-    assert machine.json("context", "show", found["customId"])["customId"] == found["customId"]
+    record = machine.json("context", "show", found["customId"])
+    assert record in machine.json("context", "list", "--since", "1h")
+    assert found["customId"] in machine.run("context", "list", "--limit", "5").stdout
     assert machine.json("log", "replay", entry["id"])["logId"] == entry["id"]
     run = machine.json("run", "list", "--status", "completed")[-1]
     assert machine.json("run", "show", run["id"])["id"] == run["id"]
@@ -115,6 +120,21 @@ def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
         refused = machine.run("run", operation, run["id"])
         assert (refused.exit_code, refused.stderr) == (1, f"Error: {fault}\n")
     assert machine.run("log", "list", "--event", "push").exit_code == 2
+
+
+@pytest.mark.slow("starts a server")
+def test_a_refused_delivery_is_shown_with_its_cause_and_the_command_that_mends_it(machine: Machine) -> None:
+    made = machine.json("integration", "connect", "acme/buoy", "--repository-id", "8")
+    headers = {"X-Host-Event": "push", "X-Host-Delivery": "d-unsigned"}
+    assert httpx.post(made["webhookUrl"], json={}, headers=headers, trust_env=False).status_code == 401
+    (refused,) = machine.json("log", "list", "--integration", made["integrationId"])
+
+    shown = machine.json("log", "show", refused["id"])
+
+    assert (shown["outcome"], shown["diagnosis"]["cause"]) == ("refused", "noSignature")
+    lines = machine.run("log", "show", refused["id"]).stdout
+    assert shown["diagnosis"]["sentence"] in " ".join(lines.split())
+    machine.json("integration", "delete", made["integrationId"])
 
 
 @pytest.mark.slow("starts a server")
@@ -141,6 +161,14 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
     when = ("--frequency", "weekly", "--at", "09:30", "--day-of-week", "monday")
     schedule = machine.json("schedule", "create", "--name", "Mondays", *when, "--repository-id", "7")
     assert machine.json("schedule", "show", schedule["id"]) == schedule
+    for override in (("--trigger", trigger["id"]), ("--schedule", schedule["id"])):
+        style = machine.json("style", "set", *override, "--audience", "public")
+        assert style["houseStyle"] == {"audience": "public"}
+        assert machine.json("style", "show", *override) == style
+        assert machine.json("style", "show")["houseStyle"] is None
+        assert machine.json("style", "reset", *override)["houseStyle"] is None
+    gone = machine.run("style", "show", "--trigger", "trg_none")
+    assert (gone.exit_code, gone.stderr) == (1, "Error: Event trigger not found\n")
     changed = machine.json("schedule", "edit", schedule["id"], "--at", "10:00", "--lookback", "yesterday")
     assert changed["sourceConfig"]["cron"] == {"frequency": "weekly", "hour": 10, "minute": 0, "dayOfWeek": 1}
     assert machine.json("schedule", "disable", schedule["id"])["enabled"] is False
@@ -179,7 +207,7 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
 
 @pytest.mark.slow("starts a server")
 def test_a_command_for_the_local_machine_is_refused(machine: Machine, tmp_path: Path) -> None:
-    for command in (("migrate",), ("key", "list"), ("context", "list"), ("integration", "reconcile", "int_x")):
+    for command in (("migrate",), ("key", "list"), ("subscriber", "list")):
         refused = machine.run(*command)
         assert refused.exit_code == 1
         assert "works on the machine of the service" in refused.stderr, command
@@ -238,9 +266,10 @@ class Scripted(http.server.BaseHTTPRequestHandler):
 
     script: ClassVar[list[tuple[int, dict[str, str], str | bytes]]] = []
     seen: ClassVar[list[tuple[str, str, str | None]]] = []
+    body: ClassVar[bytes] = b""
 
     def _answer(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        Scripted.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append((self.command, self.path, self.headers.get("Authorization")))
         status, headers, body = self.script.pop(0)
         content = body.encode() if isinstance(body, str) else body
@@ -322,6 +351,18 @@ def test_a_refusal_has_its_advice(
     assert done.exit_code == code
     assert message in done.stderr
     assert "csk_x" not in done.output
+
+
+def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: tuple[type[Scripted], Any]) -> None:
+    server, run = scripted
+    trigger = json.dumps({"eventTrigger": {"outputConfig": {"brandIdentityId": "brand_x"}}})
+    server.script = [(200, {}, json.dumps({"houseStyle": None})), (200, {}, trigger), (200, {}, trigger)]
+
+    assert run("style", "set", "--trigger", "trg_x", "--audience", "public").exit_code == 0
+
+    assert server.seen[-1][:2] == ("PATCH", "/v1/event-triggers/trg_x")
+    output = {"brandIdentityId": "brand_x", "houseStyle": {"audience": "public"}}
+    assert json.loads(server.body) == {"outputConfig": output}
 
 
 @pytest.mark.parametrize("is_compressed", [False, True])

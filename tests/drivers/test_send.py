@@ -22,7 +22,7 @@ from contentsvc_cli.develop.send import provider_of, send
 from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
 from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_core.webhooks.decision import admit, decide
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Headers, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Processed, answer
 from contentsvc_core.webhooks.providers.github import GITHUB
 
@@ -59,7 +59,7 @@ class Webhook:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                headers = tuple(
+                headers = Headers.of(
                     (name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()
                 )
                 status, more, answered = webhook.receive(Delivery(address=webhook._address, headers=headers, body=body))
@@ -107,7 +107,7 @@ class Webhook:
 
     @property
     def delivery_ids(self) -> list[str]:
-        return [(request.sole("X-Host-Delivery") or b"").decode() for request in self.requests]
+        return [request.headers.sole[b"x-host-delivery"].decode() for request in self.requests]
 
     def close(self) -> None:
         self._server.shutdown()
@@ -218,7 +218,7 @@ def test_the_provider_is_the_one_in_the_path_unless_it_is_given(tmp_path: Path) 
     try:
         path = _write(tmp_path / "one.jsonl", sample_history())
         assert _send(path, server.url).exit_code == 0
-        assert server.requests[0].sole("X-GitHub-Event") == b"push"
+        assert server.requests[0].headers.sole[b"x-github-event"] == b"push"
         refused = _send(path, server.url, "--provider", "codehost", "--json")
         assert _rows(refused)[0]["error"] == "Missing X-GitHub-Event header"
     finally:
@@ -294,7 +294,10 @@ def test_an_answer_after_the_timeout_does_not_count(webhook: Webhook, tmp_path: 
         _write(tmp_path / "one.jsonl", _pings(1)), webhook.url, "--timeout", "0.05", "--retries", "0", "--json"
     )
     released.set()
-    assert (_rows(result)[0]["status"], _rows(result)[0]["error"]) == (None, "ReadTimeout")
+    row = _rows(result)[0]
+    # On a busy machine, the connection alone may take as long.
+    assert row["status"] is None
+    assert row["error"] in {"ConnectTimeout", "ReadTimeout"}
 
 
 @pytest.mark.parametrize(

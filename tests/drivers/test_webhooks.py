@@ -16,7 +16,7 @@ from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World, world
 
 from contentsvc_adapters.offload import SingleThreadExecutor
-from contentsvc_core import Address, Delivery, HookConfiguration, Receiver
+from contentsvc_core import Address, Delivery, Headers, HookConfiguration, Receiver
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import push_body, signed
@@ -27,6 +27,7 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_http import webhooks
 from contentsvc_http.body_budget import BodyBudget
 from contentsvc_http.deliveries import Deliveries
+from contentsvc_http.logs import Requests
 from contentsvc_http.webhooks import Webhooks
 
 _Result = TypeVar("_Result")
@@ -259,8 +260,8 @@ async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_c
     app = Webhooks(world.receiver, nobody, offload=run_inline, budget=budget)
     delivery = push(world)
     with budget.reserve(owner="another") as one, budget.reserve(owner="a third") as two:
-        one.take(bytes(MAX_BODY))
-        two.take(bytes(MAX_BODY))
+        one.grow(MAX_BODY)
+        two.grow(MAX_BODY)
 
         refused = await call(app, delivery, announced=LARGE_BODY + 1)
         small = await call(app, delivery, announced=len(delivery.body))
@@ -302,7 +303,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     assert slow.headers["connection"] == "close"
     assert (silent.status, silent.body) == (slow.status, slow.body)
     for owner, size in (("one", 1000), ("two", 1000), ("one", 2 * LARGE_BODY), ("two", 2 * LARGE_BODY)):
-        budget.reserve(owner=owner).take(bytes(size))
+        budget.reserve(owner=owner).grow(size)
     # A sender that left reads no answer, and leaves no entry.
     assert await logged(world) == [(408, "The body did not arrive in time")] * 2
 
@@ -310,7 +311,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
 @pytest.mark.parametrize("announced", [b"-1", b"1_0", "\u0661".encode(), b"9" * 21])
 async def test_an_invalid_content_length_is_ignored(app: Webhooks, world: World, announced: bytes) -> None:
     delivery = push(world)
-    delivery = evolve(delivery, headers=(*delivery.headers, (b"content-length", announced)))
+    delivery = evolve(delivery, headers=Headers.of((*delivery.headers, (b"content-length", announced))))
 
     answer = await call(app, delivery)
 
@@ -342,7 +343,7 @@ async def test_a_refusal_by_headers_precedes_the_body(
 ) -> None:
     delivery = push(world)
     at = delivery.address if status != 404 else evolve(delivery.address, integration_id="int_0")
-    delivery = evolve(delivery, address=at, headers=(*delivery.headers, header))
+    delivery = evolve(delivery, address=at, headers=Headers.of((*delivery.headers, header)))
 
     refused = await call(app, delivery, announced=announced)
 
@@ -389,6 +390,29 @@ async def test_the_protocol_and_the_application_give_the_same_answers(world: Wor
     assert found[0] == found[1]
 
 
+async def test_a_refusal_that_is_being_logged_at_a_stop_is_answered_once(world: World) -> None:
+    counted: list[tuple[int, int]] = []
+    requests = Requests(lambda _method, _route, status, number: counted.append((status, number)))
+    deliveries = Deliveries(world.receiver)
+    budget = BodyBudget(for_small=2)
+    webhooks = Webhooks(deliveries, nobody, offload=run_inline, budget=budget, requests=requests)
+    protocol, connection = connected(nobody, webhooks=webhooks)
+    delivery = push(world)
+    head = b"POST %b HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n"
+
+    protocol.data_received(head % (path_of(delivery).encode(), len(delivery.body)) + delivery.body)
+    protocol.shutdown()
+    protocol.stop()
+    while len(asyncio.all_tasks()) > 1:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    assert [each[:12] for each in connection.written] == [b"HTTP/1.1 503"]
+    assert counted == [(503, 1)]
+    assert await logged(world) == [(503, "Too many deliveries are being received")]
+    protocol.connection_lost(None)
+
+
 async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most_and_no_task(world: World) -> None:
     depths: list[int] = []
     endpoint = await world.stores.deliveries.configuration(world.at, world.clock.now())
@@ -400,7 +424,7 @@ async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most
 
         def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
             depths.append(len(inspect.stack(context=0)))
-            assert settlement.runs
+            assert settlement.started
             told(Settled.AS_DECIDED)
 
     receiver = Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids)

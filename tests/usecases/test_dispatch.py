@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 from standardwebhooks import Webhook
+from tests.endpoints import editor_of
 from tests.usecases.conftest import World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
@@ -83,13 +84,13 @@ class Office:
 async def office(world: World) -> Office:
     stores, clock, ids = world.stores, world.clock, world.ids
     receiver = Receiver()
-    editor = EndpointEditor(stores.endpoints, stores.outbox, clock, ids)
+    editor = editor_of(stores, clock, ids)
     made = await editor.create(world.organization.id, CreateEndpoint(url=URL))
     assert isinstance(made, NewSecret)
     return Office(
         world=world,
         receiver=receiver,
-        dispatcher=Dispatcher(stores.outbox, receiver, clock, ids),
+        dispatcher=Dispatcher(stores.outbox, stores.recipients, receiver, clock, ids),
         editor=editor,
         replayer=Replayer(
             stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, clock, ids

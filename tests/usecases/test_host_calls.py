@@ -408,6 +408,18 @@ async def test_missed_deliveries_are_requested_in_order(
     assert entries[0].payload == {"operation": "redeliver", "repository": NAME}
 
 
+async def test_reconciling_while_a_client_waits_has_the_time_of_one_request(world: World) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+    host.answers["deliveries"] = HostAnswer(value=HostDeliveries(attempts=[], complete=True), status=200)
+
+    reconciler = office(world, host).reconciler
+    done = await reconciler.reconcile(world.organization.id, made.integration.id, patient=False)
+
+    assert done == Reconciled(missed=[], complete=True)
+    assert host.limits == [pytest.approx(20)]
+
+
 async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World) -> None:
     host = ScriptedHost()
     created = await connected(world, host)

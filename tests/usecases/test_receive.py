@@ -14,6 +14,7 @@ from contentsvc_core import (
     Delivery,
     Duplicate,
     Fault,
+    Headers,
     HookConfiguration,
     LogEntry,
     LogStatus,
@@ -346,7 +347,7 @@ async def test_a_preflight_refusal_is_logged_for_known_integrations_only(
     world: World, header: tuple[bytes, bytes], status: int, title: str, error: str
 ) -> None:
     known = push(world)
-    known = evolve(known, headers=(*known.headers, header))
+    known = evolve(known, headers=Headers.of((*known.headers, header)))
     unknown = evolve(known, address=evolve(known.address, integration_id="int_unknown"))
 
     refused = await world.receiver.preflight(known)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from attrs import define
+from tests.endpoints import editor_of
 from tests.usecases.conftest import REPOSITORY, REPOSITORY_ID, World
 
-from contentsvc_core import CreateEndpoint, EndpointEditor
+from contentsvc_core import CreateEndpoint
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
@@ -45,7 +46,7 @@ class Watched:
 @pytest.fixture
 async def watched(world: World) -> Watched:
     stores = world.stores
-    editor = EndpointEditor(stores.endpoints, stores.outbox, world.clock, world.ids)
+    editor = editor_of(stores, world.clock, world.ids)
     await editor.create(world.organization.id, CreateEndpoint(url="https://acme.example/hook"))
     return Watched(world, IntegrationWatch(stores.alerts, stores.directory, stores.read_model, world.clock))
 
@@ -108,6 +109,6 @@ async def test_disabled_and_unwatched_integrations_are_ignored(watched: Watched)
     assert await watched.receive("x") == 0
 
     # An endpoint that comes later learns of what lasts.
-    editor = EndpointEditor(stores.endpoints, stores.outbox, watched.world.clock, watched.world.ids)
+    editor = editor_of(stores, watched.world.clock, watched.world.ids)
     await editor.create(owner, CreateEndpoint(url="https://acme.example/hook"))
     assert await watched.watch.turn() == 1

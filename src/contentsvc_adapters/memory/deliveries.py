@@ -47,26 +47,25 @@ class MemoryDeliveryStore:
         )
 
     async def settle(self, settlement: Settlement) -> Settled:
-        refuse_unstorable(settlement)
         state = self._state
-        log = settlement.log
+        log, context, runs = settlement.log, settlement.context, settlement.runs
+        refuse_unstorable(log, context, runs)
         written = state.log.get((log.organization_id, log.id))
         if written is not None:
             # Sent again after an unknown outcome: which entry was written tells what the first answer was.
             return Settled.AS_DECIDED if written == log else Settled.ALREADY_CLAIMED
         if state.versions.get(settlement.organization_id) != settlement.version:
             return Settled.STALE
-        key = None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
+        key = settlement.key
         claimed_at = None if key is None else state.claims.get(key)
         if claimed_at is not None and claim_is_held(claimed_at, settlement.at):
             state.log[log.organization_id, log.id] = settlement.duplicate_log
             return Settled.ALREADY_CLAIMED
-        context = None if settlement.context is None else self._upserted(settlement.context)
         if key is not None and settlement.claim is Claim.TAKE:
             state.claims[key] = settlement.at
         if context is not None:
-            state.contexts[context.organization_id, context.custom_id] = context
-        for run in settlement.runs:
+            state.contexts[context.organization_id, context.custom_id] = self._upserted(context)
+        for run in runs:
             state.put_run(run)
         state.log[log.organization_id, log.id] = log
         return Settled.AS_DECIDED

@@ -16,20 +16,22 @@ class MemoryRateLimitStore:
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         refuse_unstorable(bucket)
-        before = self._state.windows.get(bucket.name, Window())
+        before, _ = self._state.windows.get(bucket.name, (Window(), 0))
         after, verdict = transition(before)
         if after != before:
-            self._state.windows[bucket.name] = after
+            self._state.windows[bucket.name] = (after, after.expires_at_ms(bucket.rate))
         return verdict
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
         windows = self._state.windows
-        return {bucket: windows[bucket.name] for bucket in buckets if bucket.name in windows}
+        return {bucket: windows[bucket.name][0] for bucket in buckets if bucket.name in windows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         windows = self._state.windows
-        expired = [name for name, window in windows.items() if window.expires_at_ms <= to_ms(before)]
-        swept = sorted(expired, key=lambda name: (windows[name].expires_at_ms, name))[:limit]
-        for name in swept:
+        expired = [
+            (expires_at_ms, name) for name, (_, expires_at_ms) in windows.items() if expires_at_ms <= to_ms(before)
+        ]
+        swept = sorted(expired)[:limit]
+        for _, name in swept:
             del windows[name]
         return len(swept)

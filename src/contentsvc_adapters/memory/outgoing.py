@@ -24,6 +24,7 @@ from contentsvc_core.outgoing.messages import (
     message_for,
     within_shares,
 )
+from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
@@ -230,6 +231,7 @@ class MemoryOutbox:
                 format=endpoint.format,
                 description=endpoint.description,
                 secrets=secrets,
+                addressees=self._addressees(endpoint),
                 is_failing=failing,
             )
             taken.append(leased)
@@ -245,11 +247,17 @@ class MemoryOutbox:
         if message.log_id is None or key in self._state.log:
             self._state.log[key] = log
         self._state.messages[message.id] = evolve(
-            message, status=attempted.status, due_at=attempted.due_at, log_id=log.id, logged_at=log.created_at
+            message,
+            status=attempted.status,
+            due_at=attempted.due_at,
+            log_id=log.id,
+            logged_at=log.created_at,
+            delivered_to=attempted.delivered_to,
         )
         endpoint = self._state.endpoints.get(message.endpoint_id)
         if endpoint is not None:
-            endpoint = evolve(endpoint, failures=0 if attempted.succeeded else endpoint.failures + 1)
+            if attempted.succeeded is not None:
+                endpoint = evolve(endpoint, failures=0 if attempted.succeeded else endpoint.failures + 1)
             switched = attempted.disables is not None and endpoint.enabled
             if switched:
                 endpoint = evolve(endpoint, enabled=False, disabled_reason=attempted.disables)
@@ -278,7 +286,7 @@ class MemoryOutbox:
         if message is None:
             return False
         if message.status is not MessageStatus.PENDING:
-            message = evolve(message, log_id=None, logged_at=None)
+            message = evolve(message, log_id=None, logged_at=None, delivered_to=())
         # A process that is sending the message loses its lease: the outcome of that attempt is not written.
         again = evolve(message, status=MessageStatus.PENDING, attempts=0, takes=message.takes + 1, due_at=due_at)
         self._state.messages[message_id] = again
@@ -303,6 +311,18 @@ class MemoryOutbox:
             return None
         mine = (taken.message.takes, taken.message.due_at)
         return message if (message.takes, message.due_at) == mine else None
+
+    def _addressees(self, endpoint: WebhookEndpoint) -> list[Addressee]:
+        keys = [(endpoint.organization_id, address) for address in endpoint.addresses]
+        tokens = self._state.recipient_tokens
+        return [
+            Addressee(
+                recipient=self._state.recipients[key],
+                token=next(iter(opened(self._sealer, [tokens[key]] if key in tokens else [])), None),
+            )
+            for key in keys
+            if key in self._state.recipients
+        ]
 
     def _secrets(self, endpoint_id: str, now: datetime) -> list[str]:
         secrets = self._state.endpoint_secrets[endpoint_id]

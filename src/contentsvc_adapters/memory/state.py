@@ -20,6 +20,7 @@ from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import Message, MessageStatus
+from contentsvc_core.outgoing.recipients import Recipient
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord
@@ -75,7 +76,8 @@ class State:
     schedules: dict[str, Schedule] = Factory(dict[str, Schedule])
     keys: dict[str, ApiKey] = Factory(dict[str, ApiKey])
     sessions: dict[str, Session] = Factory(dict[str, Session])
-    windows: dict[str, Window] = Factory(dict[str, Window])
+    #: Windows and their ends in Unix milliseconds, by the names of buckets.
+    windows: dict[str, tuple[Window, int]] = Factory(dict[str, tuple[Window, int]])
     #: The time of the take, by the digest of the claim's key.
     claims: dict[bytes, datetime] = Factory(dict[bytes, datetime])
     #: By organization and custom id.
@@ -101,6 +103,9 @@ class State:
     endpoints: dict[str, WebhookEndpoint] = Factory(dict[str, WebhookEndpoint])
     endpoint_secrets: dict[str, list[Secret]] = Factory(dict[str, list[Secret]])
     messages: dict[str, Message] = Factory(dict[str, Message])
+    #: By organization and address; and their sealed tokens.
+    recipients: dict[tuple[str, str], Recipient] = Factory(dict[tuple[str, str], Recipient])
+    recipient_tokens: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
     subscribers: dict[str, Subscriber] = Factory(dict[str, Subscriber])
     subscriber_tokens: dict[str, str] = Factory(dict[str, str])
     #: Organization, publication and batch of the posts that subscribers get, by the post's id.

@@ -16,6 +16,7 @@ from contentsvc_adapters.memory.limits import MemoryRateLimitStore
 from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
 from contentsvc_adapters.memory.outgoing import MemoryAlerts, MemoryOutbox, MemoryWebhookEndpoints
 from contentsvc_adapters.memory.read_model import MemoryReadModel
+from contentsvc_adapters.memory.recipients import MemoryRecipients
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.search import MemorySearch
 from contentsvc_adapters.memory.sessions import MemorySessions
@@ -37,6 +38,7 @@ from contentsvc_core.ports import (
     PostLibrary,
     RateLimitStore,
     ReadModel,
+    Recipients,
     RunLedger,
     RunStateStore,
     Schedules,
@@ -71,6 +73,7 @@ class MemoryStores:
     search: Search
     endpoints: WebhookEndpoints
     outbox: Outbox
+    recipients: Recipients
     alerts: Alerts
     subscribers: Subscribers
     mailbox: Mailbox
@@ -102,6 +105,7 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         search=MemorySearch(state),
         endpoints=MemoryWebhookEndpoints(state, sealer),
         outbox=MemoryOutbox(state, sealer),
+        recipients=MemoryRecipients(state, sealer),
         alerts=MemoryAlerts(state),
         subscribers=MemorySubscribers(state, sealer),
         mailbox=MemoryMailbox(state, sealer),

@@ -1,9 +1,10 @@
 """The paths and the facets of published posts, set by the transaction that publishes a post or changes its title."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, case, delete, insert, select, update
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import post_paths, posts
@@ -11,10 +12,11 @@ from contentsvc_core.content.posts import Post
 
 UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
 UNFACETED: Final = posts.c.facets.is_(None)
-_HOLDER: Final = select(post_paths.c.post_id).where(
-    post_paths.c.organization_id == bindparam("owner"), post_paths.c.path == bindparam("path")
+#: The number of a post's possible paths that one query looks up: the last of them has the post's id.
+_AT_ONCE: Final = 8
+_HOLDERS: Final = select(post_paths.c.path, post_paths.c.post_id).where(
+    post_paths.c.organization_id == bindparam("owner"), post_paths.c.path.in_(bindparam("paths", expanding=True))
 )
-_SETTING: Final = update(posts).where(posts.c.id == bindparam("post"))
 
 
 def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -> None:
@@ -24,30 +26,49 @@ def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -
     """
     from contentsvc_core.content.public.facets import facets_of  # noqa: PLC0415  # a list of posts needs none of it
 
-    published = [post for post in changed if post.published_at is not None]
+    if not changed:
+        return
+    values = {posts.c.facets: {post.id: "".join(f"\n{each}" for each in facets_of(post)) + "\n" for post in changed}}
+    owners = sorted({post.organization_id for post in changed if post.published_at is not None})
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
-    for owner in sorted({post.organization_id for post in published}):
+    for owner in owners:
         dialect.lock(connection, f"paths/{owner}")
-    for post in changed:
-        values = {"facets": "".join(f"\n{each}" for each in facets_of(post)) + "\n"}
-        if post.published_at is not None:
-            values["path"] = _path(connection, post)
-        connection.execute(_SETTING.values(values), {"post": post.id})
+    if owners:
+        published = [post for post in changed if post.published_at is not None]
+        values[posts.c.path] = {
+            id_: path
+            for owner in owners
+            for id_, path in _paths(connection, owner, [post for post in published if post.organization_id == owner])
+        }
+    # One statement for all posts, as when runs are completed.
+    setting = update(posts).where(posts.c.id.in_([post.id for post in changed]))
+    cases = {column: case(texts, value=posts.c.id, else_=column) for column, texts in values.items()}
+    connection.execute(setting.values(cases))
 
 
 def forget(connection: Connection, post_id: str) -> None:
     connection.execute(delete(post_paths).where(post_paths.c.post_id == post_id))
 
 
-def _path(connection: Connection, post: Post) -> str:
+def _paths(connection: Connection, owner: str, published: Sequence[Post]) -> list[tuple[str, str]]:
+    """Return the id and the path of each post, and store the paths that are new."""
     from contentsvc_core.content.public.paths import post_paths as paths_for  # noqa: PLC0415  # as above
 
-    for path in paths_for(post):
-        holder = connection.scalar(_HOLDER, {"owner": post.organization_id, "path": path})
-        if holder is None:
-            connection.execute(
-                post_paths.insert().values(organization_id=post.organization_id, path=path, post_id=post.id)
-            )
-        if holder in {None, post.id}:
-            return path
-    raise AssertionError
+    found: dict[str, str] = {}
+    new: dict[str, str] = {}
+    waiting = {post.id: paths_for(post) for post in published}
+    while waiting:
+        offered = {id_: list(islice(paths, _AT_ONCE)) for id_, paths in waiting.items()}
+        names = sorted({path for paths in offered.values() for path in paths})
+        holders = {row.path: row.post_id for row in connection.execute(_HOLDERS, {"owner": owner, "paths": names})}
+        for id_, paths in offered.items():
+            free = (path for path in paths if holders.get(path, new.get(path, id_)) == id_)
+            if (path := next(free, None)) is not None:
+                found[id_] = path
+                if path not in holders:
+                    new[path] = id_
+                del waiting[id_]
+    if new:
+        values = [{"organization_id": owner, "path": path, "post_id": id_} for path, id_ in new.items()]
+        connection.execute(insert(post_paths).values(values))
+    return list(found.items())

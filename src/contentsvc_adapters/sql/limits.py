@@ -21,17 +21,18 @@ class SqlRateLimitStore:
         self._database = database
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        return await self._database.write(partial(self._update, bucket.name, transition))
+        return await self._database.write(partial(self._update, bucket, transition))
 
-    def _update(self, bucket: str, transition: Transition, connection: Connection) -> Verdict:
+    def _update(self, bucket: Bucket, transition: Transition, connection: Connection) -> Verdict:
+        name = bucket.name
         # Not a row lock: at first there is no row, and locking a row would be a write.
-        self._database.dialect.lock(connection, bucket)
-        stored = connection.scalar(select(rate_windows.c.hits).where(rate_windows.c.bucket == bucket))
-        before = Window() if stored is None else _window(bucket, stored)
+        self._database.dialect.lock(connection, name)
+        stored = connection.scalar(select(rate_windows.c.hits).where(rate_windows.c.bucket == name))
+        before = Window() if stored is None else _window(name, stored)
         after, verdict = transition(before)
         if after != before:
-            row = {"hits": msgspec.json.encode(after.hits_ms).decode(), "expires_at": after.expires_at_ms}
-            change = self._database.dialect.insert(rate_windows).values(bucket=bucket, **row)
+            row = {"hits": msgspec.json.encode(after.hits_ms).decode(), "expires_at": after.expires_at_ms(bucket.rate)}
+            change = self._database.dialect.insert(rate_windows).values(bucket=name, **row)
             connection.execute(change.on_conflict_do_update(index_elements=["bucket"], set_=row))
         return verdict
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         PostLibrary,
         RateLimitStore,
         ReadModel,
+        Recipients,
         RunLedger,
         RunStateStore,
         Schedules,
@@ -175,6 +176,12 @@ class SqlStores:
         from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
 
         return SqlOutbox(self.database, self._sealer)
+
+    @cached_property
+    def recipients(self) -> "Recipients":
+        from contentsvc_adapters.sql.outgoing.recipients import SqlRecipients
+
+        return SqlRecipients(self.database, self._sealer)
 
     @cached_property
     def alerts(self) -> "Alerts":

@@ -7,7 +7,7 @@ import msgspec
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, say, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -16,10 +16,11 @@ from contentsvc_core.outgoing.endpoints import (
     OVERLAP,
     ChangeEndpoint,
     CreateEndpoint,
-    EndpointBody,
     WebhookEndpoint,
 )
+from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.text import one_line
+from contentsvc_core.usecases.consents import asked_body
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 if TYPE_CHECKING:
@@ -54,10 +55,13 @@ def create(url: str, organization: str, *, disabled: bool, as_json: bool, **fiel
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _with_secret(accepted(await app.endpoint_editor.create(owner.id, command)))
+        return await _with_secret(app, accepted(await app.endpoint_editor.create(owner.id, command)))
 
     created = with_app(work, remote=lambda api: _flat(api.send("POST", _PATH, msgspec.to_builtins(command))))
-    show(created, as_json=as_json)
+    _show(created, as_json=as_json)
+    if created.get("recipients") and created["enabled"]:
+        click.echo("Each address gets a mail with a link, and gets messages once it is confirmed.", err=True)
+        return
     hint(f"contentsvc endpoint test {created['id']}", as_json=as_json)
 
 
@@ -69,11 +73,13 @@ def list_endpoints(organization: str, *, as_json: bool) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return [_body(endpoint) for endpoint in await app.stores.endpoints.endpoints(owner.id)]
+        bodies = await app.consents.bodies(owner.id, await app.stores.endpoints.endpoints(owner.id))
+        return msgspec.to_builtins(bodies)
 
     rows = with_app(work, remote=lambda api: api.get(_PATH)["webhookEndpoints"])
-    columns = ("id", "url", "format", "eventTypes", "enabled", "consecutiveFailures", "disabledReason")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No endpoints yet.")
+    columns = ("id", "url", "format", "eventTypes", "enabled", "confirmed", "consecutiveFailures", "disabledReason")
+    shown = rows if as_json else [{**row, "confirmed": _confirmed(row)} for row in rows]
+    show_rows(shown, columns=columns, as_json=as_json, empty="No endpoints yet.")
 
 
 @endpoint.command("show")
@@ -86,10 +92,10 @@ def show_endpoint(endpoint_id: str, *, as_json: bool) -> None:
         endpoint = await app.stores.endpoints.endpoint(await _owner_of(app, endpoint_id), endpoint_id)
         if endpoint is None:
             raise _unknown(endpoint_id)
-        return _body(endpoint)
+        return await _body(app, endpoint)
 
     body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(endpoint_id)}")["webhookEndpoint"])
-    show(body, as_json=as_json)
+    _show(body, as_json=as_json)
 
 
 @endpoint.command()
@@ -108,7 +114,7 @@ def edit(endpoint_id: str, *, all_events: bool, as_json: bool, **fields: Any) ->
     if not changes:
         message = "there is nothing to change: name an option"
         raise click.UsageError(message)
-    show(_changed(endpoint_id, changes), as_json=as_json)
+    _show(_changed(endpoint_id, changes), as_json=as_json)
 
 
 @endpoint.command()
@@ -116,7 +122,7 @@ def edit(endpoint_id: str, *, all_events: bool, as_json: bool, **fields: Any) ->
 @JSON
 def enable(endpoint_id: str, *, as_json: bool) -> None:
     """Enable an endpoint. Waiting messages are sent."""
-    show(_changed(endpoint_id, {"enabled": True}), as_json=as_json)
+    _show(_changed(endpoint_id, {"enabled": True}), as_json=as_json)
 
 
 @endpoint.command()
@@ -124,7 +130,7 @@ def enable(endpoint_id: str, *, as_json: bool) -> None:
 @JSON
 def disable(endpoint_id: str, *, as_json: bool) -> None:
     """Disable an endpoint. It gets no new messages, and waiting messages are kept."""
-    show(_changed(endpoint_id, {"enabled": False}), as_json=as_json)
+    _show(_changed(endpoint_id, {"enabled": False}), as_json=as_json)
 
 
 @endpoint.command("rotate-secret")
@@ -143,13 +149,13 @@ def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> Non
     async def work(app: Application) -> dict[str, Any]:
         owner = await _owner_of(app, endpoint_id)
         rotated = await app.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR)
-        return _with_secret(accepted(rotated))
+        return await _with_secret(app, accepted(rotated))
 
     def remote(api: "Api") -> dict[str, Any]:
         path = f"{_PATH}/{part(endpoint_id)}/rotate-secret"
         return _flat(api.send("POST", path, {"overlapHours": overlap_hours}))
 
-    show(with_app(work, remote=remote), as_json=as_json)
+    _show(with_app(work, remote=remote), as_json=as_json)
 
 
 @endpoint.command()
@@ -164,6 +170,26 @@ def test(endpoint_id: str, *, as_json: bool) -> None:
     sent = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/test")["messageId"])
     show({"endpointId": endpoint_id, "messageId": sent}, as_json=as_json)
     hint("contentsvc log list", as_json=as_json)
+
+
+@endpoint.command()
+@click.argument("endpoint_id")
+@JSON
+def confirm(endpoint_id: str, *, as_json: bool) -> None:
+    """Send the confirmation mail again.
+
+    An address gets one mail an hour. An organization sends 20 a day. The exit code is 1 if no address was asked.
+    """
+
+    async def work(app: Application) -> dict[str, Any]:
+        return asked_body(accepted(await app.endpoint_editor.ask(await _owner_of(app, endpoint_id), endpoint_id)))
+
+    body = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/confirmations"))
+    for each in () if as_json else body["notAsked"]:
+        say(f"{each['address']} was not asked: {each['reason']}", err=True)
+    show(body if as_json else {"asked": ", ".join(body["asked"]) or "no address"}, as_json=as_json)
+    if not body["asked"]:
+        raise SystemExit(1)
 
 
 @endpoint.command()
@@ -184,7 +210,8 @@ def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     change = accepted(read_command(ChangeEndpoint, changes))
 
     async def work(app: Application) -> dict[str, Any]:
-        return _body(accepted(await app.endpoint_editor.change(await _owner_of(app, endpoint_id), endpoint_id, change)))
+        owner = await _owner_of(app, endpoint_id)
+        return await _body(app, accepted(await app.endpoint_editor.change(owner, endpoint_id, change)))
 
     def remote(api: "Api") -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(endpoint_id)}", msgspec.to_builtins(change))["webhookEndpoint"]
@@ -192,13 +219,27 @@ def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     return with_app(work, remote=remote)
 
 
-def _with_secret(created: NewSecret) -> dict[str, Any]:
+async def _with_secret(app: Application, created: NewSecret) -> dict[str, Any]:
     secret = {"secret": created.secret} if created.endpoint.is_signed else {}
-    return {**_body(created.endpoint), **secret}
+    return {**await _body(app, created.endpoint), **secret}
 
 
-def _body(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    return msgspec.to_builtins(EndpointBody.of(endpoint))
+async def _body(app: Application, endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return msgspec.to_builtins(await app.consents.body(endpoint))
+
+
+def _show(body: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        show(body, as_json=True)
+        return
+    recipients = ", ".join(f"{each['address']} ({each['status']})" for each in body.get("recipients", ()))
+    lines = {name: value for name, value in body.items() if name != "recipients"}
+    show({**lines, **({"recipients": recipients} if recipients else {})}, as_json=False)
+
+
+def _confirmed(body: Mapping[str, Any]) -> str:
+    statuses = [each["status"] for each in body.get("recipients", ())]
+    return f"{statuses.count(RecipientStatus.CONFIRMED.value)} of {len(statuses)}" if statuses else ""
 
 
 def _flat(answer: dict[str, Any]) -> dict[str, Any]:

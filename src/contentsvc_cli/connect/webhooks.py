@@ -1,7 +1,8 @@
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import to_builtins
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
@@ -9,15 +10,15 @@ from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import accepted, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
+from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, MAX_OVERLAP_HOURS, OVERLAP_HOURS
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
-    from contentsvc_core.usecases.reconcile import Missed, Reconciled
 
 CALLING: Final = "waiting for the code host"
+_MISSED: Final = ("repository", "event", "action", "statusCode", "deliveredAt", "result")
 
 
 @click.command("rotate-secret")
@@ -66,7 +67,13 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
 
 @click.command()
 @click.argument("integration_id", shell_complete=integration_ids)
-@click.option("--hours", type=click.IntRange(1, 24 * 7), default=72, show_default=True, help="Hours to look back.")
+@click.option(
+    "--hours",
+    type=click.IntRange(1, MAX_LOOK_BACK_HOURS),
+    default=LOOK_BACK_HOURS,
+    show_default=True,
+    help="Hours to look back.",
+)
 @click.option("--dry-run", is_flag=True, help="Only print the deliveries that would be requested.")
 @list_output
 def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) -> None:
@@ -76,41 +83,35 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     its deliveries. The exit code is 1 if a redelivery could not be requested.
     """
 
-    async def work(app: Application) -> "Reconciled":
+    async def work(app: Application) -> dict[str, Any]:
+        from contentsvc_http.v1.schemas_integrations import ReconciledShape  # noqa: PLC0415  # this command alone
+
         owner = await owner_of(app, integration_id)
-        return accepted(
-            await app.reconciler.reconcile(
-                owner,
-                integration_id,
-                lookback=timedelta(hours=hours),
-                dry_run=dry_run,
-                on_progress=shown.count,
-            )
+        reconciled = await app.reconciler.reconcile(
+            owner,
+            integration_id,
+            lookback=timedelta(hours=hours),
+            dry_run=dry_run,
+            on_progress=shown.count,
         )
+        return to_builtins(ReconciledShape.of(accepted(reconciled)))
+
+    def remote(api: "Api") -> dict[str, Any]:
+        body = {"lookBackHours": hours, "dryRun": dry_run}
+        return api.send("POST", f"/v1/integrations/{part(integration_id)}/reconcile", body)
 
     with waiting(CALLING) as shown:
-        done = with_app(work, busy=None)
-    rows = [_missed(missed) for missed in done.missed]
+        done = with_app(work, busy=None, remote=remote)
+    missed: list[dict[str, Any]] = done["deliveries"]
+    rows = [{"delivery": each["deliveryId"], **{name: each[name] for name in _MISSED}} for each in missed]
     columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
     show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")
-    if not done.complete:
+    if not done["complete"]:
         click.echo("There are too many deliveries: the oldest were not checked.", err=True)
-    refused = [missed for missed in done.missed if missed.refusal is not None]
-    if refused and refused[0].refusal is not None:
-        message = f"{len(refused)} could not be requested: {refused[0].refusal.reason}"
+    refused = [each["error"] for each in missed if each["error"] is not None]
+    if refused:
+        message = f"{len(refused)} could not be requested: {refused[0]}"
         raise click.ClickException(message)
-
-
-def _missed(missed: "Missed") -> dict[str, object]:
-    return {
-        "delivery": missed.attempt.delivery_id,
-        "repository": missed.repository,
-        "event": missed.attempt.event,
-        "action": missed.attempt.action,
-        "statusCode": missed.attempt.status_code,
-        "deliveredAt": iso_ms(missed.attempt.delivered_at),
-        "result": missed.end.value,
-    }
 
 
 async def owner_of(app: Application, integration_id: str) -> str:

@@ -1,10 +1,11 @@
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import click
 
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import trigger_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, json_text, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
@@ -79,9 +80,9 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
         return owner.house_style, await _stored_style(app, owner, trigger_id, schedule_id)
 
     def remote(api: "Api") -> _Styles:
-        _refuse_override(trigger_id, schedule_id)
-        style = _style_on_server(api)
-        return style, style
+        owner = _read_stored(api.get("/v1/house-style"))
+        override = _override_on_server(api, trigger_id, schedule_id)
+        return owner, owner if override is None else _read_stored(override[1])
 
     _print(*with_app(work, remote=remote), as_json=as_json)
 
@@ -166,25 +167,40 @@ def _change(
         return owner.house_style, style
 
     def remote(api: "Api") -> _Styles:
-        _refuse_override(trigger_id, schedule_id)
-        style = changed(_style_on_server(api))
-        api.send("PUT", "/v1/house-style", {"houseStyle": style_body(style)})
-        return style, style
+        owner = _read_stored(api.get("/v1/house-style"))
+        override = _override_on_server(api, trigger_id, schedule_id)
+        if override is None:
+            style = changed(owner)
+            api.send("PUT", "/v1/house-style", {"houseStyle": style_body(style)})
+            return style, style
+        path, output = override
+        style = changed(_read_stored(output))
+        # With the other output settings: an absent brand identity would be removed.
+        api.send("PATCH", path, {"outputConfig": {**output, "houseStyle": style_body(style)}})
+        return owner, style
 
     _print(*with_app(work, remote=remote), as_json=as_json)
 
 
-def _style_on_server(api: "Api") -> HouseStyle | None:
-    read = read_style(api.get("/v1/house-style")["houseStyle"])
+def _override_on_server(
+    api: "Api", trigger_id: str | None, schedule_id: str | None
+) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the path and the output settings of a trigger or a schedule; ``None``: neither is named."""
+    if trigger_id is not None:
+        path = f"/v1/event-triggers/{part(trigger_id)}"
+        return path, api.get(path)["eventTrigger"].get("outputConfig") or {}
+    if schedule_id is not None:
+        from contentsvc_cli.content.schedules import schedule_on_server  # noqa: PLC0415  # this option alone
+
+        return f"/v1/schedules/{part(schedule_id)}", schedule_on_server(api, schedule_id).get("outputConfig") or {}
+    return None
+
+
+def _read_stored(settings: Mapping[str, Any]) -> HouseStyle | None:
+    read = read_style(settings.get("houseStyle"))
     if isinstance(read, Refusal):
         raise click.ClickException(style_fault(read))
     return read
-
-
-def _refuse_override(trigger_id: str | None, schedule_id: str | None) -> None:
-    if trigger_id is not None or schedule_id is not None:
-        message = "overrides of triggers and schedules work on the machine of the service"
-        raise click.UsageError(message)
 
 
 async def _stored_style(

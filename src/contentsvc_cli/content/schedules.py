@@ -135,7 +135,7 @@ def show_schedule(schedule_id: str, *, as_json: bool) -> None:
         known = accepted(schedule or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
         return _body(known), (await zone_of(app.stores.directory, known.organization_id)).key
 
-    shown = with_app(work, remote=lambda api: (_on_server(api, schedule_id), _zone_on_server(api)))
+    shown = with_app(work, remote=lambda api: (schedule_on_server(api, schedule_id), _zone_on_server(api)))
     _show(*shown, as_json=as_json)
 
 
@@ -214,7 +214,7 @@ def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
         return _body(changed), (await zone_of(app.stores.directory, known.organization_id)).key
 
     def remote(api: "Api") -> _Shown:
-        body = _request(values_of(change(cron_of(_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
+        body = _request(values_of(change(cron_of(schedule_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
         return api.send("PATCH", f"{_PATH}/{part(schedule_id)}", body)["schedule"], _zone_on_server(api)
 
     return with_app(work, remote=remote)
@@ -224,7 +224,7 @@ def _zone_on_server(api: "Api") -> str:
     return api.get("/v1/organization")["organization"]["timeZone"]
 
 
-def _on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
+def schedule_on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
     body = next((row for row in api.get(_PATH)["schedules"] if row["id"] == schedule_id), None)
     return accepted(body or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
 

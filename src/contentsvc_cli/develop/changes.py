@@ -1,18 +1,16 @@
 from typing import final
 
-from attrs import frozen
+from contentsvc_core.values import Value
 
 
 @final
-@frozen(kw_only=True)
-class Person:
+class Person(Value, frozen=True, kw_only=True):
     name: str
     email: str
 
 
 @final
-@frozen(kw_only=True)
-class LocalCommit:
+class LocalCommit(Value, frozen=True, kw_only=True):
     #: In hexadecimal; 40 digits, or 64 in a repository with SHA-256.
     id: str
     tree_id: str
@@ -29,8 +27,7 @@ class LocalCommit:
 
 
 @final
-@frozen(kw_only=True)
-class Tag:
+class Tag(Value, frozen=True, kw_only=True):
     name: str
     commit_id: str
     #: The annotation without its signature; ``None`` for a lightweight tag.

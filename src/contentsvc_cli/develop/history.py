@@ -1,10 +1,10 @@
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
 import click
@@ -59,6 +59,19 @@ def deliveries(
     commits: Callable[[Iterator[str]], Iterator[LocalCommit]],
 ) -> Iterator[RecordedDelivery]:
     """Yield a history as deliveries, oldest first. ``tags`` whose commits are in no push are omitted."""
+    for event, of, body in bodies(hosted, pushes, tags, commits):
+        # Deterministic ids: deliveries sent before are answered as duplicates.
+        delivery = uuid5(_DELIVERIES, f"{hosted.full_name} {event} {of}")
+        yield RecordedDelivery(event=event, delivery=str(delivery), body=body)
+
+
+def bodies(
+    hosted: HostedRepository,
+    pushes: Sequence[Sequence[str]],
+    tags: Sequence[Tag],
+    commits: Callable[[Iterator[str]], Iterator[LocalCommit]],
+) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the deliveries' event type, commit id or tag, and body."""
     tagged: defaultdict[str, list[Tag]] = defaultdict(list)
     for tag in tags:
         tagged[tag.commit_id].append(tag)
@@ -67,7 +80,7 @@ def deliveries(
     for push in pushes:
         brought = tuple(islice(read, min(len(push), MAX_COMMITS)))
         head = brought[-1]
-        yield _recorded(hosted, "push", head.id, push_body(hosted, brought, before=before))
+        yield "push", head.id, msgspec.json.encode(push_body(hosted, brought, before=before))
         before = head.id
         for tag in chain.from_iterable(tagged[commit] for commit in push if commit in tagged):
             body = release_body(
@@ -77,7 +90,7 @@ def deliveries(
                 published_at=tag.created_at or head.committed_at,
                 by=login(head.author),
             )
-            yield _recorded(hosted, "release", tag.name, body)
+            yield "release", tag.name, msgspec.json.encode(body)
 
 
 def notes(tag: Tag) -> str | None:
@@ -86,12 +99,6 @@ def notes(tag: Tag) -> str | None:
     text = re.sub(r"^(?:release|version|tag)\b[\s:]*|[.!\s]+$", "", tag.message.strip(), flags=re.IGNORECASE)
     same = text.lower().removeprefix("v") == tag.name.rpartition("/")[2].lower().removeprefix("v")
     return None if same or text in ("", tag.name) else tag.message
-
-
-def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, Any]) -> RecordedDelivery:
-    # Deterministic ids: deliveries sent before are answered as duplicates.
-    delivery = uuid5(_DELIVERIES, f"{hosted.full_name} {event} {of}")
-    return RecordedDelivery(event=event, delivery=str(delivery), body=msgspec.json.encode(body))
 
 
 def _hosted_at(url: str) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from contentsvc_core.application import Application
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.organizations import Integration
 from contentsvc_core.usecases.receive import Receiver
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_core.webhooks.providers import Provider, provider_named
 
@@ -94,7 +94,7 @@ async def receive_recorded(
             integration_id=integration.id,
             repository_id=integration.repositories[0].id,
         ),
-        headers=tuple((name.encode(), value.encode()) for name, value in headers_for(recorded, provider, secret)),
+        headers=Headers.of((name.encode(), value.encode()) for name, value in headers_for(recorded, provider, secret)),
         body=recorded.body,
     )
     try:

@@ -3,15 +3,16 @@
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
-from typing import BinaryIO, Final, final
+from typing import TYPE_CHECKING, BinaryIO, Final, final
 
 import msgspec
 from attrs import Attribute, field, frozen
 
 from contentsvc_core.identifiers import is_delivery_id
-from contentsvc_core.webhooks.providers import Provider
+
+if TYPE_CHECKING:
+    from contentsvc_core.webhooks.providers import Provider
 
 STANDARD_INPUT: Final = "-"
 #: Maximum length of a line, in bytes: the largest body, 25 MiB, in Base64, with a margin. A file that is not a
@@ -101,7 +102,7 @@ def line_of(delivery: RecordedDelivery) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> list[tuple[str, str]]:
+def headers_for(delivery: RecordedDelivery, provider: "Provider", secret: str) -> list[tuple[str, str]]:
     return [
         *provider.headers(delivery.event, delivery.delivery, delivery.body, secret).items(),
         ("Content-Type", "application/json"),
@@ -111,6 +112,8 @@ def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> 
 
 @cache
 def _user_agent() -> str:
+    from importlib.metadata import version  # noqa: PLC0415  # it imports e-mail; most recordings are not sent
+
     return f"contentsvc/{version('contentsvc')}"
 
 

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from contentsvc_cli.develop.changes import Tag
 from contentsvc_cli.develop.git import Checkout, GitFailed
-from contentsvc_cli.develop.history import deliveries
+from contentsvc_cli.develop.history import bodies
 from contentsvc_cli.develop.native_bodies import HostedRepository
 from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.options import ChangelogOptions
@@ -122,8 +122,7 @@ def _preview(
     options: ChangelogOptions,
 ) -> Preview:
     # Bodies in a code host's format, read by the service's own reader: the preview equals the service's post.
-    recorded = deliveries(hosted, pushes, (), repository.commits)
-    events = [read_push(delivery.body).event for delivery in recorded]
+    events = [read_push(body).event for _, _, body in bodies(hosted, pushes, (), repository.commits)]
     newest = events[-1].commits[-1].timestamp if isinstance(events[-1], Push) else ""
     at = (stretch.tag.created_at if stretch.tag is not None else "") or newest
     brief = Brief(

@@ -35,7 +35,12 @@ def list_context(organization: str, since: str, limit: int | None, *, as_json: b
         records = await app.stores.contexts.records(owner, limit=at_most)
         return to_builtins([RecordBody.of(record) for record in records])
 
-    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json, limit=limit, since=since)
+    def remote(api: "Api") -> list[dict[str, Any]]:
+        records = api.list("/v1/context", "context", at_most, content="true", since=since)
+        return [{name: record[name] for name in RecordBody.__struct_encode_fields__} for record in records]
+
+    columns = ("createdAt", "customId", "content")
+    show_list(organization, rows, columns, as_json=as_json, limit=limit, since=since, remote=remote)
 
 
 @context.command()

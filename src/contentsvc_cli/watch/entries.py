@@ -13,15 +13,13 @@ from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, say, show
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogOutcome, LogStatus, log_body
+from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, LogStatus
 from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.timestamps import iso_ms
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
-    from contentsvc_core.usecases.diagnoses import Explained
-    from contentsvc_core.usecases.replay_many import ReplayDeliveries, ReplayedBatch
+    from contentsvc_core.usecases.replay_many import ReplayCount, ReplayDeliveries, ReplayedBatch
 
 
 @click.command("show")
@@ -30,68 +28,43 @@ if TYPE_CHECKING:
 def show_log(log_id: str, *, as_json: bool) -> None:
     """Show a log entry, its cause and how to fix it."""
 
-    async def work(app: Application) -> "tuple[LogEntry, Explained]":
+    async def work(app: Application) -> dict[str, Any]:
+        from contentsvc_http.v1.schemas_webhook_logs import OneLogShape  # noqa: PLC0415  # this command alone
+
         for owner in await _owners(app, log_id):
             entry = await app.stores.journal.entry(owner, log_id)
             if entry is not None:
-                return entry, await app.diagnoses.explain(entry)
+                return to_builtins(OneLogShape.of(entry, await app.diagnoses.explain(entry)))
         return accepted(UNKNOWN_LOG, missing=f"there is no log entry '{log_id}'")
 
-    async def shown(app: Application) -> Mapping[str, object]:
-        entry, explained = await work(app)
-        return _explained(entry, explained) if as_json else _lines(entry, explained)
-
-    show(with_app(shown, remote=lambda api: api.get(f"/v1/webhook-logs/{part(log_id)}")["log"]), as_json=as_json)
+    shown = with_app(work, remote=lambda api: api.get(f"/v1/webhook-logs/{part(log_id)}"))
+    show({**shown["log"], **shown["explanation"]} if as_json else _lines(**shown), as_json=as_json)
 
 
-def _explained(entry: LogEntry, explained: "Explained") -> dict[str, Any]:
-    from contentsvc_core.webhooks.diagnosis import command_of  # noqa: PLC0415  # this command alone
-
-    diagnosis, similar = explained.diagnosis, explained.similar
-    return {
-        **log_body(entry),
-        "reason": entry.reason,
-        "outcome": None if entry.outcome is None else entry.outcome.value,
-        "received": None if entry.received is None else to_builtins(entry.received),
-        "diagnosis": None
-        if diagnosis is None
-        else {
-            "cause": diagnosis.cause.wire,
-            "sentence": diagnosis.sentence,
-            "advice": diagnosis.advice,
-            "remedy": diagnosis.remedy.value,
-            "command": command_of(diagnosis, entry.integration_id),
-        },
-        "similar": None if similar is None else {"number": similar.number, "since": iso_ms(similar.since)},
-    }
-
-
-def _lines(entry: LogEntry, explained: "Explained") -> Mapping[str, object]:
-    from contentsvc_core.webhooks.diagnosis import command_of  # noqa: PLC0415  # this command alone
-
-    diagnosis, similar, received = explained.diagnosis, explained.similar, entry.received
+def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[str, object]:
+    diagnosis, similar, received = (explanation[name] for name in ("diagnosis", "similar", "received"))
     lines: dict[str, object] = {
-        "id": entry.id,
-        "createdAt": iso_ms(entry.created_at),
-        "outcome": entry.status.value if entry.outcome is None else entry.outcome.value,
-        "statusCode": entry.status_code,
-        "title": entry.title,
-        "reason": entry.reason,
-        "integrationId": entry.integration_id,
-        "referenceId": entry.reference_id,
+        "id": log["id"],
+        "createdAt": log["createdAt"],
+        "outcome": explanation["outcome"] or log["status"],
+        "statusCode": log["statusCode"],
+        "title": log["title"],
+        "reason": explanation["reason"],
+        "integrationId": explanation["integrationId"],
+        "referenceId": log["referenceId"],
     }
     if diagnosis is not None:
-        lines |= {"cause": diagnosis.sentence, "advice": diagnosis.advice}
-        lines |= {"command": command_of(diagnosis, entry.integration_id)}
-    if similar is not None and similar.number:
-        lines["similar"] = f"{similar.number} since {iso_ms(similar.since)}"
+        lines |= {"cause": diagnosis["sentence"], "advice": diagnosis["advice"], "command": diagnosis["command"]}
+    if similar is not None and similar["number"]:
+        lines["similar"] = f"{similar['number']} since {similar['since']}"
     if received is not None:
+        headers = {name.lower(): value for name, value in received["headers"].items()}
         lines |= {
-            "source": received.source,
-            "size": received.size,
-            "contentType": received.header("Content-Type"),
-            "userAgent": received.header("User-Agent"),
-            "signature": received.signature.value,
+            "source": received["source"],
+            "size": received["size"],
+            "contentType": headers.get("content-type"),
+            "userAgent": headers.get("user-agent"),
+            "signature": received["signature"],
         }
     return {name: value for name, value in lines.items() if value is not None}
 
@@ -146,8 +119,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
     async def work(app: Application) -> dict[str, Any]:
         owner = (await organization_named(app, organization)).id
         if dry_run:
-            counted = accepted(await app.bulk_replayer.count(owner, command))
-            return {"replayable": counted.replayable, "notKept": counted.not_kept, "more": counted.is_more}
+            return _count_body(accepted(await app.bulk_replayer.count(owner, command)))
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
             return _batch_body(accepted(await app.bulk_replayer.replay(owner, part)))
@@ -155,9 +127,13 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
         return await _replay_all(batch, command)
 
     def remote_filter(api: "Api") -> dict[str, Any]:
+        filters = to_builtins(command)
         if dry_run:
-            message = "--dry-run of a filter works on the machine of the service"
-            raise click.UsageError(message)
+            counted: dict[str, Any] = api.get(
+                "/v1/webhook-logs/replay",
+                **{name: filters[name] for name in ("outcomes", "statuses", "integrationId", "event", "text", "since")},
+            )
+            return counted
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
             body: dict[str, Any] = api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
@@ -169,6 +145,13 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
     show(done, as_json=as_json)
     if done.get("refused"):
         raise SystemExit(1)
+
+
+def _count_body(count: "ReplayCount") -> dict[str, Any]:
+    from contentsvc_http.v1.schemas_webhook_logs import ReplayCountShape  # noqa: PLC0415  # this command alone
+
+    body: dict[str, Any] = to_builtins(ReplayCountShape.of(count))
+    return body
 
 
 def _batch_body(batch: "ReplayedBatch") -> dict[str, Any]:

@@ -6,12 +6,16 @@ from attrs import evolve, frozen
 from contentsvc_core.webhooks.providers import PROVIDERS
 
 _PARAMETER: Final = re.compile(r"\{[^{}]*\}")
+#: The usual window, in milliseconds (specification 8.1).
+WINDOW_MS: Final = 60_000
+_HOUR_MS: Final = 60 * WINDOW_MS
+_DAY_MS: Final = 24 * _HOUR_MS
 
 
 @final
 @frozen(kw_only=True)
 class Rate:
-    """The limit of an operation in a window of 60 seconds (:data:`~.window.WINDOW_MS`)."""
+    """The limit of an operation in a window of time."""
 
     method: str
     #: The route's template: all values of its parameters count as one operation.
@@ -19,6 +23,8 @@ class Rate:
     limit: int
     #: All keys and sessions of an organization share one bucket. Otherwise each key has its own.
     is_shared: bool = False
+    #: The time for which an admitted request counts. A request exactly this much later does not count it.
+    window_ms: int = WINDOW_MS
 
     def __attrs_post_init__(self) -> None:
         if self.limit < 1:
@@ -62,15 +68,32 @@ REPLAYING: Final = Rate(method="POST", template="/v1/webhook-logs/replay", limit
 ROTATING: Final = Rate(
     method="POST", template="/v1/integrations/{integrationId}/rotate-secret", limit=20, is_shared=True
 )
+#: Each of these requests calls the code host for up to 20 s. An outage is reconciled a few times.
+RECONCILING: Final = Rate(
+    method="POST", template="/v1/integrations/{integrationId}/reconcile", limit=20, is_shared=True
+)
 #: Limits that the specification does not name, by organization.
 SHARED_RATES: Final = (
     *(SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS),
-    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, REPLAYING, ROTATING),
+    *(CREATING_POSTS, CHANGING_SEVERAL, RESTORING, REPLAYING, ROTATING, RECONCILING),
 )
 #: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)
 #: The same of an organization: strangers choose the addresses. A changelog that is in the news has that many readers.
 SUBSCRIBING_TOGETHER: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=60, is_shared=True)
+#: Confirmation mails to recipients of alerts, by the recipient's address: an owner who waits for the mail looks for it
+#: within minutes, and one mail an hour is no nuisance.
+CONFIRMING: Final = Rate(
+    method="POST", template="/v1/webhook-endpoints/{endpointId}/confirmations", limit=1, window_ms=_HOUR_MS
+)
+#: The same of an organization: a team enters its two endpoints with ten addresses each on one day.
+CONFIRMING_TOGETHER: Final = Rate(
+    method="POST",
+    template="/v1/webhook-endpoints/{endpointId}/confirmations",
+    limit=20,
+    is_shared=True,
+    window_ms=_DAY_MS,
+)
 #: Failed sign-ins, by address. A person mistypes a key a few times; an office may share one address.
 FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=20)
 
@@ -107,6 +130,11 @@ class Bucket:
     def of_address(cls, rate: Rate, address: str) -> Self:
         """Return the bucket of requests without a valid key: a wrong key never touches the bucket of a valid one."""
         return cls(rate=rate, client=f"address {address}")
+
+    @classmethod
+    def of_recipient(cls, rate: Rate, organization_id: str, address: str) -> Self:
+        """Return the bucket of mails of an organization to an e-mail address."""
+        return cls(rate=rate, client=f"recipient {organization_id} {address}")
 
     @property
     def name(self) -> str:

@@ -10,8 +10,6 @@ from attrs import field, frozen
 from contentsvc_core.access.rates import Rate
 from contentsvc_core.timestamps import to_ms
 
-#: The time for which an admitted request counts, in milliseconds. A request exactly this much later does not count it.
-WINDOW_MS: Final = 60_000
 #: The reset time reported when the window cannot be read, in milliseconds.
 _SOON_MS: Final = 1000
 _SECOND_MS: Final = 1000
@@ -30,9 +28,8 @@ class Window:
             message = "the hits of a window stand in their order, the oldest first"
             raise ValueError(message)
 
-    @property
-    def expires_at_ms(self) -> int:
-        return self.hits_ms[-1] + WINDOW_MS if self.hits_ms else 0
+    def expires_at_ms(self, rate: Rate) -> int:
+        return self.hits_ms[-1] + rate.window_ms if self.hits_ms else 0
 
 
 @final
@@ -50,11 +47,11 @@ class Verdict(NamedTuple):
 
 
 def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
-    """Count a request, if fewer than the limit were admitted in the last 60 seconds.
+    """Count a request, if fewer than the limit were admitted in the window before it.
 
     A refused request is not counted: the same window object is returned, so that nothing must be stored. But a time of
     admission after ``now``, from a clock that is or was ahead, counts as ``now``, and the corrected window is returned.
-    So a clock that steps back frees no place, and locks no client out for more than 60 seconds.
+    So a clock that steps back frees no place, and locks no client out for longer than the window.
     """
     now_ms = to_ms(now)
     hits = window.hits_ms
@@ -62,7 +59,7 @@ def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
         if hits[-1] > now_ms:
             hits = tuple(min(hit_ms, now_ms) for hit_ms in hits)
             window = _ordered(hits)
-        start_ms = now_ms - WINDOW_MS
+        start_ms = now_ms - rate.window_ms
         if hits[0] <= start_ms:
             hits = hits[bisect_right(hits, start_ms) :]
     limit = rate.limit
@@ -70,11 +67,11 @@ def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
     if admitted := remaining >= 0:
         hits = (*hits, now_ms)
         window = _ordered(hits)
-        reset_at_ms = hits[0] + WINDOW_MS
+        reset_at_ms = hits[0] + rate.window_ms
     else:
         # The request that must leave first: the oldest one, unless the limit was higher when they were admitted.
         remaining = 0
-        reset_at_ms = hits[-limit] + WINDOW_MS
+        reset_at_ms = hits[-limit] + rate.window_ms
     return window, Verdict(admitted, limit, remaining, reset_at_ms, -((now_ms - reset_at_ms) // _SECOND_MS))
 
 
@@ -84,15 +81,15 @@ def _ordered(hits_ms: tuple[int, ...]) -> Window:
     return window
 
 
-def used(window: Window, now: datetime) -> int:
+def used(window: Window, rate: Rate, now: datetime) -> int:
     """Return how many requests count now; a time of admission after ``now`` counts as in :func:`hit`."""
-    return len(window.hits_ms) - bisect_right(window.hits_ms, to_ms(now) - WINDOW_MS)
+    return len(window.hits_ms) - bisect_right(window.hits_ms, to_ms(now) - rate.window_ms)
 
 
 def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None:
     """Refuse a request because of an earlier refusal, until ``reset_at_ms``; ``None``: the window must be read."""
     now_ms = to_ms(now)
-    if not reset_at_ms - WINDOW_MS <= now_ms < reset_at_ms:
+    if not reset_at_ms - rate.window_ms <= now_ms < reset_at_ms:
         return None
     return _refused(rate, now_ms, reset_at_ms)
 

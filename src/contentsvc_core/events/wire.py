@@ -42,6 +42,7 @@ class _Release(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     url: str
 
 
+_encode: Final = msgspec.json.Encoder().encode
 _DECODERS: Final[Mapping[str, msgspec.json.Decoder[Push] | msgspec.json.Decoder[Release]]] = {
     Push.type: msgspec.json.Decoder(Push),
     Release.type: msgspec.json.Decoder(Release),
@@ -80,7 +81,7 @@ def event_body(event: Event) -> dict[str, Any]:
 
 def event_to_json(event: Event) -> str:
     """Encode an event for a store; :func:`event_from_json` reads it back, equal."""
-    return msgspec.json.encode(event).decode()
+    return _encode(event).decode()
 
 
 def event_from_json(kind: str, text: str | bytes) -> Event:

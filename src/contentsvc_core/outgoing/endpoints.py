@@ -1,6 +1,6 @@
 """Webhook endpoints: the URLs that receive an organization's events, and the event types that each subscribes to."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Self, final
 
@@ -11,6 +11,8 @@ from contentsvc_core.commands import Command, changes_of
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.recipients import Recipient, RecipientBody
+from contentsvc_core.outgoing.targets import addresses_of
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.timestamps import iso_ms
 
@@ -28,6 +30,8 @@ UNKNOWN_ENDPOINT: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook endpoint not f
 TOO_MANY_ENDPOINTS: Final = too_many("webhook endpoints", MAX_ENDPOINTS)
 UNSIGNED: Final = Refusal(RefusalKind.CONFLICT, "Only messages in the standard format are signed: there is no secret")
 ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint is disabled: enable it first")
+NONE_CONFIRMED: Final = Refusal(RefusalKind.CONFLICT, "No address of the webhook endpoint is confirmed yet")
+NO_ADDRESSES: Final = Refusal(RefusalKind.CONFLICT, "Only e-mail addresses are confirmed: this endpoint has none")
 
 
 def _in_order(types: Iterable[EventType]) -> tuple[EventType, ...]:
@@ -64,6 +68,11 @@ class WebhookEndpoint:
     @property
     def is_signed(self) -> bool:
         return self.format is EndpointFormat.STANDARD
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Return the e-mail addresses of the target; empty: it is a URL."""
+        return addresses_of(self.url) if self.format is EndpointFormat.EMAIL else ()
 
 
 def is_subscribed(format_: EndpointFormat, chosen: Collection[EventType] | None, kind: EventType) -> bool:
@@ -110,9 +119,12 @@ class EndpointBody(Struct, rename="camel", frozen=True, kw_only=True):
     #: Until when messages are also signed with the previous secret.
     previous_secret_until: str | None
     created_at: str
+    #: The e-mail addresses; empty if the target is a URL.
+    recipients: list[RecipientBody]
 
     @classmethod
-    def of(cls, endpoint: WebhookEndpoint) -> Self:
+    def of(cls, endpoint: WebhookEndpoint, known: Mapping[str, Recipient]) -> Self:
+        """Return the body; ``known`` are the organization's recipients by address."""
         until = endpoint.previous_secret_until
         return cls(
             id=endpoint.id,
@@ -125,4 +137,5 @@ class EndpointBody(Struct, rename="camel", frozen=True, kw_only=True):
             consecutive_failures=endpoint.failures,
             previous_secret_until=None if until is None else iso_ms(until),
             created_at=iso_ms(endpoint.created_at),
+            recipients=[RecipientBody.of(address, known) for address in endpoint.addresses],
         )

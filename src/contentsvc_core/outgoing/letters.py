@@ -15,10 +15,11 @@ from attrs import field, frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.feeds import FeedEntry, feed_of
-from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.public.links import ALERTS_ROOT, ChangelogLinks
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.outgoing.messages import Message
-from contentsvc_core.outgoing.notices import Notice
+from contentsvc_core.outgoing.notices import Notice, defused
+from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.outgoing.subscribers import TakenMail
 from contentsvc_core.text import one_line
 from contentsvc_core.zones import day_of
@@ -28,6 +29,8 @@ MAIL_LENGTH: Final = 10
 #: The HTML of a mail's posts, in characters: mail programs cut longer messages (one of them at 102 KB).
 _ROOM: Final = 60_000
 _SUBJECT: Final = 150
+_NAME: Final = 80
+_SENDER: Final = "contentsvc"
 _LINK: Final = re.compile(r'<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 _ITEM: Final = re.compile(r"(?<!\s)\s*<li>\s*(?:<p>)?")
 _BREAK: Final = re.compile(r"</(?:p|ul|ol|h[1-6]|pre|blockquote)>|<br ?/?>")
@@ -54,9 +57,8 @@ class Letter:
     text: str
     html: str
     at: datetime
-    #: The URL that ends the subscription with one click (RFC 8058); ``None``: the mail is a confirmation.
+    #: The URL that ends the mails with one click (RFC 8058); ``None``: the mail confirms a subscription.
     unsubscribe_url: str | None = field(default=None, repr=False)
-    also_to: tuple[str, ...] = ()
 
 
 class Posting(Enum):
@@ -82,7 +84,8 @@ def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links:
     body = f'<p>{escape(ask)}</p><p><a href="{escape(url)}">Confirm the subscription</a></p>'
     subject = one_line(f"Confirm your subscription to {name}", _SUBJECT)
     return Letter(
-        message_id=_message_id(mail),
+        # With the time: a repeated request gets a different mail.
+        message_id=_message_id(mail.id, mail.created_at.isoformat()),
         sender_name=name,
         to=mail.subscriber.address,
         subject=subject,
@@ -120,7 +123,7 @@ def posts_letter(
     why = f"You get this mail because you subscribed to {name}."
     foot = f'{escape(why)} <a href="{escape(url)}">Unsubscribe</a>'
     return Letter(
-        message_id=_message_id(mail),
+        message_id=_message_id(mail.id, mail.created_at.isoformat()),
         sender_name=name,
         to=mail.subscriber.address,
         subject=subject,
@@ -131,26 +134,53 @@ def posts_letter(
     )
 
 
-def notice_letter(message: Message, notice: Notice, addresses: Sequence[str], base_url: str) -> Letter:
-    first, *more = addresses
+def notice_letter(message: Message, notice: Notice, addressee: Addressee, token: str, base_url: str) -> Letter:
     endpoint = f"{base_url}/dashboard/endpoints/{quote(message.endpoint_id, safe='')}"
-    why = "You get this mail because your address was entered under Webhooks out. Change or remove it there:"
+    leave = f"{base_url}{ALERTS_ROOT}/leave?token={token}"
+    why = "You get this mail because your address was entered under Webhooks out."
     links = "\n".join(f"{each.label}: {each.url}" for each in notice.links)
     anchors = "".join(f'<p><a href="{escape(each.url)}">{escape(each.label)}</a></p>' for each in notice.links)
     subject = one_line(notice.title, _SUBJECT)
     return Letter(
-        message_id=message.id,
-        sender_name="contentsvc",
-        to=first,
-        also_to=tuple(more),
+        message_id=_message_id(message.id, addressee.recipient.address),
+        sender_name=_SENDER,
+        to=addressee.recipient.address,
         subject=subject,
-        text=f"{notice.title}\n\n{notice.text}\n\n{links}\n\n\n{why}\n{endpoint}\n",
+        text=f"{notice.title}\n\n{notice.text}\n\n{links}\n\n\n{why}\nOpen the endpoint: {endpoint}\n"
+        f"Get no more alerts: {leave}\n",
         html=_PAGE.format(
             title=escape(subject),
             body=f"<h2>{escape(notice.title)}</h2><p>{escape(notice.text)}</p>{anchors}",
-            foot=f'{escape(why)} <a href="{escape(endpoint)}">Open the endpoint</a>',
+            foot=f'{escape(why)} <a href="{escape(endpoint)}">Open the endpoint</a> · '
+            f'<a href="{escape(leave)}">Get no more alerts</a>',
         ),
         at=message.occurred_at or message.created_at,
+        unsubscribe_url=leave,
+    )
+
+
+def recipient_confirmation(message: Message, addressee: Addressee, token: str, base_url: str) -> Letter:
+    """Return the mail that asks an address whether it wants alerts."""
+    url, leave = (f"{base_url}{ALERTS_ROOT}/{page}?token={token}" for page in ("confirm", "leave"))
+    # Its administrator chose the name, and may be a stranger to the owner of the address.
+    name = defused(one_line(str(message.data.get("organization", "")), _NAME)) or _SENDER
+    ask = f"This address was entered as a recipient of alerts from {name}."
+    ignore = "If you do not want them, ignore this mail: the link ends after 24 hours, and nothing is sent."
+    never = "To prevent that your address is entered again, open this page:"
+    subject = one_line(f"Confirm that you want alerts from {name}", _SUBJECT)
+    return Letter(
+        message_id=_message_id(message.id, addressee.recipient.address),
+        sender_name=_SENDER,
+        to=addressee.recipient.address,
+        subject=subject,
+        text=f"{ask}\n\nTo confirm, open this page and press the button:\n\n{url}\n\n{ignore}\n{never}\n\n{leave}\n",
+        html=_PAGE.format(
+            title=escape(subject),
+            body=f'<p>{escape(ask)}</p><p><a href="{escape(url)}">Confirm the address</a></p>',
+            foot=f'{escape(ignore)} <a href="{escape(leave)}">Never ask me again</a>',
+        ),
+        at=message.created_at,
+        unsubscribe_url=leave,
     )
 
 
@@ -180,7 +210,6 @@ def _day(entry: FeedEntry, zone: ZoneInfo) -> str:
     return f"{day.day} {Month(day.year, day.month).name}"
 
 
-def _message_id(mail: TakenMail) -> str:
-    # With the time: a repeated request gets a different mail.
-    key = f"{mail.id}\n{mail.created_at.isoformat()}"
+def _message_id(*parts: str) -> str:
+    key = "\n".join(parts)
     return blake2b(key.encode(), digest_size=16).hexdigest()

@@ -23,6 +23,7 @@ from attrs import field, frozen
 from contentsvc_core.journal import Direction, LogEntry, LogLine, LogStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, Occurrence
 from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE, Addressee
 from contentsvc_core.timestamps import iso_ms
 
 INTEGRATION_TYPE: Final = "webhook"
@@ -43,7 +44,8 @@ class Message:
     id: str
     organization_id: str
     endpoint_id: str
-    #: A value of :class:`~contentsvc_core.outgoing.events.EventType`, or :data:`~.events.TEST_TYPE`.
+    #: A value of :class:`~contentsvc_core.outgoing.events.EventType`, :data:`~.events.TEST_TYPE` or
+    #: :data:`~.recipients.CONFIRMATION_TYPE`.
     type: str
     data: Mapping[str, Any]
     #: The time of the event; ``None``: the time of the first lease counts.
@@ -59,6 +61,8 @@ class Message:
     #: The id of its log entry; ``None``: there is no entry yet.
     log_id: str | None = None
     logged_at: datetime | None = None
+    #: The addresses that have the mail already: a repeated attempt leaves them out.
+    delivered_to: tuple[str, ...] = field(converter=tuple, default=())
 
 
 @final
@@ -70,6 +74,8 @@ class LeasedMessage:
     description: str = ""
     #: The secrets to sign with, the newest first; empty: no secret could be opened.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
+    #: The addresses of the target that were ever asked, if the format is mail.
+    addressees: tuple[Addressee, ...] = field(converter=tuple, default=(), repr=False)
     is_failing: bool = False
 
 
@@ -110,7 +116,10 @@ class Attempted:
     disables: str | None = None
     #: The event that other endpoints receive if this attempt disables the endpoint.
     event: Occurrence | None = None
-    succeeded: bool
+    #: Whether the endpoint works; ``None``: the outcome says nothing about the endpoint.
+    succeeded: bool | None
+    #: The addresses that have the mail now, earlier attempts included.
+    delivered_to: tuple[str, ...] = field(converter=tuple, default=())
     #: The endpoint accepts no message before this time; ``None``: it has not said so.
     busy_until: datetime | None = None
     at: datetime
@@ -138,6 +147,22 @@ def message_for_test(endpoint_id: str, organization_id: str, message_id: str, at
         endpoint_id=endpoint_id,
         type=TEST_TYPE,
         data={"message": "This is a test: nothing has happened."},
+        occurred_at=at,
+        created_at=at,
+        due_at=at,
+    )
+
+
+def message_for_confirmation(
+    endpoint_id: str, organization_id: str, message_id: str, *, address: str, organization: str, at: datetime
+) -> Message:
+    """Return the message that asks an address; ``organization`` is the name that its owner reads."""
+    return Message(
+        id=message_id,
+        organization_id=organization_id,
+        endpoint_id=endpoint_id,
+        type=CONFIRMATION_TYPE,
+        data={"address": address, "organization": organization},
         occurred_at=at,
         created_at=at,
         due_at=at,

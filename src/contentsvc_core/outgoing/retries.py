@@ -52,6 +52,8 @@ class NotSent:
     error: str
     #: A mail server has refused the mail permanently: another attempt is useless.
     is_final: bool = False
+    #: Whether the outcome counts against the endpoint.
+    counts: bool = True
 
 
 class AttemptResult(Enum):

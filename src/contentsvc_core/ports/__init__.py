@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.jobs import Jobs
     from contentsvc_core.ports.limits import RateLimitStore
     from contentsvc_core.ports.mailing import Mailbox, MailSender, Subscribers
-    from contentsvc_core.ports.outgoing import Alerts, Outbox, WebhookEndpoints, WebhookSender
+    from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints, WebhookSender
     from contentsvc_core.ports.outside import Clock, IdSource, Offload, Share, Shares
     from contentsvc_core.ports.read_model import ReadModel
     from contentsvc_core.ports.runs import (
@@ -59,6 +59,7 @@ __all__ = [
     "PostLibrary",
     "RateLimitStore",
     "ReadModel",
+    "Recipients",
     "RunLedger",
     "RunStateStore",
     "Schedules",
@@ -87,7 +88,7 @@ _HOMES: Final = {
     "jobs": "Jobs",
     "limits": "RateLimitStore",
     "mailing": "MailSender Mailbox Subscribers",
-    "outgoing": "Alerts Outbox WebhookEndpoints WebhookSender",
+    "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
     "outside": "Offload Clock IdSource Share Shares",
     "runs": "Executors RunLedger RunStateStore Steps Workflow",
     "schedules": "Schedules",

@@ -6,6 +6,7 @@ from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import Occurrence
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, LeasedMessage, Message
+from contentsvc_core.outgoing.recipients import Recipient
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.refusals import Refusal
 
@@ -84,7 +85,8 @@ class Outbox(Protocol):
         """Lease messages that are due, and count the attempt; each message goes to one caller.
 
         The lease ends at ``until``: a message without a recorded outcome is due again then. The secrets are the ones
-        that sign at ``now``; a message whose secret cannot be opened is left out.
+        that sign at ``now``; a message whose secret cannot be opened is left out. A message by mail comes with the
+        recipients among the addresses of its endpoint.
         """
         ...
 
@@ -109,6 +111,51 @@ class Outbox(Protocol):
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete at most ``limit`` of an organization's messages created before ``before``, whatever their status."""
+        ...
+
+
+class Recipients(Protocol):
+    """The recipients of organizations. The stores keep tokens as digests, and encrypted for the mails.
+
+    An address is confirmed once for all endpoints of its organization.
+    """
+
+    async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
+        """Store an unconfirmed recipient, or its new token, and the message that asks it, in one transaction.
+
+        Nothing is written for an address that is confirmed or removed.
+        """
+        ...
+
+    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Recipient | None:
+        """Confirm the recipient with a digest.
+
+        An unconfirmed recipient gets the new token, so that its link works once; ``None`` if ``CONFIRM_WITHIN`` has
+        passed. A removed recipient keeps its token: earlier mails have it. ``None``: the digest is unknown.
+        """
+        ...
+
+    async def leave(self, digest: str) -> Recipient | None:
+        """Remove the recipient with a digest: it gets no more messages; ``None``: the digest is unknown."""
+        ...
+
+    async def recipients(self, organization_id: str) -> Sequence[Recipient]:
+        """List an organization's recipients by address."""
+        ...
+
+    async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
+        """Set the token of a recipient that has none, or one that the keys do not open, and return the token.
+
+        If another process has set a token meanwhile, return that token; ``None``: the recipient is gone.
+        """
+        ...
+
+    async def forget(self, organization_id: str, *, used: Collection[str]) -> int:
+        """Delete the confirmed recipients that are not in ``used``; return their number."""
+        ...
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        """Delete at most ``limit`` unconfirmed recipients that were asked before ``before``."""
         ...
 
 

@@ -9,7 +9,7 @@ from contentsvc_core.ports.directory import ApiKeys, Directory
 from contentsvc_core.ports.jobs import Jobs
 from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.mailing import Mailbox, Subscribers
-from contentsvc_core.ports.outgoing import Alerts, Outbox, WebhookEndpoints
+from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints
 from contentsvc_core.ports.read_model import ReadModel
 from contentsvc_core.ports.runs import Executors, RunLedger, RunStateStore
 from contentsvc_core.ports.schedules import Schedules
@@ -58,6 +58,8 @@ class Stores(Protocol):
     def endpoints(self) -> WebhookEndpoints: ...
     @property
     def outbox(self) -> Outbox: ...
+    @property
+    def recipients(self) -> Recipients: ...
     @property
     def alerts(self) -> Alerts: ...
     @property

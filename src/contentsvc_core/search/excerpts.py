@@ -37,7 +37,6 @@ class ExcerptBody(TypedDict):
     url: NotRequired[str]
 
 
-@final
 class HitBody(TypedDict):
     """A matching context record."""
 

@@ -11,7 +11,7 @@ from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.outgoing.chats import chat_bytes
 from contentsvc_core.outgoing.events import Occurrence, endpoint_disabled
 from contentsvc_core.outgoing.formats import EndpointFormat
-from contentsvc_core.outgoing.letters import Posting, notice_letter
+from contentsvc_core.outgoing.letters import Letter, Posted, Posting, notice_letter, recipient_confirmation
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
@@ -21,6 +21,7 @@ from contentsvc_core.outgoing.messages import (
     payload_bytes,
 )
 from contentsvc_core.outgoing.notices import notice_of
+from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE, Addressee, asked, confirmed
 from contentsvc_core.outgoing.retries import (
     MAX_ATTEMPTS,
     Answer,
@@ -32,14 +33,21 @@ from contentsvc_core.outgoing.retries import (
     verdict,
 )
 from contentsvc_core.outgoing.signing import signed_headers
-from contentsvc_core.outgoing.targets import addresses_of, shown_target
-from contentsvc_core.ports import Clock, IdSource, MailSender, Outbox, WebhookSender
+from contentsvc_core.outgoing.targets import shown_target
+from contentsvc_core.ports import Clock, IdSource, MailSender, Outbox, Recipients, WebhookSender
 from contentsvc_core.timestamps import iso_ms, whole_ms
+from contentsvc_core.usecases.subscribe import mint
 
 #: How long a process owns a message: longer than an attempt can take, all waiting for the database included.
 LEASE: Final = timedelta(seconds=60)
 _NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
 _NO_MAIL: Final = NotSent(error="nothing was sent: CONTENTSVC_SMTP_URL is not set")
+_NONE_CONFIRMED: Final = NotSent(
+    error="nothing was sent: no address of the endpoint is confirmed", is_final=True, counts=False
+)
+_NOT_ASKED: Final = NotSent(
+    error="nothing was sent: the address has answered, or a newer mail asks it", is_final=True, counts=False
+)
 #: The code by which an SMTP server accepts a mail (RFC 5321, section 4.2.3).
 _MAIL_ACCEPTED: Final = 250
 
@@ -51,6 +59,7 @@ class Dispatcher:
     def __init__(
         self,
         outbox: Outbox,
+        recipients: Recipients,
         sender: WebhookSender,
         clock: Clock,
         ids: IdSource,
@@ -61,6 +70,7 @@ class Dispatcher:
         self._base_url = base_url
         self._mails = mails
         self._outbox = outbox
+        self._recipients = recipients
         self._sender = sender
         self._clock = clock
         self._ids = ids
@@ -91,30 +101,62 @@ class Dispatcher:
     async def send(self, taken: LeasedMessage) -> AttemptResult:
         """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""
         begun_at = self._clock.now()
-        result = await self._sent(taken, begun_at)
+        result, delivered_to = await self._sent(taken, begun_at)
         log = begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at)
         attempted, outcome = self._attempted(taken, result, log)
+        attempted = evolve(attempted, delivered_to=delivered_to)
         await self._outbox.record(attempted)
         return outcome
 
-    async def _sent(self, taken: LeasedMessage, at: datetime) -> Answer | NotSent:
+    async def _sent(self, taken: LeasedMessage, at: datetime) -> tuple[Answer | NotSent, Sequence[str]]:
+        """Return the result, and the addresses that have the mail."""
+        if taken.format is EndpointFormat.EMAIL:
+            return await self._mailed(taken)
         message = taken.message
         if taken.format is EndpointFormat.STANDARD:
             if not taken.secrets:
-                return _NO_SECRET
+                return _NO_SECRET, ()
             body = payload_bytes(message)
             headers = signed_headers(taken.secrets, message_id=message.id, at=at, body=body)
-            return await self._sender.send(taken.url, headers, body)
+            return await self._sender.send(taken.url, headers, body), ()
         notice = notice_of(message, self._base_url)
-        if taken.format is not EndpointFormat.EMAIL:
-            return await self._sender.send(taken.url, {}, chat_bytes(taken.format, notice))
+        return await self._sender.send(taken.url, {}, chat_bytes(taken.format, notice)), ()
+
+    async def _mailed(self, taken: LeasedMessage) -> tuple[Answer | NotSent, Sequence[str]]:
+        message = taken.message
+        delivered_to = message.delivered_to
         if self._mails is None:
-            return _NO_MAIL
-        letter = notice_letter(message, notice, addresses_of(taken.url), self._base_url)
-        (posted,) = await self._mails.send([letter])
-        if posted.posting is Posting.SENT:
-            return Answer(status=_MAIL_ACCEPTED)
-        return NotSent(error=posted.error or "", is_final=posted.posting is Posting.REFUSED)
+            return _NO_MAIL, delivered_to
+        letters = await self._letters(taken)
+        if not letters:
+            if delivered_to:
+                return Answer(status=_MAIL_ACCEPTED), delivered_to
+            return _NOT_ASKED if message.type == CONFIRMATION_TYPE else _NONE_CONFIRMED, ()
+        outcomes = await self._mails.send(letters)
+        sent = [each.to for each, posted in zip(letters, outcomes, strict=True) if posted.posting is Posting.SENT]
+        result = _mail_result(outcomes, is_delivered=bool(sent or delivered_to))
+        return result, (*delivered_to, *sent)
+
+    async def _letters(self, taken: LeasedMessage) -> list[Letter]:
+        message = taken.message
+        if message.type == CONFIRMATION_TYPE:
+            return [
+                recipient_confirmation(message, each, each.token or "", self._base_url)
+                for each in asked(taken.addressees, message.data.get("address"), message.occurred_at)
+            ]
+        notice = notice_of(message, self._base_url)
+        letters: list[Letter] = []
+        for each in confirmed(taken.addressees, without=message.delivered_to):
+            token = await self._token_of(each)
+            if token is not None:
+                letters.append(notice_letter(message, notice, each, token, self._base_url))
+        return letters
+
+    async def _token_of(self, addressee: Addressee) -> str | None:
+        if addressee.token is not None:
+            return addressee.token
+        token, digest = mint(self._ids)
+        return await self._recipients.give_token(addressee.recipient, digest=digest, token=token)
 
     async def give_back(self, taken: LeasedMessage) -> None:
         """Set a message due for another process; whether it was sent here is unknown."""
@@ -138,7 +180,7 @@ class Dispatcher:
                 disables = f"it answered {status_code} {HTTPStatus(status_code or HTTPStatus.GONE).phrase}"
                 log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
             case AttemptResult.REFUSED:
-                if taken.is_failing:
+                if taken.is_failing and _counts(taken, result):
                     disables = "the mail server has refused two mails in a row"
                 log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
             case AttemptResult.RETRY:
@@ -160,10 +202,29 @@ class Dispatcher:
             log=log,
             disables=disables,
             event=None if disables is None else _disabled(taken, disables, whole_ms(now)),
-            succeeded=outcome is AttemptResult.DELIVERED,
+            succeeded=outcome is AttemptResult.DELIVERED if _counts(taken, result) else None,
             busy_until=None if busy is None else whole_ms(busy),
         )
         return attempted, outcome
+
+
+def _mail_result(outcomes: Sequence[Posted], *, is_delivered: bool) -> Answer | NotSent:
+    """Return the result of a message by the outcomes of its letters.
+
+    It is tried again for addresses that may still get it. It is delivered if one address has it, also if the server
+    refuses others.
+    """
+    again = next((each for each in outcomes if each.posting in {Posting.RETRY, Posting.NOT_TRIED}), None)
+    if again is not None:
+        return NotSent(error=again.error or "")
+    if is_delivered:
+        return Answer(status=_MAIL_ACCEPTED)
+    return NotSent(error=outcomes[0].error or "", is_final=True)
+
+
+def _counts(taken: LeasedMessage, result: Answer | NotSent) -> bool:
+    """Check whether a result tells that the endpoint works, or does not; confirmations concern single addresses."""
+    return taken.message.type != CONFIRMATION_TYPE and (isinstance(result, Answer) or result.counts)
 
 
 def _disabled(taken: LeasedMessage, reason: str, at: datetime) -> Occurrence:

@@ -27,6 +27,7 @@ class Swept:
     sessions: int
     #: Messages to endpoints, mails, and announced posts.
     messages: int
+    #: Unconfirmed subscribers and recipients.
     subscribers: int = 0
 
 
@@ -63,6 +64,7 @@ class Sweeper:
             # A post stays announced as long as it could be mailed again, whatever the plan.
             cutoff = min(cutoff, now - RECENT)
             messages += await self._all(partial(stores.mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
+        unconfirmed = now - CONFIRM_WITHIN
         secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
         previous = partial(stores.endpoints.sweep_secrets, now)
         return Swept(
@@ -72,7 +74,8 @@ class Sweeper:
             secrets=await self._all(secrets) + await self._all(previous),
             sessions=await self._all(partial(stores.sessions.sweep, before=now, limit=_BATCH)),
             messages=messages,
-            subscribers=await self._all(partial(stores.subscribers.sweep, before=now - CONFIRM_WITHIN, limit=_BATCH)),
+            subscribers=await self._all(partial(stores.subscribers.sweep, before=unconfirmed, limit=_BATCH))
+            + await self._all(partial(stores.recipients.sweep, before=unconfirmed, limit=_BATCH)),
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

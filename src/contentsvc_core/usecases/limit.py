@@ -51,7 +51,7 @@ class RateLimiter:
         """Return how many requests of each bucket count now, in one read; nothing is counted or written."""
         windows = await self._store.windows(buckets)
         now = self._clock.now()
-        return {bucket: used(windows[bucket], now) if bucket in windows else 0 for bucket in buckets}
+        return {bucket: used(windows[bucket], bucket.rate, now) if bucket in windows else 0 for bucket in buckets}
 
     def unknown(self, rate: Rate) -> Verdict:
         """Return the verdict for a request whose window cannot be read."""

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.events.wire import event_to_json
-from contentsvc_core.journal import FailureBudget, LogEntry, LogStatus
+from contentsvc_core.journal import FailureBudget, LogEntry
 from contentsvc_core.ports import Clock, DeliveryStore, IdSource, LogWriter, Offload
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.decision import admit, decide, preflight, rejected
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.examination import examine
-from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Outcome, Processed, Rejected
+from contentsvc_core.webhooks.outcomes import Fault, Outcome, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
 
 _Result = TypeVar("_Result")
@@ -30,6 +30,10 @@ _BUDGETS_KEPT: Final = 10_000
 
 #: In bytes. Larger bodies are verified and decoded in a thread: one takes as long as some hundred small ones.
 LARGE_BODY: Final = 64 * 1024
+
+# A member of an enumeration takes three times as long to look up in its class.
+_AS_DECIDED, _ALREADY_CLAIMED, _STALE = Settled.AS_DECIDED, Settled.ALREADY_CLAIMED, Settled.STALE
+_NO_CLAIM: Final = Claim.NONE
 
 SERVER_ERROR: Final = "Internal server error processing webhook"
 UNAVAILABLE: Final = "Service temporarily unavailable"
@@ -212,76 +216,67 @@ class Receiver:
         settling = settlement(
             outcome, hook, at=at, new_id=self._ids.new_id, note=_note(left_out), event_json=event_json
         )
-        if settling is None or not self._may_write(hook, settling, is_final=not recalled):
+        if settling is None or not self._may_write(settling, is_final=not recalled):
             # No settlement confirms the configuration that decided the outcome.
             return None if recalled else outcome
-        settled = yield from self._settle(delivery, hook, settling, left_out)
-        if settled is Settled.AS_DECIDED and settling.runs:
+        if isinstance(outcome, Rejected):
+            settling = yield from self._with_facts(settling, delivery)
+        settled: Settled = (yield from self._counted(settling, left_out)) if left_out else (yield settling)
+        if settled is _AS_DECIDED and settling.started:
             self._notify()
-        if settled is Settled.STALE:
+        if settled is _STALE:
             return None
-        if isinstance(outcome, Processed) and outcome.also:
-            for other in outcome.also:
-                # The claim of the first event says nothing of the others: an attempt may have ended between them.
-                if (yield from self._settled_also(other, hook, at)) is Settled.STALE:
-                    return None
-        if settled is Settled.ALREADY_CLAIMED:
-            return Duplicate(kind=settling.kind or "", delivery_id=outcome.delivery_id or "")
-        return outcome
+        if isinstance(outcome, Processed) and outcome.also and (yield from self._also(outcome, hook, at)):
+            return None
+        return settling.duplicate.outcome if settled is _ALREADY_CLAIMED else outcome
 
-    def _with_facts(
-        self,
-        log: LogEntry,
-        delivery: Delivery,
-        hook: HookConfiguration,
-        *,
-        claim: Claim = Claim.NONE,
-        is_complete: bool = True,
-    ) -> Steps[LogEntry]:
-        if claim is Claim.NONE:
-            described = self._budget(hook).describe()
-            if described is None:
-                return log
-            self._keep(hook, described)
-        look = partial(examine, delivery, hook, source=self._source(delivery), is_complete=is_complete)
-        received = look() if len(delivery.body) <= LARGE_BODY else (yield Work(call=look))
-        return replace(log, received=received)
-
-    def _settled_also(self, outcome: Processed, hook: HookConfiguration, at: datetime) -> Steps[Settled]:
-        settling = settlement(outcome, hook, at=at, new_id=self._ids.new_id)
-        assert settling is not None  # a processed event has one
-        settled: Settled = yield settling
-        if settled is Settled.AS_DECIDED and settling.runs:
-            self._notify()
-        return settled
-
-    def _settle(
-        self, delivery: Delivery, hook: HookConfiguration, settling: Settlement, left_out: int
-    ) -> Steps[Settled]:
-        if settling.log.status is LogStatus.FAILED:
-            log = yield from self._with_facts(settling.log, delivery, hook, claim=settling.claim)
-            settling = replace(settling, log=log)
+    def _counted(self, settling: Settlement, left_out: int) -> Steps[Settled]:
+        """Settle a log entry that reports ``left_out`` refusals."""
         # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.
-        self._tell(hook, left_out)
+        self._tell(settling.hook, left_out)
         told = False
         try:
             settled: Settled = yield settling
-            told = settled is Settled.AS_DECIDED
+            told = settled is _AS_DECIDED
             return settled
         finally:
             if not told:
-                self._tell(hook, -left_out)
+                self._tell(settling.hook, -left_out)
 
-    def _may_write(self, hook: HookConfiguration, settling: Settlement, *, is_final: bool) -> bool:
+    def _also(self, outcome: Processed, hook: HookConfiguration, at: datetime) -> Steps[bool]:
+        """Settle the further events of a delivery; return whether one of the settlements is stale."""
+        for other in outcome.also:
+            # The claim of the first event says nothing of the others: an attempt may have ended between them.
+            settling = settlement(other, hook, at=at, new_id=self._ids.new_id)
+            assert settling is not None  # a processed event has one
+            settled: Settled = yield settling
+            if settled is _AS_DECIDED and settling.started:
+                self._notify()
+            if settled is _STALE:
+                return True
+        return False
+
+    def _with_facts(self, refusing: Settlement, delivery: Delivery, *, is_complete: bool = True) -> Steps[Settlement]:
+        hook = refusing.hook
+        if refusing.claim is _NO_CLAIM:
+            described = self._budget(hook).describe()
+            if described is None:
+                return refusing
+            self._keep(hook, described)
+        look = partial(examine, delivery, hook, source=self._source(delivery), is_complete=is_complete)
+        received = look() if len(delivery.body) <= LARGE_BODY else (yield Work(call=look))
+        return replace(refusing, received=received)
+
+    def _may_write(self, settling: Settlement, *, is_final: bool) -> bool:
         """Check whether a settlement may be written: the number of rows for refusals is bounded.
 
         With ``is_final``, a refusal that is not written counts as left out; otherwise it is decided again.
         """
-        if settling.claim is not Claim.NONE:
+        if settling.claim is not _NO_CLAIM:
             return True
-        spent, granted = self._budget(hook).spend(settling.at)
+        spent, granted = self._budget(settling.hook).spend(settling.at)
         if granted or is_final:
-            self._keep(hook, spent)
+            self._keep(settling.hook, spent)
         return granted
 
     def _budget(self, hook: HookConfiguration) -> FailureBudget:
@@ -322,12 +317,12 @@ class Receiver:
         if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_OF_ONE:
             self._tell(hook, -1)
             return
-        if not self._may_write(hook, settling, is_final=True):
+        if not self._may_write(settling, is_final=True):
             return
         self._tell(hook, left_out)
         self._logging[owner] += 1
         try:
-            yield (yield from self._with_facts(settling.log, delivery, hook, is_complete=is_complete))
+            yield (yield from self._with_facts(settling, delivery, is_complete=is_complete)).log
         except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
             self._tell(hook, -left_out - 1)
         finally:
@@ -347,7 +342,7 @@ def _budget_key(hook: HookConfiguration) -> Hashable:
     return (address.organization_id, address.integration_id, address.repository_id if ours else None)
 
 
-def _note(count: int) -> str | None:
+def _note(count: int) -> str:
     if not count:
-        return None
+        return ""
     return f"{count} earlier {'failure was' if count == 1 else 'failures were'} not logged"

@@ -7,14 +7,12 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, missed
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.organizations import LOOK_BACK_HOURS, Integration, Repository
 from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.usecases.connect import UNKNOWN
 
-#: Code hosts redeliver deliveries of at most three days (GitHub, "Redelivering webhooks").
-LOOKBACK: Final = timedelta(hours=72)
 #: The largest difference between the code host's clock and ours.
 _CLOCKS: Final = timedelta(hours=1)
 _BY_HAND: Final = Refusal(
@@ -68,21 +66,23 @@ class Reconciler:
         organization_id: str,
         integration_id: str,
         *,
-        lookback: timedelta = LOOKBACK,
+        lookback: timedelta = timedelta(hours=LOOK_BACK_HOURS),
         dry_run: bool = False,
+        patient: bool = True,
         on_progress: Callable[[int, int], None] = _ignore_progress,
     ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that arrived meanwhile.
 
         A second request within 24 hours is harmless, since the delivery's claim is held. ``lookback`` is the age of
-        the oldest delivery to check. ``on_progress`` receives the number of requested deliveries, and their total.
+        the oldest delivery to check. Unless ``patient``, all calls together have one request's time. ``on_progress``
+        receives the number of requested deliveries, and their total.
         """
         integration = None
         if is_own_id(integration_id):
             integration = await self._directory.integration(organization_id, integration_id)
         if integration is None:
             return UNKNOWN
-        reach = await self._calls.reach(integration, patient=True)
+        reach = await self._calls.reach(integration, patient=patient)
         match reach:
             case ByHand():
                 return _BY_HAND

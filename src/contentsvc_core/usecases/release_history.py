@@ -4,8 +4,8 @@ from typing import Final, final
 
 from attrs import define, evolve, frozen
 
-from contentsvc_core.content.changelog.packages import Packages
 from contentsvc_core.content.changelog.read import parse
+from contentsvc_core.content.changelog.report import Packages
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease

@@ -2,13 +2,15 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Final, final
 
-from attrs import evolve, frozen
+from attrs import frozen
+from msgspec.structs import replace
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogLine, LogOutcome
 from contentsvc_core.outgoing.messages import is_message_log
+from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE
 from contentsvc_core.ports import (
     Clock,
     ContextLibrary,
@@ -38,6 +40,9 @@ REPOSITORY_GONE: Final = Refusal(
 )
 ENDPOINT_GONE: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message was deleted")
 MESSAGE_ENDPOINT_DISABLED: Final = Refusal(RefusalKind.CONFLICT, "The webhook endpoint of this message is disabled")
+NO_CONFIRMATION: Final = Refusal(
+    RefusalKind.CONFLICT, "A confirmation mail is not replayed: send the confirmation again at the endpoint"
+)
 _NOTE: Final = "replay of "
 _UUID_BYTES: Final = 16
 
@@ -119,6 +124,9 @@ class Replayer:
             return ENDPOINT_GONE
         if not endpoint.enabled:
             return MESSAGE_ENDPOINT_DISABLED
+        message = None if message_id is None else await self._outbox.message(owner, message_id)
+        if message is not None and message.type == CONFIRMATION_TYPE:
+            return NO_CONFIRMATION
         now = self._clock.now()
         # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):
@@ -145,15 +153,14 @@ class Replayer:
         )
         settling = settlement(outcome, hook, at=now, new_id=self._ids.new_id, note=f"{_NOTE}{entry.id}", replayed=True)
         assert settling is not None
-        assert settling.context is not None
         # Content about a stretch of time, or since the previous release, must find the event at its time of arrival.
-        settling = evolve(settling, context=evolve(settling.context, created_at=record.created_at))
+        settling = replace(settling, context_at=record.created_at)
         if await self._store.settle(settling) is not Settled.AS_DECIDED:
             # The configuration has changed. (A random collision of the new id is handled alike.)
             return None
-        if settling.runs:
+        if settling.started:
             self._notify()
-        return Replayed(delivery_id=outcome.delivery_id, runs=len(settling.runs))
+        return Replayed(delivery_id=outcome.delivery_id, runs=len(settling.started))
 
 
 def is_replay(entry: LogLine) -> bool:

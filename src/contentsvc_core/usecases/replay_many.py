@@ -1,6 +1,6 @@
 """Bulk replays: replays the log entries of a filter in batches, each entry once for a request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Final, final
@@ -8,10 +8,11 @@ from typing import Annotated, Final, final
 from attrs import evolve, field, frozen
 from msgspec import Meta
 
-from contentsvc_core.commands import Command
+from contentsvc_core.commands import Command, read_command
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import listed, read_time
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.ports import Clock, ReadModel, Share
 from contentsvc_core.read_model import LogSearch
@@ -70,6 +71,25 @@ class ReplayDeliveries(Command, frozen=True):
         str | None,
         Meta(title="Cursor", description="The `next` of the answer before: continues the request."),
     ] = None
+
+
+def read_replay_filter(parameters: Mapping[str, str]) -> ReplayDeliveries | Refusal:
+    """Read the filter of a bulk replay from query parameters; ``outcomes`` and ``statuses`` are comma lists."""
+    since = read_time("since", parameters.get("since", ""))
+    if isinstance(since, Refusal):
+        return since
+    return read_command(
+        ReplayDeliveries,
+        {
+            "request_id": "count",
+            "outcomes": listed(parameters.get("outcomes", "")),
+            "statuses": listed(parameters.get("statuses", "")),
+            "integration_id": parameters.get("integrationId") or None,
+            "event": parameters.get("event", ""),
+            "text": parameters.get("text", ""),
+            "since": since,
+        },
+    )
 
 
 @final

@@ -25,7 +25,7 @@ class Subscriptions:
         normal = read_address(address)
         if normal is None:
             return NO_ADDRESS
-        token, digest = self._minted()
+        token, digest = mint(self._ids)
         subscriber = Subscriber(
             id=self._ids.new_id("sub_"),
             organization_id=changelog.organization_id,
@@ -40,7 +40,7 @@ class Subscriptions:
         digest = token_digest(token)
         if digest is None:
             return False
-        new_token, new_digest = self._minted()
+        new_token, new_digest = mint(self._ids)
         confirmed = await self._subscribers.confirm(
             digest, at=self._clock.now(), new_digest=new_digest, new_token=new_token
         )
@@ -52,8 +52,10 @@ class Subscriptions:
         if digest is not None:
             await self._subscribers.remove(digest)
 
-    def _minted(self) -> tuple[str, str]:
-        token = self._ids.token(TOKEN_LENGTH)
-        digest = token_digest(token)
-        assert digest is not None
-        return token, digest
+
+def mint(ids: IdSource) -> tuple[str, str]:
+    """Return a new token for a link in a mail, and its digest."""
+    token = ids.token(TOKEN_LENGTH)
+    digest = token_digest(token)
+    assert digest is not None
+    return token, digest

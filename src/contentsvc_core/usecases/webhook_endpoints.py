@@ -13,6 +13,8 @@ from contentsvc_core.outgoing.endpoints import (
     ENDPOINT_DISABLED,
     ENDPOINT_PREFIX,
     MAX_OVERLAP,
+    NO_ADDRESSES,
+    NONE_CONFIRMED,
     OVERLAP,
     UNKNOWN_ENDPOINT,
     UNSIGNED,
@@ -21,11 +23,13 @@ from contentsvc_core.outgoing.endpoints import (
 )
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import message_for_test
+from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.outgoing.signing import SECRET_LENGTH, secret_of
 from contentsvc_core.outgoing.targets import NO_MAIL, Target, format_of_target, read_target
 from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookEndpoints
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls
+from contentsvc_core.usecases.consents import Asked, Consents
 
 
 @final
@@ -43,6 +47,7 @@ class EndpointEditor:
         self,
         endpoints: WebhookEndpoints,
         outbox: Outbox,
+        consents: Consents,
         clock: Clock,
         ids: IdSource,
         *,
@@ -51,6 +56,7 @@ class EndpointEditor:
     ) -> None:
         self._endpoints = endpoints
         self._outbox = outbox
+        self._consents = consents
         self._clock = clock
         self._ids = ids
         self._opened = opened
@@ -74,7 +80,10 @@ class EndpointEditor:
         )
         secret = self._secret()
         added = await self._endpoints.add(endpoint, secret)
-        return added if isinstance(added, Refusal) else NewSecret(endpoint=added, secret=secret)
+        if isinstance(added, Refusal):
+            return added
+        await self._ask_new(added)
+        return NewSecret(endpoint=added, secret=secret)
 
     async def change(self, organization_id: str, endpoint_id: str, change: Struct) -> WebhookEndpoint | Refusal:
         """Change an endpoint by a ``ChangeEndpoint``. A new target has the format of its host, unless chosen."""
@@ -101,7 +110,32 @@ class EndpointEditor:
                 changed = evolve(changed, disabled_reason=None, failures=0)
             return changed
 
-        return await self._endpoints.change(organization_id, endpoint_id, evolved) or UNKNOWN_ENDPOINT
+        changed = await self._endpoints.change(organization_id, endpoint_id, evolved)
+        if changed is None:
+            return UNKNOWN_ENDPOINT
+        if set(standing.addresses) - set(changed.addresses):
+            await self._forget_unused(organization_id)
+        await self._ask_new(changed)
+        return changed
+
+    async def ask(self, organization_id: str, endpoint_id: str) -> Asked | Refusal:
+        """Send the confirmation mail again to the addresses of an endpoint that are unconfirmed."""
+        endpoint = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if endpoint is None:
+            return UNKNOWN_ENDPOINT
+        if not endpoint.addresses:
+            return NO_ADDRESSES
+        if not endpoint.enabled:
+            return ENDPOINT_DISABLED
+        return await self._consents.ask(endpoint, again=True)
+
+    async def _ask_new(self, endpoint: WebhookEndpoint) -> None:
+        # Messages of a disabled endpoint wait: the link would end before its mail is sent.
+        if endpoint.enabled:
+            await self._consents.ask(endpoint)
+
+    async def _forget_unused(self, organization_id: str) -> None:
+        await self._consents.forget(organization_id, await self._endpoints.endpoints(organization_id))
 
     async def rotate(
         self, organization_id: str, endpoint_id: str, *, overlap: timedelta = OVERLAP
@@ -127,12 +161,19 @@ class EndpointEditor:
             return UNKNOWN_ENDPOINT
         if not endpoint.enabled:
             return ENDPOINT_DISABLED
+        if endpoint.addresses:
+            recipients = (await self._consents.body(endpoint)).recipients
+            if all(each.status is not RecipientStatus.CONFIRMED for each in recipients):
+                return NONE_CONFIRMED
         message = message_for_test(endpoint.id, organization_id, self._ids.new_id("msg_"), self._clock.now())
         await self._outbox.add(message)
         return message.id
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        return is_own_id(endpoint_id) and await self._endpoints.remove(organization_id, endpoint_id)
+        if not is_own_id(endpoint_id) or not await self._endpoints.remove(organization_id, endpoint_id):
+            return False
+        await self._forget_unused(organization_id)
+        return True
 
     def _secret(self) -> str:
         return secret_of(self._ids.token(SECRET_LENGTH))

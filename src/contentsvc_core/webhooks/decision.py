@@ -22,7 +22,9 @@ MAX_BODY: Final = 25 * 1024 * 1024
 _KIND_LENGTH: Final = 64
 #: How much of a delivery id the ids of its further events begin with, in characters: four remain for their numbers.
 _ID_LENGTH: Final = 250
-#: A longer Content-Length is too large in any case, and int() refuses thousands of digits.
+#: A shorter Content-Length is below the limit. A longer one than the second is too large in any case, and int() refuses
+#: thousands of digits.
+_LARGE_DIGITS: Final = len(str(MAX_BODY))
 _LENGTH_DIGITS: Final = 20
 
 #: Optional white space around a header's value does not belong to the value (RFC 9110, section 5.5).
@@ -56,18 +58,21 @@ def preflight(delivery: Delivery, hook: HookConfiguration | None) -> Rejected | 
     if hook is None:
         return _NOT_FOUND
     # Step 3. The announced length may be wrong: a driver counts while it reads, too.
-    announced = delivery.sole("Content-Length")
-    if announced is not None and announced.isdigit() and (len(announced) > _LENGTH_DIGITS or int(announced) > MAX_BODY):
+    headers = delivery.headers
+    announced = headers.sole.get(b"content-length", b"")
+    if (
+        len(announced) >= _LARGE_DIGITS
+        and announced.isdigit()
+        and (len(announced) > _LENGTH_DIGITS or int(announced) > MAX_BODY)
+    ):
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
-    if is_encoded(delivery.values("Content-Encoding")):
+    if b"content-encoding" in headers.names and is_encoded(headers.values(b"content-encoding")):
         return rejected(delivery, Fault.ENCODED_BODY, "Content-Encoding is not supported")
     return None
 
 
 def is_encoded(values: Collection[bytes]) -> bool:
     """Return whether the values of ``Content-Encoding`` name any coding but ``identity`` (RFC 9110, section 8.4)."""
-    if not values:
-        return False
     codings = (coding.strip().lower() for value in values for coding in value.split(b","))
     return any(coding not in {b"", b"identity"} for coding in codings)
 
@@ -80,34 +85,32 @@ def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDeliver
     if len(delivery.body) > MAX_BODY:
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
-    provider = hook.address.speaks
-    assert provider is not None
-    if not hook.verifies(delivery.body, delivery.sole(provider.scheme.header)):
+    if not hook.verifies(delivery.body, delivery.headers.sole.get(hook.provider.scheme.name)):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. After the signature, so that an unsigned probe learns nothing.
+    return VerifiedDelivery(delivery=delivery, hook=hook) if hook.is_open else _closed(delivery, hook)
+
+
+def _closed(delivery: Delivery, hook: HookConfiguration) -> Rejected:
     if not hook.enabled:
         return rejected(delivery, Fault.INTEGRATION_DISABLED, "Integration is disabled")
     if hook.repository is Belonging.UNKNOWN:
         return rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
-    if hook.repository is Belonging.ANOTHERS:
-        return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
-    return VerifiedDelivery(delivery=delivery, branch=hook.branch, opened=hook.opened)
+    return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
 
 
 def decide(verified: VerifiedDelivery) -> Outcome:
     """Return the outcome of a verified delivery (specification 4.1, steps 3 to 6); the store performs step 2."""
-    delivery = verified.delivery
-    provider = delivery.address.speaks
-    assert provider is not None
-    kind = _text(delivery, provider.event_header)
-    delivery_id = _text(delivery, provider.delivery_header)
+    delivery, hook = verified.delivery, verified.hook
+    sole, provider = delivery.headers.sole, hook.provider
+    kind, delivery_id = _text(sole.get(provider.kind_name)), _text(sole.get(provider.id_name))
     reader = provider.readers.get(kind)
     # Checked together: nearly all deliveries have a known kind and a valid id.
     if (reader is None or not identifiers.is_delivery_id(delivery_id)) and (
         refused := _header_fault(delivery, provider)
     ):
         return refused
-    if (fault := _content_type_fault(delivery)) is not None:
+    if sole.get(b"content-type") != b"application/json" and (fault := _content_type_fault(delivery)):
         return _invalid_payload(delivery, fault)
     try:
         if reader is None:
@@ -123,16 +126,13 @@ def decide(verified: VerifiedDelivery) -> Outcome:
         return _invalid_payload(delivery, f"Invalid payload: {fault}")
     if reading.repository_id != delivery.address.repository_id:
         return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH, unless_duplicate=True)
-    if reading.also:
-        return _first_of_several(reading, delivery_id, verified)
-    return _decided(reading, delivery_id, verified)
+    return _first_of_several(reading, delivery_id, hook) if reading.also else _decided(reading, delivery_id, hook)
 
 
-def _decided(reading: Reading, delivery_id: str, verified: VerifiedDelivery) -> Processed | Filtered:
-    default_branch = verified.branch if reading.default_branch is None else reading.default_branch
-    event = reading.event
-    if (reason := why_filtered(event, default_branch)) is not None:
-        if not (isinstance(event, Push) and is_opened(event, verified.opened)):
+def _decided(reading: Reading, delivery_id: str, hook: HookConfiguration) -> Processed | Filtered:
+    event, default_branch = reading.event, reading.default_branch
+    if (reason := why_filtered(event, hook.branch if default_branch is None else default_branch)) is not None:
+        if not (isinstance(event, Push) and is_opened(event, hook.opened)):
             return Filtered(event=event, delivery_id=delivery_id, reason=reason)
         event = replace(event, off_default=True)
     return Processed(
@@ -143,8 +143,8 @@ def _decided(reading: Reading, delivery_id: str, verified: VerifiedDelivery) -> 
     )
 
 
-def _first_of_several(reading: Reading, delivery_id: str, verified: VerifiedDelivery) -> Processed | Filtered:
-    outcomes = [_decided(each, delivery_id, verified) for each in (reading, *reading.also)]
+def _first_of_several(reading: Reading, delivery_id: str, hook: HookConfiguration) -> Processed | Filtered:
+    outcomes = [_decided(each, delivery_id, hook) for each in (reading, *reading.also)]
     processed = [each for each in outcomes if isinstance(each, Processed)]
     if not processed:
         return outcomes[0]
@@ -157,29 +157,29 @@ def _first_of_several(reading: Reading, delivery_id: str, verified: VerifiedDeli
 def delivery_id(delivery: Delivery) -> str | None:
     """Return the delivery id in the headers, unverified; ``None``: the headers have no delivery id."""
     provider = delivery.address.speaks
-    text = _text(delivery, provider.delivery_header) if provider else ""
+    text = _text(delivery.headers.sole.get(provider.id_name)) if provider else ""
     return text if identifiers.is_delivery_id(text) else None
 
 
 def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
-    for header in (provider.event_header, provider.delivery_header):
-        values = delivery.values(header)
+    for header, name in ((provider.event_header, provider.kind_name), (provider.delivery_header, provider.id_name)):
+        values = delivery.headers.values(name)
         if len(values) > 1:
             return rejected(delivery, Fault.INVALID_HEADER, f"Repeated {header} header")
         # A value of control characters alone cannot be shown or logged either.
         if not values or not one_line(values[0].decode("latin-1"), _KIND_LENGTH):
             return rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
-    if not identifiers.is_delivery_id(_text(delivery, provider.delivery_header)):
+    if not identifiers.is_delivery_id(_text(delivery.headers.sole.get(provider.id_name))):
         error = f"Invalid {provider.delivery_header} header: 1 to 255 visible ASCII characters are expected"
         return rejected(delivery, Fault.INVALID_HEADER, error)
     return None
 
 
 def _content_type_fault(delivery: Delivery) -> str | None:
-    values = delivery.values("Content-Type")
+    values = delivery.headers.values(b"content-type")
     if len(values) > 1:
         return "Repeated Content-Type header"
-    if not values or values[0] == b"application/json":
+    if not values:
         return None
     media_type = values[0].decode("latin-1").split(";")[0].strip().lower()
     if media_type == "application/json" or media_type.endswith("+json"):
@@ -192,8 +192,8 @@ def _content_type_fault(delivery: Delivery) -> str | None:
     return f"Content type '{one_line(media_type, _KIND_LENGTH)}' is not supported: send 'application/json'"
 
 
-def _text(delivery: Delivery, header: str) -> str:
-    return (delivery.sole(header) or b"").decode("latin-1").strip(_WHITESPACE)
+def _text(value: bytes | None) -> str:
+    return value.decode("latin-1").strip(_WHITESPACE) if value else ""
 
 
 def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
@@ -202,7 +202,7 @@ def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: 
     ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
     """
     provider = delivery.address.speaks
-    kind = _text(delivery, provider.event_header) if provider else ""
+    kind = _text(delivery.headers.sole.get(provider.kind_name)) if provider else ""
     return Rejected(
         fault=fault,
         error=error,

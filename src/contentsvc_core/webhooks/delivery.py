@@ -1,10 +1,13 @@
 """A delivery as it arrived: raw bytes and the parts of the path."""
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum, auto
-from functools import cached_property, lru_cache
-from typing import final
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Self, final
 
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.values import Value
@@ -12,13 +15,14 @@ from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.signature import Verifier
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import Batch
-from contentsvc_core.workflows.globs import Globs
 from contentsvc_core.workflows.triggers import Trigger, matching
+
+if TYPE_CHECKING:
+    from contentsvc_core.workflows.globs import Globs
 
 
 @final
-@frozen(kw_only=True)
-class Address:
+class Address(Value, frozen=True, kw_only=True):
     """The four parts of a webhook's path (specification 4.1), as ``locate`` reads them."""
 
     #: The slug of a known provider.
@@ -27,52 +31,55 @@ class Address:
     integration_id: str
     #: 1 to 2**63 - 1.
     repository_id: int
-    #: The provider of that slug: found once for an address, and not for each delivery.
-    speaks: Provider | None = field(
-        init=False, eq=False, repr=False, default=Factory(lambda self: provider_named(self.provider), takes_self=True)
-    )
+
+    @property
+    def speaks(self) -> Provider | None:
+        """Return the provider of that slug."""
+        return provider_named(self.provider)
 
 
 @final
-class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
+class Headers(Value, frozen=True, kw_only=False):
+    """Names and values of header fields as raw bytes, in the order of arrival and with repeats."""
+
+    fields: tuple[tuple[bytes, bytes], ...]
+    #: The names of all fields, in lower case (RFC 9110, section 5.1).
+    names: Collection[bytes]
+    #: The values of the fields that occur exactly once, by name.
+    sole: Mapping[bytes, bytes]
+
+    @classmethod
+    def of(cls, fields: Iterable[tuple[bytes, bytes]]) -> Self:
+        fields = tuple(fields)
+        sole = dict(fields)
+        if len(sole) == len(fields) and b"".join(sole).islower():
+            return cls(fields, sole, sole)
+        names = Counter(name.lower() for name, _ in fields)
+        return cls(fields, names, {name.lower(): value for name, value in fields if names[name.lower()] == 1})
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self.fields)
+
+    def values(self, name: bytes) -> tuple[bytes, ...]:
+        """Return every value of the field ``name``, in lower case."""
+        return tuple(value for each, value in self if each.lower() == name) if name in self.names else ()
+
+
+@final
+class Delivery(Value, frozen=True, kw_only=True, gc=True):
     """One HTTP request to a webhook, from any driver."""
 
     address: Address
-    #: Names and values as raw bytes, in the order of arrival and with repeats. A header that decides must occur once.
-    headers: tuple[tuple[bytes, bytes], ...]
+    #: A header that decides must occur once.
+    headers: Headers
     #: The body, exactly as signed.
     body: bytes
     #: The address of the connection; ``None``: unknown.
     peer: str | None = None
 
-    def __post_init__(self) -> None:
-        vars(self)["named"] = {name.lower(): value for name, value in self.headers}
-
     def __repr__(self) -> str:
         """Return the address only: headers and bodies are tenants' data, and long."""
         return f"Delivery(address={self.address!r})"
-
-    def values(self, name: str) -> tuple[bytes, ...]:
-        """Return every value of the header ``name`` (case-insensitive, RFC 9110 section 5.1)."""
-        sent, by_name = _as_sent(name), vars(self)["named"]
-        if sent not in by_name:
-            return ()
-        if len(by_name) == len(self.headers):
-            return (by_name[sent],)
-        return tuple(value for each, value in self.headers if each.lower() == sent)
-
-    def sole(self, name: str) -> bytes | None:
-        """Return the value of the header ``name`` if it occurs exactly once, else ``None``."""
-        by_name = vars(self)["named"]
-        if len(by_name) == len(self.headers):
-            return by_name.get(_as_sent(name))
-        values = self.values(name)
-        return values[0] if len(values) == 1 else None
-
-
-@lru_cache(maxsize=64)
-def _as_sent(name: str) -> bytes:
-    return name.lower().encode("ascii")
 
 
 class Belonging(Enum):
@@ -81,12 +88,6 @@ class Belonging(Enum):
     OURS = auto()
     ANOTHERS = auto()
     UNKNOWN = auto()
-
-
-def _verifier(address: Address, secrets: tuple[str, ...]) -> Verifier:
-    provider = address.speaks
-    assert provider is not None
-    return provider.scheme.verifier(secrets)
 
 
 @final
@@ -107,12 +108,6 @@ class HookConfiguration:
     version: int
     #: The stored branch of the repository, for a provider whose deliveries name no default branch.
     branch: str | None = None
-    verifies: Verifier = field(
-        init=False,
-        eq=False,
-        repr=False,
-        default=Factory(lambda self: _verifier(self.address, self.secrets), takes_self=True),
-    )
     #: Results of :meth:`started_by` by event type: a configuration is cached, and may have thousands of triggers.
     _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
 
@@ -129,6 +124,38 @@ class HookConfiguration:
                 event_type=event_type,
             )
         return triggers
+
+    @cached_property
+    def provider(self) -> Provider:
+        provider = self.address.speaks
+        assert provider is not None
+        return provider
+
+    def claim_key(self, delivery_id: str) -> bytes:
+        """Return the key of a claim, 16 bytes (BLAKE2b, RFC 7693).
+
+        It includes the hook address: the code host's id identifies the event, not the delivery.
+        """
+        key = self._place.copy()
+        key.update(f"{len(delivery_id)}:{delivery_id}".encode())
+        return key.digest()
+
+    @cached_property
+    def _place(self) -> blake2b:
+        # With lengths, so that no two keys share an encoding.
+        address = self.address
+        parts = (address.organization_id, address.integration_id, str(address.repository_id))
+        return blake2b("".join(f"{len(part)}:{part}" for part in parts).encode(), digest_size=16)
+
+    @cached_property
+    def verifies(self) -> Verifier:
+        """Return the check of a signature with the secrets of this configuration, which are keyed once."""
+        return self.provider.scheme.verifier(self.secrets)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Return whether verified deliveries are received."""
+        return self.enabled and self.repository is Belonging.OURS
 
     @cached_property
     def is_plain(self) -> bool:
@@ -153,5 +180,4 @@ class VerifiedDelivery(Value, frozen=True, kw_only=True):
     """
 
     delivery: Delivery
-    branch: str | None = None
-    opened: tuple[Globs, ...] = ()
+    hook: HookConfiguration

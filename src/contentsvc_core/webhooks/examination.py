@@ -10,7 +10,7 @@ import msgspec
 from contentsvc_core.received import Match, Received, SignatureHeader, received_to_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.delivery import Delivery, HookConfiguration
-from contentsvc_core.webhooks.signature import HmacSha256, Scheme
+from contentsvc_core.webhooks.signature import HmacSha256, Scheme, sent_name
 
 #: In the order of the page, beside the provider's event and delivery header. None of them authenticates a sender.
 SHOWN_HEADERS: Final = (
@@ -47,15 +47,14 @@ def examine(delivery: Delivery, hook: HookConfiguration, *, source: str | None, 
 
     The body is compared as bytes and never parsed: its sender may be unverified.
     """
-    provider = hook.address.speaks
-    assert provider is not None
-    values = delivery.values(provider.scheme.header)
+    provider = hook.provider
+    values = delivery.headers.values(provider.scheme.name)
     signature = _signature(provider.scheme, values)
     match = None
     if is_complete and signature is SignatureHeader.PRESENT:
         match = _match(delivery.body, values[0], hook)
     length = len(values[0]) if values else 0
-    content_type = b";".join(delivery.values("Content-Type")).decode("latin-1").lower()
+    content_type = b";".join(delivery.headers.values(b"content-type")).decode("latin-1").lower()
     received = Received(
         headers=tuple(_headers(delivery, (provider.event_header, provider.delivery_header, *SHOWN_HEADERS))),
         size=len(delivery.body) if is_complete else None,
@@ -73,7 +72,7 @@ def examine(delivery: Delivery, hook: HookConfiguration, *, source: str | None, 
 
 def _headers(delivery: Delivery, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for name in names:
-        values = delivery.values(name)
+        values = delivery.headers.values(sent_name(name))
         if values:
             times = "" if len(values) == 1 else f" ({len(values)} times)"
             # The slice bounds the work: a header may have 64 KB.
@@ -90,9 +89,7 @@ def _signature(scheme: Scheme, values: tuple[bytes, ...]) -> SignatureHeader:
 
 
 def _match(body: bytes, signature: bytes, hook: HookConfiguration) -> Match | None:
-    provider = hook.address.speaks
-    assert provider is not None
-    scheme = provider.scheme
+    scheme = hook.provider.scheme
     if hook.verifies(body, signature):
         return None
     if hook.former_secrets and scheme.verifier(hook.former_secrets)(body, signature):

@@ -4,13 +4,16 @@ An outcome has its status code because the log stores the code (specification 2.
 """
 
 from enum import Enum
-from typing import Any, ClassVar, assert_never, final
+from typing import Any, ClassVar, Final, assert_never, final
 
 import msgspec
+from msgspec import Struct
 
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_shape
 from contentsvc_core.values import Value
+
+_encode: Final = msgspec.json.Encoder().encode
 
 
 @final
@@ -27,6 +30,10 @@ class Processed(Value, frozen=True, kw_only=True):
     #: Further events of the same delivery, each to be settled after this one, with a delivery id of its own.
     also: "tuple[Processed, ...]" = ()
 
+    @property
+    def kind(self) -> str:
+        return self.event.type
+
 
 @final
 class Filtered(Value, frozen=True, kw_only=True):
@@ -37,6 +44,10 @@ class Filtered(Value, frozen=True, kw_only=True):
     event: Event
     delivery_id: str
     reason: str
+
+    @property
+    def kind(self) -> str:
+        return self.event.type
 
 
 @final
@@ -55,6 +66,7 @@ class Pong(Value, frozen=True, kw_only=True):
     """A ping, answered (specification 6.3)."""
 
     status: ClassVar[int] = 200
+    kind: ClassVar[str] = "ping"
 
     delivery_id: str
 
@@ -114,56 +126,65 @@ Outcome = Processed | Filtered | Ignored | Pong | Duplicate | Rejected
 """A closed union: a new ending fails type checking in every driver until it is answered there."""
 
 
+class _Event(Struct):
+    type: str
+    action: str
+    data: object
+
+
+class _Repository(Struct, rename="camel"):
+    id: int
+    full_name: str
+
+
+class _Processed(Struct):
+    event: str
+    delivery: str
+    processed: _Event
+    repository: _Repository
+
+
+class _Received(Struct, kw_only=True):
+    received: bool = True
+    message: str
+    data: object
+
+
 def answer(outcome: Outcome) -> dict[str, Any]:
     """Return the body of the answer (specification 4.1 and 7); its status is ``outcome.status``."""
     return msgspec.to_builtins(_body(outcome))
 
 
 def answer_json(outcome: Outcome) -> bytes:
-    return msgspec.json.encode(_body(outcome))
+    return _encode(_body(outcome))
 
 
-def _body(outcome: Outcome) -> dict[str, Any]:
+def _body(outcome: Outcome) -> _Received | dict[str, str]:
     match outcome:
         case Processed():
             event = outcome.event
-            return _received(
-                f"Processed {event.type} event ({event.action})",
-                event=event.type,
-                delivery=outcome.delivery_id,
-                processed={"type": event.type, "action": event.action, "data": event_shape(event)},
-                repository={"id": outcome.repository_id, "fullName": outcome.repository},
+            kind, action = event.type, event.action
+            data: object = _Processed(
+                kind,
+                outcome.delivery_id,
+                _Event(kind, action, event_shape(event)),
+                _Repository(outcome.repository_id, outcome.repository),
             )
+            return _Received(message=f"Processed {kind} event ({action})", data=data)
         case Filtered():
-            event = outcome.event
-            return _received(
-                f"Event '{event.type}' with action '{event.action}' was filtered out",
-                event=event.type,
-                delivery=outcome.delivery_id,
-                action=event.action,
-                filtered=True,
-            )
+            kind, action = outcome.kind, outcome.event.action
+            data = {"event": kind, "delivery": outcome.delivery_id, "action": action, "filtered": True}
+            return _Received(message=f"Event '{kind}' with action '{action}' was filtered out", data=data)
         case Ignored():
-            return _received(
-                f"Event type '{outcome.kind}' is not supported",
-                event=outcome.kind,
-                delivery=outcome.delivery_id,
-                ignored=True,
-            )
+            data = {"event": outcome.kind, "delivery": outcome.delivery_id, "ignored": True}
+            return _Received(message=f"Event type '{outcome.kind}' is not supported", data=data)
         case Pong():
-            return _received("Pong! Webhook configured successfully", event="ping", delivery=outcome.delivery_id)
+            data = {"event": outcome.kind, "delivery": outcome.delivery_id}
+            return _Received(message="Pong! Webhook configured successfully", data=data)
         case Duplicate():
-            return _received(
-                "Webhook already processed (duplicate delivery)",
-                event=outcome.kind,
-                delivery=outcome.delivery_id,
-                duplicate=True,
-            )
+            data = {"event": outcome.kind, "delivery": outcome.delivery_id, "duplicate": True}
+            return _Received(message="Webhook already processed (duplicate delivery)", data=data)
         case Rejected():
             return {"error": outcome.error}
         case _:
             assert_never(outcome)
-
-
-def _received(message: str, **data: object) -> dict[str, Any]:
-    return {"received": True, "message": message, "data": data}

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 
 _BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
 
@@ -17,5 +17,5 @@ def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
         **provider.headers("ping", delivery_id, _BODY, secret),
     }
     # In lower case, as ASGI servers pass them.
-    raw = tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
+    raw = Headers.of((name.lower().encode(), value.encode()) for name, value in headers.items())
     return Delivery(address=address, headers=raw, body=_BODY)

@@ -3,14 +3,11 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Final, assert_never, final
-
-from msgspec.structs import replace
 
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.received import Received
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.delivery import HookConfiguration
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
@@ -48,59 +45,137 @@ class Settled(Enum):
 
 
 @final
-class ClaimKey(Value, frozen=True, kw_only=True):
-    """The key of a claim. It includes the hook address: the code host's id identifies the event, not the delivery."""
-
-    organization_id: str
-    integration_id: str
-    repository_id: int
-    delivery_id: str
-
-    @property
-    def digest(self) -> bytes:
-        """Return the stored key, 16 bytes (BLAKE2b, RFC 7693)."""
-        place = _place(self.organization_id, self.integration_id, self.repository_id)
-        delivery = self.delivery_id
-        return blake2b(f"{place}{len(delivery)}:{delivery}".encode(), digest_size=16).digest()
-
-
-@lru_cache(maxsize=10_000)
-def _place(organization: str, integration: str, repository_id: int) -> str:
-    repository = str(repository_id)
-    # With lengths, so that no two keys share an encoding.
-    return f"{len(organization)}:{organization}{len(integration)}:{integration}{len(repository)}:{repository}"
-
-
-@final
 class Settlement(Value, frozen=True, kw_only=True):
     """All effects of one delivery. Its ids are fixed, so a repeated settlement is harmless."""
 
-    organization_id: str
-    version: int
+    #: The configuration that decided the outcome. Only its address and its version are stored.
+    hook: HookConfiguration
+    outcome: Outcome
     claim: Claim
-    #: ``None`` with ``Claim.NONE`` only.
-    key: ClaimKey | None
+    #: The key of the claim; ``None`` if the delivery has no id, or with ``Claim.NONE``.
+    key: bytes | None
     at: datetime
-    context: ContextRecord | None = None
-    runs: tuple[WorkflowRun, ...] = ()
-    log: LogEntry
-    #: The event header, for the duplicate's log entry.
-    kind: str | None
+    #: The id of the log entry, and of the event if there is one.
+    id: str
+    #: The id of the context record; ``None``: the delivery has no context record.
+    context_id: str | None = None
+    #: The creation time of the context record; ``None``: that of the settlement.
+    context_at: datetime | None = None
+    #: The triggers that start a run, and the ids of their runs.
+    started: tuple[tuple[str, Trigger], ...] = ()
+    #: What the log entry's reason adds.
+    note: str = ""
+    received: Received | None = None
+    #: Whether the runs may report an event again.
+    replayed: bool = False
     #: The event as :func:`~contentsvc_core.events.wire.event_to_json` encodes it; ``None``: the store encodes it.
     event_json: str | None = None
 
     @property
+    def organization_id(self) -> str:
+        return self.hook.address.organization_id
+
+    @property
+    def version(self) -> int:
+        return self.hook.version
+
+    @property
+    def log(self) -> LogEntry:
+        outcome, kind, error = self.outcome, self.outcome.kind, None
+        match outcome:
+            case Processed(event=detail):
+                number = len(self.started)
+                title = f"Processed {kind} event"
+                reason = f"{number} workflow {'run' if number == 1 else 'runs'} started"
+            case Filtered(event=event):
+                title, reason = f"Filtered {kind} event", outcome.reason
+                detail = {"event": kind, "action": event.action, "filtered": True}
+            case Ignored():
+                title, reason = f"Ignored {kind} event", "the event type is not supported"
+                detail = {"event": kind, "ignored": True}
+            case Pong():
+                title, reason, detail = "Webhook ping received", "", {"event": kind}
+            case Duplicate():
+                title, reason = f"Duplicate {kind} delivery", "the delivery was processed less than 24 hours ago"
+                detail = {"event": kind, "duplicate": True}
+            case Rejected():
+                title, reason, detail = outcome.fault.log_title or "", outcome.error, None
+                error = outcome.error
+            case _:
+                assert_never(outcome)
+        address = self.hook.address
+        return LogEntry(
+            id=self.id,
+            organization_id=address.organization_id,
+            integration_id=address.integration_id,
+            repository_id=address.repository_id,
+            reference_id=outcome.delivery_id,
+            title=title,
+            integration_type=address.provider,
+            status=LogStatus.SUCCESS if error is None else LogStatus.FAILED,
+            status_code=outcome.status,
+            error_message=error,
+            detail=detail,
+            reason="; ".join(filter(None, (reason, self.note))) or None,
+            received=self.received,
+            created_at=self.at,
+        )
+
+    @property
+    def duplicate(self) -> "Settlement":
+        """Return the settlement for a claim that is held: only a log entry, with the same id."""
+        outcome = self.outcome
+        return Settlement(
+            hook=self.hook,
+            outcome=Duplicate(kind=outcome.kind or "", delivery_id=outcome.delivery_id or ""),
+            claim=Claim.NONE,
+            key=None,
+            at=self.at,
+            id=self.id,
+        )
+
+    @property
     def duplicate_log(self) -> LogEntry:
-        """Return the log entry of a duplicate, for a claim that is held: same id, another title."""
-        return replace(
-            self.log,
-            title=f"Duplicate {self.kind} delivery",
-            status=LogStatus.SUCCESS,
-            status_code=Duplicate.status,
-            error_message=None,
-            detail={"event": self.kind, "duplicate": True},
-            reason="the delivery was processed less than 24 hours ago",
-            received=None,
+        return self.duplicate.log
+
+    @property
+    def context(self) -> ContextRecord | None:
+        outcome = self.outcome
+        if self.context_id is None or not isinstance(outcome, Processed):
+            return None
+        return ContextRecord(
+            id=self.context_id,
+            organization_id=self.organization_id,
+            provider=self.hook.address.provider,
+            repository_id=outcome.repository_id,
+            repository=outcome.repository,
+            delivery_id=outcome.delivery_id,
+            event=outcome.event,
+            created_at=self.context_at or self.at,
+        )
+
+    @property
+    def runs(self) -> tuple[WorkflowRun, ...]:
+        return tuple(self._run(id_, trigger) for id_, trigger in self.started)
+
+    def _run(self, id_: str, trigger: Trigger) -> WorkflowRun:
+        outcome = self.outcome
+        assert isinstance(outcome, Processed)
+        cause = Delivered(
+            trigger_id=trigger.id,
+            provider=self.hook.address.provider,
+            event=outcome.event,
+            repository_id=outcome.repository_id,
+            repository=outcome.repository,
+            delivery_id=outcome.delivery_id,
+            replayed=self.replayed,
+        )
+        return WorkflowRun(
+            id=id_,
+            organization_id=self.organization_id,
+            cause=cause,
+            created_at=self.at,
+            due_at=self.at + PACKAGE_DELAY if cause.shares_a_post else self.at,
         )
 
 
@@ -115,7 +190,7 @@ def settlement(
     *,
     at: datetime,
     new_id: Callable[[str], str],
-    note: str | None = None,
+    note: str = "",
     replayed: bool = False,
     event_json: str | None = None,
 ) -> Settlement | None:
@@ -124,88 +199,39 @@ def settlement(
     ``at`` is the time of claims and records. ``note`` is added to the log entry's reason. If ``replayed``, runs may
     report an event again. ``event_json`` is the outcome's event as a store writes it, if it is encoded already.
     """
-    claim, status, detail, error, runs = Claim.CHECK, LogStatus.SUCCESS, None, None, ()
     match outcome:
-        case Processed(event=event):
-            claim, kind, detail = Claim.TAKE, event.type, event
-            started, more = _started(event, hook, replayed=replayed)
-            runs = _runs(outcome, hook, started, at=at, new_id=new_id, replayed=replayed)
-            title = f"Processed {kind} event"
-            reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started{more}"
-        case Filtered(event=event):
-            kind, title, reason = event.type, f"Filtered {event.type} event", outcome.reason
-            detail = {"event": event.type, "action": event.action, "filtered": True}
-        case Ignored(kind=kind):
-            title, reason = f"Ignored {kind} event", "the event type is not supported"
-            detail = {"event": kind, "ignored": True}
-        case Pong():
-            kind, title, reason = "ping", "Webhook ping received", None
-            detail = {"event": "ping"}
-        case Rejected(fault=fault):
-            if fault.log_title is None:
-                return None
-            kind, title, status = outcome.kind, fault.log_title, LogStatus.FAILED
-            reason = error = outcome.error
-            claim = Claim.CHECK if outcome.unless_duplicate else Claim.NONE
+        case Processed():
+            triggers, more = _started(outcome.event, hook, replayed=replayed)
+            return Settlement(
+                hook=hook,
+                outcome=outcome,
+                claim=Claim.TAKE,
+                key=hook.claim_key(outcome.delivery_id),
+                at=at,
+                id=new_id("log_"),
+                context_id=new_id("ctx_"),
+                started=tuple([(new_id(""), trigger) for trigger in triggers]),
+                note=f"{more}; {note}" if more and note else more or note,
+                replayed=replayed,
+                event_json=event_json,
+            )
+        case Rejected() if outcome.fault.log_title is None:
+            return None
         case Duplicate():
             # The result of a settlement, never of a decision: its log entry is already written.
             return None
         case _:
-            assert_never(outcome)
-    address = hook.address
-    delivery_id = outcome.delivery_id
-    log = LogEntry(
-        id=new_id("log_"),
-        organization_id=address.organization_id,
-        integration_id=address.integration_id,
-        repository_id=address.repository_id,
-        reference_id=delivery_id,
-        title=title,
-        integration_type=address.provider,
-        status=status,
-        status_code=outcome.status,
-        error_message=error,
-        detail=detail,
-        reason=f"{reason}; {note}" if reason and note else reason or note or None,
-        created_at=at,
-    )
-    return Settlement(
-        organization_id=address.organization_id,
-        version=hook.version,
-        claim=claim,
-        key=None if claim is Claim.NONE or delivery_id is None else _key(hook, delivery_id),
-        at=at,
-        context=_context(outcome, hook, at=at, new_id=new_id) if isinstance(outcome, Processed) else None,
-        runs=runs,
-        log=log,
-        kind=kind,
-        event_json=event_json,
-    )
-
-
-def _key(hook: HookConfiguration, delivery_id: str) -> ClaimKey:
-    address = hook.address
-    return ClaimKey(
-        organization_id=address.organization_id,
-        integration_id=address.integration_id,
-        repository_id=address.repository_id,
-        delivery_id=delivery_id,
-    )
-
-
-def _context(
-    outcome: Processed, hook: HookConfiguration, *, at: datetime, new_id: Callable[[str], str]
-) -> ContextRecord:
-    return ContextRecord(
-        id=new_id("ctx_"),
-        organization_id=hook.address.organization_id,
-        provider=hook.address.provider,
-        repository_id=outcome.repository_id,
-        repository=outcome.repository,
-        delivery_id=outcome.delivery_id,
-        event=outcome.event,
-        created_at=at,
-    )
+            is_unchecked = isinstance(outcome, Rejected) and not outcome.unless_duplicate
+            delivery_id = None if is_unchecked else outcome.delivery_id
+            return Settlement(
+                hook=hook,
+                outcome=outcome,
+                claim=Claim.NONE if is_unchecked else Claim.CHECK,
+                key=None if delivery_id is None else hook.claim_key(delivery_id),
+                at=at,
+                id=new_id("log_"),
+                note=note,
+            )
 
 
 def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[Sequence[Trigger], str]:
@@ -225,37 +251,4 @@ def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[
     if left_out and not matched:
         kinds = ", ".join(dict.fromkeys(left.filter for left in left_out.values()))
         notes.append(f"filtered: no trigger matched: {kinds}")
-    return started, "".join(f"; {note}" for note in notes)
-
-
-def _runs(
-    outcome: Processed,
-    hook: HookConfiguration,
-    started: Sequence[Trigger],
-    *,
-    at: datetime,
-    new_id: Callable[[str], str],
-    replayed: bool,
-) -> tuple[WorkflowRun, ...]:
-    address = hook.address
-    runs: list[WorkflowRun] = []
-    for trigger in started:
-        cause = Delivered(
-            trigger_id=trigger.id,
-            provider=address.provider,
-            event=outcome.event,
-            repository_id=outcome.repository_id,
-            repository=outcome.repository,
-            delivery_id=outcome.delivery_id,
-            replayed=replayed,
-        )
-        runs.append(
-            WorkflowRun(
-                id=new_id(""),
-                organization_id=address.organization_id,
-                cause=cause,
-                created_at=at,
-                due_at=at + PACKAGE_DELAY if cause.shares_a_post else at,
-            )
-        )
-    return tuple(runs)
+    return started, "; ".join(notes)

@@ -269,8 +269,9 @@ def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 def _for_its_reader(response: Response[Any]) -> Response[Any]:
     """Keep an answer out of shared caches: its addresses contain the ``Host`` of one request."""
-    kept = response.headers.get("Cache-Control", "")
-    response.headers["Cache-Control"] = kept.replace("public", "private")
+    # OPTIONS is answered without the header.
+    if (kept := response.headers.get("Cache-Control")) is not None:
+        response.headers["Cache-Control"] = kept.replace("public", "private")
     return response
 
 

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from typing import Any, Final
+from urllib.parse import quote
 
 from litestar import Request, Response, post
 from litestar.enums import HttpMethod
@@ -7,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler, route
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import SUBSCRIBING, SUBSCRIBING_TOGETHER, Bucket
-from contentsvc_core.content.public.links import ROOT
+from contentsvc_core.content.public.links import ALERTS_ROOT, ROOT
 from contentsvc_core.refusals import RefusalKind
 from contentsvc_http.changelog.answers import PAGE, PublicPage, answer
 from contentsvc_http.changelog.pages import HTML, mail_page, render
@@ -32,6 +33,11 @@ _SENT: Final = (
 )
 _TOO_OFTEN: Final = "Too many addresses were entered in the last minute. Try again in a minute."
 _USED: Final = "This link was used before, or is older than 24 hours. Enter your address again to get a new one."
+_USED_BY_RECIPIENT: Final = (
+    "This link was used before, or is older than 24 hours. If you want alerts, ask for a new confirmation mail where "
+    "your address was entered."
+)
+_LEFT: Final = "Your address gets no more alerts, and cannot be entered again. If this was a mistake, get alerts again."
 
 
 def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -45,7 +51,7 @@ def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, PublicPage(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
 
-    return [subscribe, *(_mail_routes(reading) if reading.sends_mail else [])]
+    return [subscribe, *(_mail_routes(reading) if reading.sends_mail else []), *_recipient_routes(reading)]
 
 
 def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -99,8 +105,7 @@ def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ, name="changelog_leave")
     async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug
-        if not _token(request):
-            raise not_here()
+        _wanted_token(request)
         return _own(
             mail_page("Unsubscribe", "You get no more mails, and your address is deleted.", action="Unsubscribe")
         )
@@ -112,6 +117,45 @@ def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
         return _own(mail_page("You are unsubscribed", "Your address is deleted. You get no more mails."))
 
     return [offer, leave]
+
+
+def _recipient_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
+    consents = reading.app.consents
+
+    @route(f"{ALERTS_ROOT}/confirm", http_method=_READ, name="recipient_confirm")
+    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+        _wanted_token(request)
+        text = "You get a mail when a draft waits, or when something fails."
+        return _own(mail_page("Confirm your address", text, action="Get alerts"))
+
+    @post(f"{ALERTS_ROOT}/confirm", name="recipient_confirmed", request_max_body_size=_MAX_FORM)
+    async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
+        if not await consents.confirm(_token(request)):
+            return _own(mail_page("This link does not work any more", _USED_BY_RECIPIENT), 410)
+        text = "Alerts come by e-mail from now on. Each mail has a link to get no more of them."
+        return _own(mail_page("Your address is confirmed", text))
+
+    @route(f"{ALERTS_ROOT}/leave", http_method=_READ, name="recipient_leave")
+    async def offer(request: Request[Any, Any, Any]) -> Response[Any]:
+        _wanted_token(request)
+        text = "Your address gets no more alerts, and cannot be entered again."
+        return _own(mail_page("Get no more alerts", text, action="Remove my address"))
+
+    @post(f"{ALERTS_ROOT}/leave", name="recipient_left", request_max_body_size=_MAX_FORM)
+    async def leave(request: Request[Any, Any, Any]) -> Response[Any]:
+        token = _token(request)
+        await consents.leave(token)
+        back = f"{ALERTS_ROOT}/confirm?token={quote(token, safe='')}"
+        return _own(mail_page("Your address is removed", _LEFT, action="Get alerts again", at=back))
+
+    return [ask, confirm, offer, leave]
+
+
+def _wanted_token(request: Request[Any, Any, Any]) -> str:
+    token = _token(request)
+    if not token:
+        raise not_here()
+    return token
 
 
 def _subscribe_page(view: Shown, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:

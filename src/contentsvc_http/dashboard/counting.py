@@ -1,8 +1,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
-from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
-from contentsvc_core.access.window import WINDOW_MS, Verdict, refusal_headers
+from contentsvc_core.access.rates import RATES, WINDOW_MS, Bucket, Rate, rate_of
+from contentsvc_core.access.window import Verdict, refusal_headers
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.errors import Refused

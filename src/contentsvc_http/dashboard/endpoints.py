@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, final
 
@@ -8,7 +8,7 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.access.rates import CREATING_ENDPOINTS, TESTING_ENDPOINTS
+from contentsvc_core.access.rates import CONFIRMING_TOGETHER, CREATING_ENDPOINTS, TESTING_ENDPOINTS
 from contentsvc_core.commands import read_command
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.identifiers import is_own_id
@@ -22,6 +22,7 @@ from contentsvc_core.outgoing.endpoints import (
 )
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
+from contentsvc_core.outgoing.recipients import RecipientBody, RecipientStatus
 from contentsvc_core.outgoing.targets import format_of_target
 from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.refusals import Refusal
@@ -76,6 +77,7 @@ class EndpointRow:
     newest: ListedEntry | None
     #: The share of delivered messages of the last 24 hours, in percent.
     success: str
+    recipients: Sequence[RecipientBody] = ()
 
     @property
     def format(self) -> str:
@@ -85,9 +87,16 @@ class EndpointRow:
     def name(self) -> str:
         return endpoint_name(self.endpoint)
 
+    @property
+    def unconfirmed(self) -> str:
+        """Return how many addresses get no messages; empty: all get them."""
+        number = sum(each.status is not RecipientStatus.CONFIRMED for each in self.recipients)
+        return f"{number} of {len(self.recipients)} addresses not confirmed" if number else ""
+
 
 def endpoint_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    return [*_list_routes(dashboard, pages), *_one_routes(dashboard, pages), *_acting_routes(dashboard, pages)]
+    parts = (_list_routes, _one_routes, _sending_routes, _acting_routes)
+    return [handler for part in parts for handler in part(dashboard, pages)]
 
 
 def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -99,13 +108,17 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         mine = session.organization_id
         newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
         endpoints = await dashboard.app.stores.endpoints.endpoints(mine)
+        bodies = await dashboard.app.consents.bodies(mine, endpoints)
         successes = await _successes(dashboard, mine)
         context = {
             "rows": [
                 EndpointRow(
-                    endpoint=endpoint, newest=newest.get(endpoint.id), success=successes.get(endpoint.id, _NO_MESSAGES)
+                    endpoint=endpoint,
+                    newest=newest.get(endpoint.id),
+                    success=successes.get(endpoint.id, _NO_MESSAGES),
+                    recipients=body.recipients,
                 )
-                for endpoint in endpoints
+                for endpoint, body in zip(endpoints, bodies, strict=True)
             ],
             **_typed(form, None),
             "faults": by_field(faults),
@@ -160,18 +173,8 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [show, edit]
 
 
-def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+def _sending_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
-
-    @post(f"{_ONE}/switch", name="dashboard_endpoint_switch")
-    async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        enabled = form.text("to") == "on"
-        switching = ChangeEndpoint(enabled=enabled)
-        switched = await dashboard.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
-        if isinstance(switched, Refusal):
-            raise _unknown()
-        return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
 
     @post(f"{_ONE}/test", name="dashboard_endpoint_test")
     async def test(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
@@ -182,6 +185,32 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         if isinstance(message_id, Refusal):
             return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
         return go(f"/endpoints/{endpoint.id}", notice="test-sent")
+
+    @post(f"{_ONE}/confirmations", name="dashboard_endpoint_confirm")
+    async def confirm(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
+        session, _ = await change(dashboard, request)
+        endpoint = await _endpoint(dashboard, session, endpoint_id)
+        asked = await dashboard.app.endpoint_editor.ask(session.organization_id, endpoint.id)
+        if isinstance(asked, Refusal):
+            return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(asked), status=409)
+        if not asked.addresses:
+            error = " ".join(f"{address} was not asked: {reason}." for address, reason in asked.not_asked.items())
+            return await _page(dashboard, pages, session, endpoint, error=error, status=429)
+        return go(f"/endpoints/{endpoint.id}", notice="asked")
+
+    return [test, confirm]
+
+
+def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    @post(f"{_ONE}/switch", name="dashboard_endpoint_switch")
+    async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
+        session, form = await change(dashboard, request)
+        enabled = form.text("to") == "on"
+        switching = ChangeEndpoint(enabled=enabled)
+        switched = await dashboard.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
+        if isinstance(switched, Refusal):
+            raise _unknown()
+        return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
 
     @post(f"{_ONE}/rotate", name="dashboard_endpoint_rotate")
     async def rotate(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
@@ -206,7 +235,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
             raise _unknown()
         return go("/endpoints", notice="deleted")
 
-    return [switch, test, rotate, delete]
+    return [switch, rotate, delete]
 
 
 async def _endpoint(dashboard: Dashboard, session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
@@ -233,8 +262,14 @@ async def _page(
     entries = await dashboard.app.shares.lists(
         mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
     )
+    recipients = (await dashboard.app.consents.body(endpoint)).recipients
+    statuses = [each.status for each in recipients]
     context = {
         "endpoint": endpoint,
+        "recipients": recipients,
+        "unconfirmed": RecipientStatus.UNCONFIRMED in statuses,
+        "may_test": not statuses or RecipientStatus.CONFIRMED in statuses,
+        "most_confirmations": CONFIRMING_TOGETHER.limit,
         "format": _FORMATS[endpoint.format],
         "success": (await _successes(dashboard, mine)).get(endpoint.id, _NO_MESSAGES),
         "name": endpoint_name(endpoint),

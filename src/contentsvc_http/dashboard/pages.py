@@ -38,6 +38,7 @@ _NOTICES: Final = {
     "revoked": "Revoked. Requests with this key are refused from now on.",
     "replayed": "The delivery is processed again.",
     "resent": "The message is sent again. Its new entry appears here.",
+    "asked": "The confirmation mail is sent. The state changes when the link in the mail is used.",
     "test-sent": "The test message is sent. The answer appears here.",
     "retried": "The run is started again.",
     "cancelled": "The run is cancelled.",

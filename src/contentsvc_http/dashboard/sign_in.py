@@ -4,9 +4,8 @@ from typing import Any, Final
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.access.rates import FAILED_SIGN_INS
+from contentsvc_core.access.rates import FAILED_SIGN_INS, WINDOW_MS
 from contentsvc_core.access.sessions import LINK_LIFE
-from contentsvc_core.access.window import WINDOW_MS
 from contentsvc_http.client_address import is_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page

@@ -1,5 +1,5 @@
 import asyncio
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, NotRequired, TypedDict, final
 
 import msgspec
 from litestar import Request, Response, get
@@ -8,32 +8,45 @@ from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import bad_query
 from contentsvc_core.ports import ContextLibrary, Search, Shares
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search, read_limit
-from contentsvc_core.workflows.context import RecordBody, is_custom_id
+from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import queried, read_parameters
 
 #: Maximum size of all events of one response, in bytes. Further hits are on the next page.
 MAX_BYTES: Final = 32 * 1024 * 1024
+#: The same of a response with the text of each record.
+MAX_TEXT_BYTES: Final = 8 * 1024 * 1024
 _PARAMETERS: Final = {
     "query": "Words to search for. All words must match. Use `word*` for a prefix, `-word` to exclude a word.",
     "repository": "Only records of this repository (`owner/name`).",
     "eventType": "Only these event types: a comma-separated list of `push`, `release`.",
     "since": "Only records that arrived at this date or time (ISO 8601) or later.",
+    "content": "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
     "limit": f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
     "before": "Cursor: the `next` of the previous page.",
 }
 
 
 @final
+class FoundRecordBody(HitBody):
+    """A matching context record."""
+
+    #: Its text, if the request asks for it.
+    content: NotRequired[str]
+
+
+@final
 class HitListBody(TypedDict):
     """Search hits, newest first."""
 
-    context: list[HitBody]
+    context: list[FoundRecordBody]
     #: Cursor for ``before``; null on the last page.
     next: str | None
     #: Number of records that are not indexed yet; usually 0, higher right after many deliveries.
@@ -63,14 +76,21 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         context_search = accepted(read_context_search(parameters))
         limit = accepted(read_limit(parameters.get("limit", "")))
         before = read_before(parameters.get("before", ""))
+        has_text = accepted(_has_text(parameters.get("content", "")))
+        max_bytes = MAX_TEXT_BYTES if has_text else MAX_BYTES
 
         async def read_hits() -> dict[str, Any]:
             hits = await search.records(
-                key.organization_id, context_search, limit=limit, max_bytes=MAX_BYTES, before=before
+                key.organization_id, context_search, limit=limit, max_bytes=max_bytes, before=before
             )
+
+            def found(record: ContextRecord) -> dict[str, Any]:
+                hit = record_hit_body(record, context_search.terms)
+                return {**hit, "content": record.content} if has_text else hit
+
             # Off the event loop: the words of many commits are compared.
             bodies = await asyncio.to_thread(
-                lambda: [record_hit_body(record, context_search.terms) for record in hits.found]
+                lambda: [msgspec.Raw(msgspec.json.encode(found(record))) for record in hits.found]
             )
             following = written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
@@ -101,6 +121,12 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         return await gate.answer(key, await shares.heavy(key.organization_id, read_stored))
 
     return [search_context, get_context]
+
+
+def _has_text(text: str) -> bool | Refusal:
+    if text not in {"", "true", "false"}:
+        return bad_query("content", "it is neither true nor false")
+    return text == "true"
 
 
 def read_before(text: str) -> Cursor | None:

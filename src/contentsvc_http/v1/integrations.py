@@ -1,19 +1,21 @@
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, Integration, Repository
 from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
+from contentsvc_core.usecases.reconcile import Reconciler
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
@@ -26,6 +28,7 @@ from contentsvc_http.v1.schemas_integrations import (
     IntegrationRemovedBody,
     IntegrationSecretBody,
     IntegrationStateBody,
+    ReconciledShape,
     connected_body,
 )
 
@@ -54,6 +57,15 @@ class NewNestedIntegration(NewIntegration, forbid_unknown_fields=True, rename="c
     owner: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100}){0,20}$")]
 
 
+class Reconciliation(Struct, forbid_unknown_fields=True, rename="camel"):
+    """The deliveries to check."""
+
+    #: The age of the oldest delivery.
+    look_back_hours: Annotated[int, Meta(ge=1, le=MAX_LOOK_BACK_HOURS)] = LOOK_BACK_HOURS
+    #: Only name the deliveries that would be requested.
+    dry_run: bool = False
+
+
 class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
     """The new state of an integration."""
 
@@ -61,7 +73,7 @@ class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 def integration_routes(
-    gate: Gate, connector: Connector, rotator: Rotator, directory: Directory
+    gate: Gate, connector: Connector, rotator: Rotator, reconciler: Reconciler, directory: Directory
 ) -> list[HTTPRouteHandler]:
     # The body has a key for each provider: its type is made at start.
     @get(
@@ -139,6 +151,7 @@ def integration_routes(
         *map(connecting, PROVIDERS),
         delete_integration,
         *_changing(gate, rotator, directory),
+        _reconciling(gate, reconciler),
     ]
 
 
@@ -195,6 +208,31 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
         )
 
     return [change_integration, rotate_secret]
+
+
+def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
+    @post(
+        "/v1/integrations/{integration_id:str}/reconcile",
+        status_code=200,
+        name="reconcile_integration",
+        operation_id="reconcileIntegration",
+        summary="Request failed deliveries again from the code host",
+        description="Also requests deliveries that were not accepted. The integration must have a token, and the code "
+        "host must list its deliveries. Repeat the request for deliveries with the result `not asked`.",
+        tags=_TAGS,
+        operation_class=takes(Reconciliation, required=False),
+        responses=errors(400, 404, 413, 415, 502),
+    )
+    async def reconcile(request: Request[Any, Any, Any], integration_id: _Id) -> Response[ReconciledShape]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, Reconciliation) if await request.body() else Reconciliation()
+        look_back = timedelta(hours=body.look_back_hours)
+        reconciled = await reconciler.reconcile(
+            key.organization_id, integration_id, lookback=look_back, dry_run=body.dry_run, patient=False
+        )
+        return await gate.answer(key, to_builtins(ReconciledShape.of(accepted(reconciled))))
+
+    return reconcile
 
 
 def _answers(body: object) -> Callable[[_Handler], _Handler]:

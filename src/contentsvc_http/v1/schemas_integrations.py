@@ -1,5 +1,9 @@
-from typing import Any, Final, TypedDict, final
+from typing import Any, Final, Self, TypedDict, final
 
+from msgspec import Struct
+
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.webhooks.providers import PROVIDERS
 
 
@@ -55,6 +59,49 @@ class IntegrationRemovedBody(TypedDict):
     id: str
     disabledSchedules: list[str]
     disabledEvents: list[str]
+
+
+@final
+class MissedShape(Struct, rename="camel", frozen=True):
+    """A delivery that failed at the code host, or that this service did not accept."""
+
+    delivery_id: str
+    repository: str
+    event: str
+    action: str | None
+    #: The status that the code host got; 0: none.
+    status_code: int
+    delivered_at: str
+    result: MissedEnd
+    #: Why it was not requested; null: it was requested, or need not be.
+    error: str | None
+
+    @classmethod
+    def of(cls, missed: Missed) -> Self:
+        attempt = missed.attempt
+        return cls(
+            delivery_id=attempt.delivery_id,
+            repository=missed.repository,
+            event=attempt.event,
+            action=attempt.action,
+            status_code=attempt.status_code,
+            delivered_at=iso_ms(attempt.delivered_at),
+            result=missed.end,
+            error=None if missed.refusal is None else missed.refusal.reason,
+        )
+
+
+@final
+class ReconciledShape(Struct, rename="camel", frozen=True):
+    """The missed deliveries of an integration."""
+
+    deliveries: list[MissedShape]
+    #: False: there are too many deliveries, and the oldest were not checked.
+    complete: bool
+
+    @classmethod
+    def of(cls, reconciled: Reconciled) -> Self:
+        return cls(deliveries=[MissedShape.of(missed) for missed in reconciled.missed], complete=reconciled.complete)
 
 
 def _shape(name: str, description: str, fields: dict[str, object]) -> object:

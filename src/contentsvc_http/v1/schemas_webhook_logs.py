@@ -6,8 +6,8 @@ from contentsvc_core.journal import LogEntry, LogOutcome, log_body
 from contentsvc_core.received import Match, Received, SignatureHeader
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.diagnoses import Explained
-from contentsvc_core.usecases.replay_many import ReplayedBatch
-from contentsvc_core.webhooks.diagnosis import Diagnosis, Remedy
+from contentsvc_core.usecases.replay_many import ReplayCount, ReplayedBatch
+from contentsvc_core.webhooks.diagnosis import Diagnosis, Remedy, command_of
 
 
 @final
@@ -53,14 +53,17 @@ class DiagnosisShape(Struct, rename="camel", frozen=True):
     sentence: str
     advice: str
     remedy: Remedy
+    #: The command that mends the cause; null: no command does.
+    command: str | None
 
     @classmethod
-    def of(cls, diagnosis: Diagnosis) -> Self:
+    def of(cls, diagnosis: Diagnosis, integration_id: str) -> Self:
         return cls(
             cause=diagnosis.cause.wire,
             sentence=diagnosis.sentence,
             advice=diagnosis.advice,
             remedy=diagnosis.remedy,
+            command=command_of(diagnosis, integration_id),
         )
 
 
@@ -77,6 +80,8 @@ class SimilarShape(Struct, rename="camel", frozen=True):
 class ExplainedShape(Struct, rename="camel", frozen=True):
     """The outcome of a log entry, explained."""
 
+    #: The integration or webhook endpoint of the entry.
+    integration_id: str
     #: Null: the entry is a call or a message of the service.
     outcome: LogOutcome | None
     reason: str | None
@@ -88,10 +93,13 @@ class ExplainedShape(Struct, rename="camel", frozen=True):
     def of(cls, entry: LogEntry, explained: Explained) -> Self:
         similar = explained.similar
         return cls(
+            integration_id=entry.integration_id,
             outcome=entry.outcome,
             reason=entry.reason,
             received=None if entry.received is None else ReceivedShape.of(entry.received),
-            diagnosis=None if explained.diagnosis is None else DiagnosisShape.of(explained.diagnosis),
+            diagnosis=None
+            if explained.diagnosis is None
+            else DiagnosisShape.of(explained.diagnosis, entry.integration_id),
             similar=None if similar is None else SimilarShape(number=similar.number, since=iso_ms(similar.since)),
         )
 
@@ -140,3 +148,18 @@ class ReplayedBatchShape(Struct, rename="camel", frozen=True):
             runs=batch.runs,
             next=batch.next,
         )
+
+
+@final
+class ReplayCountShape(Struct, rename="camel", frozen=True):
+    """The number of log entries that a bulk replay with the same filter would replay."""
+
+    replayable: int
+    #: Refused deliveries: their bodies are not stored.
+    not_kept: int
+    #: Whether more than 1,000 entries match. Only the newest 1,000 are counted.
+    more: bool
+
+    @classmethod
+    def of(cls, count: ReplayCount) -> Self:
+        return cls(replayable=count.replayable, not_kept=count.not_kept, more=count.is_more)

@@ -1,3 +1,4 @@
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
@@ -14,6 +15,7 @@ from contentsvc_core.outgoing.endpoints import (
     EndpointBody,
 )
 from contentsvc_core.ports import WebhookEndpoints
+from contentsvc_core.usecases.consents import Consents, asked_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
@@ -46,6 +48,22 @@ class NewSecretBody(TypedDict):
     secret: str | None
 
 
+class NotAskedBody(TypedDict):
+    """An address that was not asked."""
+
+    address: str
+    #: Why, in a sentence.
+    reason: str
+
+
+@final
+class AskedBody(TypedDict):
+    """The addresses that get a confirmation mail, and the other ones with reasons."""
+
+    asked: list[str]
+    notAsked: list[NotAskedBody]
+
+
 @final
 class EndpointRemovedBody(TypedDict):
     """The id of the deleted webhook endpoint."""
@@ -60,7 +78,9 @@ class TestSentBody(TypedDict):
     messageId: str
 
 
-def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor) -> list[HTTPRouteHandler]:
+def webhook_endpoint_routes(
+    gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor, consents: Consents
+) -> list[HTTPRouteHandler]:
     @get(
         "/v1/webhook-endpoints",
         name="list_webhook_endpoints",
@@ -72,7 +92,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
         key = await gate.caller(request, Scope.READ)
         listed = await endpoints.endpoints(key.organization_id)
-        return await gate.answer(key, {"webhookEndpoints": [EndpointBody.of(endpoint) for endpoint in listed]})
+        return await gate.answer(key, {"webhookEndpoints": await consents.bodies(key.organization_id, listed)})
 
     @get(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -85,7 +105,8 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.READ)
         endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        return await gate.answer(key, {"webhookEndpoint": EndpointBody.of(accepted(endpoint or UNKNOWN_ENDPOINT))})
+        body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT))
+        return await gate.answer(key, {"webhookEndpoint": body})
 
     @post(
         "/v1/webhook-endpoints",
@@ -95,7 +116,8 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         summary="Create a webhook endpoint",
         description="`url` is the URL of a webhook, or `mailto:` and up to ten e-mail addresses. Unless you name a "
         "format, the host decides: URLs of Slack, Discord and Microsoft Teams are recognized. For the format "
-        "`standard`, the response contains the signing secret. Store it: it is not shown again.",
+        "`standard`, the response contains the signing secret. Store it: it is not shown again. E-mail addresses get a "
+        "mail with a link first; messages go to confirmed addresses only.",
         tags=_TAGS,
         operation_class=takes(CreateEndpoint),
         responses=errors(400, 409, 413, 415),
@@ -103,7 +125,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
     async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
         created = await editor.create(key.organization_id, await read_body(request, CreateEndpoint))
-        return await gate.answer(key, _with_secret(accepted(created)), status=201)
+        return await gate.answer(key, await _with_secret(accepted(created)), status=201)
 
     @patch(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -122,7 +144,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         if not values_of(change):
             refuse_request("there is nothing to change")
         changed = accepted(await editor.change(key.organization_id, endpoint_id, change))
-        return await gate.answer(key, {"webhookEndpoint": EndpointBody.of(changed)})
+        return await gate.answer(key, {"webhookEndpoint": await consents.body(changed)})
 
     @delete(
         "/v1/webhook-endpoints/{endpoint_id:str}",
@@ -139,6 +161,23 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
             raise refused(UNKNOWN_ENDPOINT)
         return await gate.answer(key, {"id": endpoint_id})
 
+    async def _with_secret(created: NewSecret) -> dict[str, Any]:
+        secret = created.secret if created.endpoint.is_signed else None
+        return {"webhookEndpoint": await consents.body(created.endpoint), "secret": secret}
+
+    return [
+        list_endpoints,
+        get_endpoint,
+        create_endpoint,
+        change_endpoint,
+        delete_endpoint,
+        *_acting_routes(gate, editor, _with_secret),
+    ]
+
+
+def _acting_routes(
+    gate: Gate, editor: EndpointEditor, with_secret: Callable[[NewSecret], Awaitable[dict[str, Any]]]
+) -> list[HTTPRouteHandler]:
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",
         status_code=200,
@@ -155,7 +194,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         key = await gate.caller(request, Scope.WRITE)
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
         rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap)
-        return await gate.answer(key, _with_secret(accepted(rotated)))
+        return await gate.answer(key, await with_secret(accepted(rotated)))
 
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/test",
@@ -163,6 +202,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         name="test_webhook_endpoint",
         operation_id="testWebhookEndpoint",
         summary="Send a test message",
+        description="409 for e-mail if no address is confirmed yet.",
         tags=_TAGS,
         responses=errors(404, 409),
     )
@@ -171,17 +211,20 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         message_id = accepted(await editor.test(key.organization_id, endpoint_id))
         return await gate.answer(key, {"messageId": message_id}, status=202)
 
-    return [
-        list_endpoints,
-        get_endpoint,
-        create_endpoint,
-        change_endpoint,
-        delete_endpoint,
-        rotate_secret,
-        test_endpoint,
-    ]
+    @post(
+        "/v1/webhook-endpoints/{endpoint_id:str}/confirmations",
+        status_code=202,
+        name="confirm_webhook_endpoint",
+        operation_id="confirmWebhookEndpoint",
+        summary="Send the confirmation mail again",
+        description="Asks the unconfirmed e-mail addresses of the endpoint again. An address gets one mail an hour. An "
+        "organization sends 20 a day.",
+        tags=_TAGS,
+        responses=errors(404, 409),
+    )
+    async def confirm_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[AskedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        asked = accepted(await editor.ask(key.organization_id, endpoint_id))
+        return await gate.answer(key, asked_body(asked), status=202)
 
-
-def _with_secret(created: NewSecret) -> dict[str, Any]:
-    secret = created.secret if created.endpoint.is_signed else None
-    return {"webhookEndpoint": EndpointBody.of(created.endpoint), "secret": secret}
+    return [rotate_secret, test_endpoint, confirm_endpoint]

@@ -10,15 +10,15 @@ from msgspec import to_builtins
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.journal import UNKNOWN_LOG, log_body, read_log_query
+from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, log_body, read_log_query
 from contentsvc_core.lists.pagination import PageRequest
-from contentsvc_core.usecases.replay_many import ReplayDeliveries
+from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
 from contentsvc_http.errors import accepted
 from contentsvc_http.responses import PaginationBody
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import list_errors, paged, read_parameters
-from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayedBatchShape
+from contentsvc_http.v1.pages import list_errors, paged, queried, read_parameters
+from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
 
 #: Maximum size of all payloads of a page, in stored bytes: its response takes less than 100 MiB of memory.
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -32,6 +32,16 @@ _BULK: Final = (
     "Processed deliveries are replayed once for a `requestId`, and failed messages are sent again. Entries that cannot "
     "be replayed are named with the reason: the body of a refused delivery is not stored."
 )
+
+_FILTER: Final = {
+    "outcomes": "Only deliveries with these outcomes: a comma-separated list of "
+    f"{', '.join(f'`{outcome.value}`' for outcome in LogOutcome)}.",
+    "statuses": "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`.",
+    "integrationId": "Only entries of this integration or webhook endpoint.",
+    "event": "Only entries of this event type, e.g. `push`.",
+    "text": "Only entries with this text in title, delivery id, error or reason.",
+    "since": "Only entries of this date or time (ISO 8601) or later.",
+}
 
 
 @final
@@ -159,4 +169,19 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
         return await gate.answer(key, to_builtins(ReplayedBatchShape.of(batch)), status=202)
 
-    return [list_webhook_logs, get_webhook_log, replay_webhook_logs, replay_webhook_log]
+    @get(
+        "/v1/webhook-logs/replay",
+        name="count_replay",
+        operation_id="countWebhookLogReplay",
+        summary="Count the log entries that a filter would replay",
+        tags=["webhook logs"],
+        operation_class=queried(_FILTER),
+        responses=errors(400),
+    )
+    async def count_replay(request: Request[Any, Any, Any]) -> Response[ReplayCountShape]:
+        key = await gate.caller(request, Scope.READ)
+        command = accepted(read_replay_filter(read_parameters(request, "outcomes", "statuses")))
+        counted = accepted(await app.bulk_replayer.count(key.organization_id, command))
+        return await gate.answer(key, to_builtins(ReplayCountShape.of(counted)))
+
+    return [list_webhook_logs, get_webhook_log, count_replay, replay_webhook_logs, replay_webhook_log]

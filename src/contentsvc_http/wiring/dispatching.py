@@ -54,7 +54,9 @@ async def dispatching(
     """Send the messages of the outbox; at the end, release the unanswered ones."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
     mails = mail_sender(settings, timeout_s=_MAIL_S) if settings.smtp_url else None
-    dispatcher = Dispatcher(stores.outbox, sender, clock, ids, base_url=settings.base_url, mails=mails)
+    dispatcher = Dispatcher(
+        stores.outbox, stores.recipients, sender, clock, ids, base_url=settings.base_url, mails=mails
+    )
     worker = DispatchWorker(dispatcher, on_fault=log_fault, on_sent=on_sent)
     writes.listen(worker.expect)
     worker.launch()

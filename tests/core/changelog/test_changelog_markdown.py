@@ -120,6 +120,7 @@ def test_no_part_of_a_commit_adds_structure_to_the_post(subject: str, scope: str
 def test_balanced_code_stays_code() -> None:
     markdown = draft_of("fix: `lid_open` and `a<b>` close").markdown
     assert [token.content for token in tokens(markdown) if token.type == "code_inline"] == ["lid_open", "a<b>"]
+    assert inline("keep ``lid`` and ``a`b``") == "keep `lid` and \\`\\`a\\`b\\`\\`"
 
 
 def test_words_with_underscores_stay_readable_in_the_source() -> None:

@@ -133,6 +133,28 @@ def test_changes_that_read_the_same_are_one_with_all_numbers() -> None:
     assert entries(draft_of("fix: drip (#1)", "fix: drip (#2)").markdown) == ["Drip"]
 
 
+def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it() -> None:
+    markdown = draft_of("Ring 'bell' at noon", "Ring `bell` at noon (#7)").markdown
+    assert entries(markdown) == ["Ring `bell` at noon"]
+    assert "[#7]" in markdown
+
+
+def test_two_minimum_versions_are_two_changes() -> None:
+    messages = ["feat!: raise the minimum version of oil to 2", "feat!: raise the minimum version of oil to 3"]
+    assert len(entries(draft_of(*messages).markdown)) == len(messages)
+
+
+def test_updates_of_one_dependency_are_all_counted() -> None:
+    draft = draft_of("feat: ring", "build(deps): bump oil to 2", "build(deps): bump oil to 3")
+    assert "Also 2 dependency changes" in draft.markdown
+
+
+def test_an_announced_submodule_has_no_folder() -> None:
+    message = "Bump lamps/beams/Fresnel from `1e55f32` to `4fde0fd`"
+    bump = evolve(commit(message), modified=("lamps/beams/Fresnel", "CHANGELOG.md"))
+    assert entries(draft_of(bump).markdown) == ["Bump Fresnel from `1e55f32` to `4fde0fd`"]
+
+
 def test_the_authors_prose_stands_below_and_sub_commits_never_do() -> None:
     prose = "This change lets two lamps share one mast, which saves a lot of rope."
     body = f"{prose}\n\n* feat: first\n* fix tests\n\nSigned-off-by: A"

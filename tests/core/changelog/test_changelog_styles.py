@@ -43,6 +43,12 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ("gh-15: Stop the drip (GH-16)", None, "Stop the drip", ("15", "16")),
         ("bug #17 [Horn] Stop the noise", "Horn", "Stop the noise", ("17",)),
         ("ABC-18: stop the drip", None, "stop the drip", ()),
+        ("ABC-18; The drip stops", None, "The drip stops", ()),
+        ("ABC-18. Stop the drip. Contributed by Ada L.", None, "Stop the drip", ()),
+        ("feat - ring at noon", None, "ring at noon", ()),
+        ("ENH ring at noon (#25)", None, "ring at noon", ("25",)),
+        ("API keys ring at noon", None, "API keys ring at noon", ()),
+        ("[IMP] bell: ring at noon", "bell", "ring at noon", ()),
         ("[5.x] Fix #19 (#20)", None, "Fix #19", ("20",)),
         ("net/horn, net/fog: share a type", "net/horn, net/fog", "share a type", ()),
         ("Vim plugin: prefix messages", "Vim plugin", "prefix messages", ()),
@@ -184,6 +190,21 @@ def changes_of_push(push: Push) -> tuple[Change, ...]:
     return reported_changes([push], DEFAULT_OPTIONS)
 
 
+@pytest.mark.parametrize(
+    ("body", "section"),
+    [
+        ("The old rope was a regression of the last winter.", Section.FIXED),
+        ("It is stronger.", Section.CHANGED),
+        ("- [ ] Bug fix\n- [x] Feature", Section.CHANGED),
+        ("> This fixes nothing", Section.CHANGED),
+    ],
+)
+def test_prose_that_names_a_fault_makes_a_change_a_fix(body: str, section: Section) -> None:
+    assert [change.section for change in changes_of([(f"Use a thinner rope\n\n{body}", "src/rope.py", None)])] == [
+        section
+    ]
+
+
 def test_a_habit_of_news_folds_what_comes_without() -> None:
     noted = [(f"Ring bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
     lines = [*noted, ("Use a thinner rope", "src/rope.py", None), ("feat: ring at noon", "src/noon.py", None)]
@@ -193,6 +214,15 @@ def test_a_habit_of_news_folds_what_comes_without() -> None:
         "Ring at noon": True,
     }
     assert all(change.shown for change in changes_of(lines[2:]))
+
+
+def test_few_news_fold_untyped_changes_that_come_without_and_without_a_number() -> None:
+    noted = [(f"Add bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
+    typed = [(f"fix: mend rope {n}", "src/rope.py", None) for n in range(20)]
+    few = [("Use a thinner rope", "src/rope.py", None), ("Use a thicker rope (#7)", "src/rope.py", None)]
+    shown = {change.text for change in changes_of([*noted, *typed, *few]) if change.shown}
+    assert {"Add bell 0", "Mend rope 0", "Use a thicker rope"} <= shown
+    assert "Use a thinner rope" not in shown
 
 
 def test_a_habit_of_pull_requests_folds_what_came_past_them() -> None:

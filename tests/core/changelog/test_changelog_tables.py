@@ -48,10 +48,10 @@ def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
         (r"\bgo(?:lang)?\b", "go gola"),
         (r"\b(?:very )?lazy", "very lazy"),
         (r"\[security\]", "secu"),
-        (r"\A(?:ok\W*)\Z", "ok"),
+        (r"\A(?:ok\W*)\Z", "^ok"),
         # Where any text may precede, a row may look ahead.
         (r"(?=.*\bsupport\b)\w+ \bsupport", "supp"),
-        (r"^msrv: |\bnode", "msrv node"),
+        (r"^msrv: |\bnode", "^msrv node"),
         (r"\bone[- ]off", "one"),
         # A word may continue after the pattern, or begin before it.
         (r"\bci", ""),

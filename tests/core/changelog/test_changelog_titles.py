@@ -36,6 +36,7 @@ def test_a_single_change_is_its_own_title(message: str, title: str) -> None:
         (["zinc", "copper", "feat: ring"], "Ring"),
         (["zinc", "copper"], "2 other changes"),
         (["fix: drip", "feat!: no handle", "security: spout"], "Breaking: no handle"),
+        (["security: lock the lid; see LIGHT-2025-01"], "Security: lock the lid"),
     ],
 )
 def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str], title: str) -> None:
@@ -45,26 +46,58 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
 @pytest.mark.parametrize(
     ("messages", "title"),
     [
-        (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], "support for zinc, Ring at noon"),
-        (["fix: stop the drip", "feat!: remove the handle"], "Breaking: remove the handle, stop the drip"),
-        (["feat!: remove one handle", "feat!: drop the plug"], "Breaking: remove one handle, drop the plug"),
-        (["feat: " + "boil " * 60], "boil " + "boil " * 19 + "boil…"),
-        (["docs: spell", "ci: x", "ci: y"], "1 documentation change and 2 internal changes"),
-        (["zinc", "copper"], "2 other changes"),
-        ([], None),
+        (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], ": support for zinc, ring at noon"),
+        (["fix: stop the drip", "feat!: remove the handle"], " \u2013 Breaking: remove the handle, stop the drip"),
+        (["feat!: remove one handle", "feat!: drop the plug"], " \u2013 Breaking: remove one handle, drop the plug"),
+        (["feat: " + "boil " * 60], ": boil " + "boil " * 19 + "boil…"),
+        (["docs: spell", "ci: x", "ci: y"], ": 1 documentation change and 2 internal changes"),
+        (["zinc", "copper"], ": 2 other changes"),
+        ([], ""),
     ],
 )
-def test_a_release_is_named_with_up_to_three_changes(messages: list[str], title: str | None) -> None:
-    named = announced(release("v2.0"), push(*messages)).title
-    assert named == ("kettle v2.0" if title is None else f"kettle v2.0: {title}")
+def test_a_release_is_named_with_up_to_three_changes(messages: list[str], title: str) -> None:
+    assert announced(release("v2.0"), push(*messages)).title == f"kettle v2.0{title}"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Formalize the old lid", "formalize the old lid"),
+        ("A lid for tea", "a lid for tea"),
+        ("Windows paths have lids", "Windows paths have lids"),
+        ("Python's lid is quiet", "Python's lid is quiet"),
+        ("Visual Studio finds the lid", "Visual Studio finds the lid"),
+        ("Constrain Lid.size to cups", "constrain Lid.size to cups"),
+        ("Deckel der Kanne schließt", "Deckel der Kanne schließt"),
+        ("OneLid is enough", "OneLid is enough"),
+        ("Lids", "Lids"),
+        ("Close the lid; see LIGHT-2025-01", "close the lid"),
+        ("Close the lid (see #12)", "close the lid"),
+        ("Close the lid, see it shine", "close the lid, see it shine"),
+    ],
+)
+def test_a_change_in_a_title_has_no_capital_unless_it_begins_with_a_name(said: str, told: str) -> None:
+    assert announced(release("v2.0"), push(f"feat: {said}")).title == f"kettle v2.0: {told}"
+
+
+@pytest.mark.parametrize(
+    ("messages", "title"),
+    [
+        (["feat: ring, sing and hum", "feat: boil two cups"], ": ring, sing and hum; boil two cups"),
+        (["feat!: no handle", "security: lock"], " \u2013 Breaking: no handle; Security: lock"),
+        (["feat!: no handle", "feat: boil two cups"], " \u2013 Breaking: no handle, boil two cups"),
+    ],
+)
+def test_changes_that_have_commas_or_labels_are_set_apart(messages: list[str], title: str) -> None:
+    assert announced(release("v2.0"), push(*messages)).title == f"kettle v2.0{title}"
 
 
 def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     notes = "## New\n\n- Ring at **noon** by @ada in https://x.example/pull/3\n- [Sing](https://y.example) (#4)\n- x\n"
-    assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: Ring at noon"
+    assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: ring at noon"
     # The first section is new: the title need not say so.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
-    assert announced(release("v2", body=notes)).title == "kettle v2: Security: no spills, a lid, louder"
+    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills, a lid, louder"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"
 
 

@@ -36,7 +36,7 @@ def test_what_came_after_the_last_release_is_not_credited_to_it() -> None:
     linkedin = written(_LINKEDIN, *later).markdown
     assert "Not released yet: 1 feature and 1 fix." in linkedin
     assert "• Sing at noon (not released yet)  \n" in linkedin
-    assert "• Stop the drip  \n" in linkedin
+    assert "• Stopped the drip  \n" in linkedin
     assert "- Sing at noon (not released yet)." in written(_BLOG, *later).markdown
 
 

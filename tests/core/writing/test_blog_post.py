@@ -41,7 +41,7 @@ def test_only_what_no_user_runs_is_left_to_the_end() -> None:
         _BLOG, "feat: ring", "fix: broken link in docs", "fix(ci): run twice", "test: ring twice", "fix: stop the drip"
     ).markdown
     assert "- Ring." in markdown
-    assert "- Stop the drip." in markdown
+    assert "- Stopped the drip." in markdown
     assert "broken link" not in markdown
     assert "twice" not in markdown
 

@@ -115,7 +115,7 @@ def test_an_audience_is_technical_unless_it_says_otherwise(audience: str | None,
 @pytest.mark.parametrize("content_type", [ContentType.CHANGELOG, ContentType.BLOG_POST, ContentType.LINKEDIN_POST])
 def test_other_people_than_developers_read_no_parts_of_the_code_and_no_numbers(content_type: ContentType) -> None:
     markdown = written(content_type, *MONTH, brand=brand(audience="customers")).markdown
-    assert "Stop the drip" in markdown
+    assert "the drip" in markdown
     for technical in ("spout:", "(spout)", "#14", "/issues/", "/commit/", "refactor", "spring"):
         assert technical not in markdown
 

@@ -97,7 +97,7 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
     markdown = written(_LINKEDIN, *(f"feat: ring at {n} sharp" for n in range(9)), "fix: stop the drip").markdown
     points = [line for line in markdown.splitlines() if line.startswith("•")]
     assert len(points) == 5
-    assert points[-1] == "• Stop the drip"
+    assert points[-1] == "• Stopped the drip"
     assert all(line.endswith("  ") for line in points[:-1])
     assert "br" in Seen(markdown).tags
 

@@ -64,6 +64,7 @@ def message_row(message: Message) -> dict[str, Any]:
         "due_at": to_ms(message.due_at),
         "log_id": message.log_id,
         "logged_at": None if message.logged_at is None else to_ms(message.logged_at),
+        "delivered_to": json_of(message.delivered_to) if message.delivered_to else None,
     }
 
 
@@ -82,4 +83,5 @@ def message_of(row: AnyRow) -> Message:
         due_at=from_ms(row.due_at),
         log_id=row.log_id,
         logged_at=None if row.logged_at is None else from_ms(row.logged_at),
+        delivered_to=() if row.delivered_to is None else msgspec.json.decode(row.delivered_to),
     )

@@ -25,6 +25,8 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
+from contentsvc_adapters.sql.outgoing.recipients import addressees
+from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
@@ -36,6 +38,8 @@ from contentsvc_core.outgoing.messages import (
     MessageStatus,
     within_shares,
 )
+from contentsvc_core.outgoing.recipients import Addressee
+from contentsvc_core.outgoing.targets import addresses_of
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
@@ -143,9 +147,15 @@ class SqlOutbox:
             .where(webhook_messages.c.id.in_(ours))
         )
         by_id = {row.id: row for row in connection.execute(reading)}
-        return [self._taken(by_id[id_], to_ms(now)) for id_ in ids if id_ in by_id]
+        mails = [row for row in by_id.values() if row.format == EndpointFormat.EMAIL.value]
+        known = self._addressees(connection, mails) if mails else {}
+        return [self._taken(by_id[id_], to_ms(now), known) for id_ in ids if id_ in by_id]
 
-    def _taken(self, row: rows.AnyRow, now_ms: int) -> LeasedMessage:
+    def _addressees(self, connection: Connection, mails: Sequence[AnyRow]) -> dict[tuple[str, str], Addressee]:
+        entered = {address for row in mails for address in addresses_of(row.url)}
+        return addressees(connection, self._sealer, {row.organization_id for row in mails}, entered)
+
+    def _taken(self, row: AnyRow, now_ms: int, known: Mapping[tuple[str, str], Addressee]) -> LeasedMessage:
         sealed = [row.sealed_secret]
         if row.sealed_previous is not None and row.previous_until > now_ms:
             sealed.append(row.sealed_previous)
@@ -156,6 +166,11 @@ class SqlOutbox:
             format=EndpointFormat(row.format),
             description=row.description,
             secrets=secrets,
+            addressees=[
+                known[row.organization_id, address]
+                for address in addresses_of(row.url)
+                if (row.organization_id, address) in known
+            ],
             is_failing=row.failures > 0,
         )
 
@@ -166,6 +181,7 @@ class SqlOutbox:
             due_at=to_ms(attempted.due_at),
             log_id=log.id,
             logged_at=to_ms(log.created_at),
+            delivered_to=json_of(attempted.delivered_to) if attempted.delivered_to else None,
         )
         endpoint = update(webhook_endpoints).where(
             webhook_endpoints.c.organization_id == message.organization_id,
@@ -182,7 +198,8 @@ class SqlOutbox:
         def record(connection: Connection) -> None:
             if not connection.execute(ending).rowcount:
                 return
-            connection.execute(noting)
+            if attempted.succeeded is not None:
+                connection.execute(noting)
             if attempted.disables is not None:
                 off = endpoint.where(webhook_endpoints.c.enabled)
                 switched = connection.execute(off.values(enabled=False, disabled_reason=attempted.disables)).rowcount
@@ -219,7 +236,7 @@ class SqlOutbox:
         mine = _is(organization_id, message_id)
         # The raised count of takes invalidates a current attempt: its result is not written.
         again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, "due_at": to_ms(due_at)}
-        ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None}
+        ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None, "delivered_to": None}
 
         def resend(connection: Connection) -> bool:
             if connection.execute(update(webhook_messages).where(mine, ~_PENDING).values({**again, **ended})).rowcount:

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.schema.directory import integrations, organizations, repositories, webhook_secrets
     from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
     from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
-    from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints, webhook_messages
+    from contentsvc_adapters.sql.schema.outgoing import (
+        integration_alerts,
+        recipients,
+        webhook_endpoints,
+        webhook_messages,
+    )
     from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
     from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
     from contentsvc_adapters.sql.schema.whole import metadata
@@ -46,6 +51,7 @@ __all__ = [
     "posts",
     "public_changelogs",
     "rate_windows",
+    "recipients",
     "released_pushes",
     "repositories",
     "run_drafts",
@@ -72,7 +78,7 @@ _HOMES: Final = {
     "directory": "integrations organizations repositories webhook_secrets",
     "lists": "log_counts post_counts",
     "mailing": "announced_posts mails subscribers",
-    "outgoing": "integration_alerts webhook_endpoints webhook_messages",
+    "outgoing": "integration_alerts recipients webhook_endpoints webhook_messages",
     "publishing": "changelog_images changelog_slugs public_changelogs",
     "searching": "search_batches search_documents search_pending",
     "whole": "metadata",

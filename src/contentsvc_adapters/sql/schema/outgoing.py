@@ -1,6 +1,6 @@
 from typing import Final
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
@@ -23,6 +23,26 @@ webhook_endpoints: Final = Table(
     # The number of failed attempts in a row.
     Column("failures", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+)
+
+recipients: Final = Table(
+    "recipients",
+    metadata,
+    organization(),
+    Column("address", KEY, nullable=False),
+    Column("status", KEY, nullable=False),
+    # The digest of the token in links; mails contain the token itself. NULL until the first mail of an address that was
+    # entered before addresses were asked.
+    Column("digest", KEY, unique=True),
+    Column("sealed_token", Text),
+    Column("asked_at", BigInteger, nullable=False),
+    Column("confirmed_at", BigInteger),
+    PrimaryKeyConstraint("organization_id", "address"),
+)
+partial_index(
+    "ix_recipients_unconfirmed",
+    *(recipients.c.asked_at, recipients.c.organization_id, recipients.c.address),
+    where=recipients.c.status == "unconfirmed",
 )
 
 integration_alerts: Final = Table(
@@ -55,6 +75,8 @@ webhook_messages: Final = Table(
     Column("due_at", BigInteger, nullable=False),
     Column("log_id", KEY),
     Column("logged_at", BigInteger),
+    # A JSON list of the addresses that have the mail already; NULL: none.
+    Column("delivered_to", Text),
     Index(None, "organization_id", "created_at", "id"),
     Index(None, "endpoint_id"),
 )

@@ -50,6 +50,11 @@ _BATCHES: Final = select(search_batches).order_by(search_batches.c.number).limit
 #: As many as a float holds: the triggers on PostgreSQL use the same range.
 _VERSION_BITS: Final = 53
 
+#: One statement for all documents: SQLAlchemy does not compare it again for each.
+_TAKING: Final = delete(search_pending).where(
+    *(column == bindparam(column.name) for column in (*_KEY, search_pending.c.version))
+)
+
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 WAITS: Final = _BEGUN <= TRIES
 
@@ -234,11 +239,8 @@ def _tasks(
 
 
 def _take(connection: Connection, task: _IndexingTask) -> bool:
-    unchanged = and_(
-        *(column == part for column, part in zip(_KEY, task.key, strict=True)),
-        search_pending.c.version == task.version,
-    )
-    return connection.execute(delete(search_pending).where(unchanged)).rowcount > 0
+    values = dict(zip(_DOCUMENT_KEY, task.key, strict=True), version=task.version)
+    return connection.execute(_TAKING, values).rowcount > 0
 
 
 def _ids(pending: Sequence[rows.AnyRow], kind: DocumentKind) -> dict[str, list[str]]:

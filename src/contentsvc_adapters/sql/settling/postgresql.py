@@ -232,7 +232,7 @@ def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[objec
         if item.is_duplicate:
             log, looked_at, event, context = settlement_rows.duplicate_row(settlement), None, _NO_EVENT, None
         else:
-            log, looked_at = settlement_rows.log_row(settlement), settlement_rows.claim_key(settlement)
+            log, looked_at = settlement_rows.log_row(settlement), settlement.key
             event, context = settlement_rows.event_row(settlement) or _NO_EVENT, settlement_rows.context_row(settlement)
             started += _started(number, settlement)
         takes = looked_at is not None and settlement.claim is Claim.TAKE

@@ -264,7 +264,7 @@ class SettlementQueue:
 
     def _requeue_waiters(self, leader: _Entry, answer: Settled | None) -> None:
         settlement = leader.settlement
-        copies = self._followers.pop(settlement.log.id, None) or []
+        copies = self._followers.pop(settlement.id, None) or []
         followers = (self._followers.pop(settlement.key, None) if _takes(leader) else None) or []
         if answer is Settled.ALREADY_CLAIMED:
             # The claim is held at the time of this entry; until when is unknown. The latest entry goes first: a held
@@ -317,11 +317,11 @@ def _takes(entry: _Entry) -> bool:
 
 def _held(entry: _Entry) -> Sequence[Hashable]:
     settlement = entry.settlement
-    return (settlement.log.id, settlement.key) if _takes(entry) else (settlement.log.id,)
+    return (settlement.id, settlement.key) if _takes(entry) else (settlement.id,)
 
 
 def _looked_at(entry: _Entry) -> Sequence[Hashable]:
     settlement = entry.settlement
     if entry.is_duplicate or settlement.claim is Claim.NONE:
-        return (settlement.log.id,)
-    return settlement.log.id, settlement.key
+        return (settlement.id,)
+    return settlement.id, settlement.key

@@ -1,14 +1,13 @@
 """The rows of one settlement, and the properties that a lane needs before it writes them."""
 
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.row import json_of
-from contentsvc_core.errors import Unstorable
-from contentsvc_core.events.normalized import Commit, Event, Push, Release
-from contentsvc_core.webhooks.settlement import Claim, Settlement
-from contentsvc_core.workflows.causes import Delivered
+from contentsvc_core.events.normalized import Commit, Push, Release
+from contentsvc_core.webhooks.outcomes import Processed
+from contentsvc_core.webhooks.settlement import Settlement
 
 Row: TypeAlias = dict[str, Any]
 
@@ -18,33 +17,12 @@ _COMMIT: Final = 128
 _RUN: Final = 256
 
 
-def claim_key(settlement: Settlement) -> bytes | None:
-    return None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
-
-
 def event_row(settlement: Settlement) -> Row | None:
-    """Return the row of the event that the other rows refer to; ``None``: there is no event.
-
-    Raises:
-            Unstorable: The parts of the settlement belong to different events or deliveries.
-    """
-    log = settlement.log
-    causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
-    carriers = causes if settlement.context is None else [settlement.context, *causes]
-    event = log.detail if isinstance(log.detail, Event) else None
-    for carrier in carriers:
-        if event is None:
-            event = carrier.event
-        # Nearly always the same object; a full comparison takes far longer.
-        elif event is not carrier.event and event != carrier.event:
-            message = "the parts of one settlement tell of different events"
-            raise Unstorable(message)
-        if carrier.delivery_id != log.reference_id:
-            message = "the parts of one settlement tell of different deliveries"
-            raise Unstorable(message)
-    if event is None:
+    """Return the row of the event that the other rows refer to; ``None``: there is no event."""
+    outcome = settlement.outcome
+    if not isinstance(outcome, Processed):
         return None
-    return rows.event_row(log, event, of=carriers[0] if carriers else None, data=settlement.event_json)
+    return rows.event_row(settlement.log, outcome.event, of=settlement.context, data=settlement.event_json)
 
 
 def log_row(settlement: Settlement) -> Row:
@@ -56,13 +34,12 @@ def duplicate_row(settlement: Settlement) -> Row:
 
 
 def context_row(settlement: Settlement) -> Row | None:
-    if settlement.context is None:
-        return None
-    return rows.context_row(settlement.context, event_id=settlement.log.id)
+    context = settlement.context
+    return None if context is None else rows.context_row(context, event_id=settlement.id)
 
 
 def run_rows(settlement: Settlement) -> list[Row]:
-    return [rows.run_row(run, event_id=settlement.log.id) for run in settlement.runs]
+    return [rows.run_row(run, event_id=settlement.id) for run in settlement.runs]
 
 
 def noted(contexts: Iterable[Row]) -> str:
@@ -75,17 +52,20 @@ def noted(contexts: Iterable[Row]) -> str:
 
 def size_of(settlement: Settlement) -> int:
     """Return the approximate number of characters that a waiting settlement holds, without encoding it."""
-    log = settlement.log
-    size = _ROWS + _RUN * len(settlement.runs) + len(log.reason or "") + len(log.reference_id or "")
+    outcome, size = settlement.outcome, _ROWS + len(settlement.note)
+    if not isinstance(outcome, Processed):
+        # Texts of refusals are cut.
+        return size
+    size += _RUN * len(settlement.started)
     if settlement.event_json is not None:
         return size + len(settlement.event_json)
-    match log.detail:
+    match outcome.event:
         case Push() as push:
             size += len(push.ref) + sum(map(_commit_size, push.commits))
         case Release() as release:
             size += len(release.body or "") + len(release.name or "") + len(release.tag_name) + len(release.url)
         case _:
-            pass
+            assert_never(outcome.event)
     return size
 
 

@@ -108,7 +108,7 @@ def _committed(batch: Sequence[BatchItem], driver: sqlite3.Connection, *, known:
 
 def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool) -> Sequence[Settled]:
     # The transaction holds the write lock: these reads stay valid until the commit.
-    claim_keys = [settlement_rows.claim_key(item.settlement) for item in batch]
+    claim_keys = [item.settlement.key for item in batch]
     versions = _found(
         organizations.c.id, organizations.c.version, {e.settlement.organization_id for e in batch}, cursor
     )
@@ -147,7 +147,7 @@ class _Left:
 
     def add(self, settlement: Settlement, key: bytes | None) -> None:
         if settlement.claim is Claim.TAKE:
-            self.claims.append({"key": key, "claimed_at": to_ms(settlement.at), "log_id": settlement.log.id})
+            self.claims.append({"key": key, "claimed_at": to_ms(settlement.at), "log_id": settlement.id})
         if (event := settlement_rows.event_row(settlement)) is not None:
             self.events.append(event)
         if (context := settlement_rows.context_row(settlement)) is not None:

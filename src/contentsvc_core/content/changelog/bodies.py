@@ -6,6 +6,8 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_line, sentence, with_period
+from contentsvc_core.on_demand import late
+from contentsvc_core.text import lowered
 
 _READ: Final = 4_000
 _SENTENCE_LIMIT: Final = 220
@@ -15,46 +17,47 @@ _SHORT: Final = 40
 _NEW_WORDS: Final = 4
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
-_HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*)")
+_HEADING: Final = late(r"#{1,6}[ \t]+(.*)")
 #: Headings of asides: the problem before the change, its tests, the procedure.
-_ASIDE: Final = re.compile(
+_ASIDE: Final = late(
     r"\b(?:problems?|issues?|background|motivation|context|cause|why|before|tests?|testing|verif\w+|validat\w+|check\w*"
     r"|review\w*|todo|related|links?|references|scope|documentation|docs|dependenc\w+|chores?|follow-?ups?|limitations?)\b",
     re.IGNORECASE,
 )
-_FENCED: Final = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-_ITEM: Final = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")
-_NEXT_ITEM: Final = re.compile(r"\n[ \t]*[-*+][ \t]+")
-_SENTENCE_END: Final = re.compile(
+_FENCED: Final = late(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_ITEM: Final = late(r"[ \t]*[-*+][ \t]+(?=\S)")
+_NEXT_ITEM: Final = late(r"\n[ \t]*[-*+][ \t]+")
+_SENTENCE_END: Final = late(
     r"(?<=[.!?])(?i:(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.))"
     r"[ \t]+(?=[A-Z`\"“])"
 )
 # No explanations: trailers, references, orders to the code host, links, markup, talk about the work itself.
-_NO_EXPLANATION: Final = re.compile(
+_NO_EXPLANATION: Final = late(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
     r"|https?:|www\.|[<>|\[\]{}]|\*\*|__|~~|\A[-=*_]{3,}|\A(?:co-authored|signed-off)-by"
     r"|\b(?:this|the) (?:pr|pull request|commit|patch|mr|merge request|branch|change ?set)\b"
     r"|\b(?:I|I'm|I've|I'll|my|me|we|we're|we've|our|us|TODO|FIXME|WIP)\b",
     re.IGNORECASE,
 )
-#: The beginnings of sentences that describe a change. Other sentences may describe the earlier fault.
+#: The beginnings of sentences that describe a change, in lower case. Other sentences may describe the earlier fault.
 _DOES: Final = re.compile(
     r"(?:this (?:change )?)?(?:[a-z]+ly )?(?:accept|add|adjust|align|allow|avoid|bring|centrali[sz]e|change"
     r"|clarif(?:y|ie)|consolidate|convert|correct|create|deprecate|detect|disable|drop|enable|enhance|ensure|expose|extend|extract|fix|handle|harden"
     r"|hide|implement|improve|include|increase|integrate|introduce|keep|let|limit|make|migrate|move|normali[sz]e|optimi[sz]e"
     r"|pass|preserve|prevent|provide|raise|reduce|refactor|register|reject|remove|rename|replace|report|resolve|restore"
     r"|return|reuse|set|show|simplif(?:y|ie)|skip|speed|stop|store|strip|support|surface|switch|track|unif(?:y|ie)|update"
-    r"|upgrade|use|validate|verif(?:y|ie)|wire|wrap)(?:s|es|d|ed)?\b|[^.]*\bnow\b",
-    re.IGNORECASE,
+    r"|upgrade|use|validate|verif(?:y|ie)|wire|wrap)(?:s|es|d|ed)?\b"
 )
-_BEFORE: Final = re.compile(r"\b(?:currently|at the moment|previously|today)\b", re.IGNORECASE)
+_NOW: Final = late(r"[^.]*\bnow\b")
+_BEFORE: Final = late(r"\b(?:currently|at the moment|previously|today)\b", re.IGNORECASE)
 #: Where the messages of a squashed branch or trailers begin: nothing from there on is an explanation.
 _SQUASHED: Final = re.compile(
-    r"\* .*|-{3,}[ \t]*|[A-Z][A-Za-z]*-[A-Za-z-]+: .*|- (?:[a-z]+(?:\([^)\n]*\))?!?: .*"
-    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b.*)"
+    r"\n(?:\* .*|-{3,}[ \t]*|[A-Z][A-Za-z]*-[A-Za-z-]+: .*|- (?:[a-z]+(?:\([^)\n]*\))?!?: .*"
+    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b.*))$",
+    re.MULTILINE,
 )
-_CODE: Final = re.compile(r"`[^`]*`")
-_WORD: Final = re.compile(r"[^\W_]{2,}")
+_CODE: Final = late(r"`[^`]*`")
+_WORD: Final = late(r"[^\W_]{2,}")
 
 
 def explanation(text: str, said: str = "") -> str:
@@ -63,11 +66,11 @@ def explanation(text: str, said: str = "") -> str:
     body = text[:_READ].replace("\r\n", "\n")
     if "```" in body or "~~~" in body:
         body = _FENCED.sub("", body)
-    lines = body.split("\n")
-    end = next((place for place, line in enumerate(lines) if _SQUASHED.fullmatch(line)), len(lines))
-    for block in _BLANK_LINE.split("\n".join(lines[:end])):
+    if squashed := _SQUASHED.search(f"\n{body}"):
+        body = body[: max(0, squashed.start() - 1)]
+    for block in _BLANK_LINE.split(body):
         paragraph = block.strip()
-        if heading := _HEADING.match(paragraph):
+        if paragraph[:1] == "#" and (heading := _HEADING.match(paragraph)):
             aside = _ASIDE.search(heading[1]) is not None
             paragraph = paragraph.partition("\n")[2].strip()
         if not aside and (sentences := _sentences(paragraph)) and _adds(sentences, said):
@@ -81,13 +84,20 @@ def _sentences(paragraph: str) -> str:
     elif _NEXT_ITEM.search(paragraph):
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
     sentences = ""
-    for part in _SENTENCE_END.split(masked_line(paragraph, _READ)):
-        if not (sentences or _DOES.match(part)) or not _is_printable(part):
+    line = masked_line(paragraph, _READ)
+    # The first sentence begins the line.
+    for part in _SENTENCE_END.split(line) if _does(line) else ():
+        if not (sentences or _does(part)) or not _is_printable(part):
             break
         sentences = f"{sentences} {part}" if sentences else part
         if len(sentences) >= _SHORT:
             break
     return sentence(with_period(sentences)) if sentences else ""
+
+
+def _does(text: str) -> bool:
+    line = lowered(text)
+    return bool(_DOES.match(line) or ("now" in line and _NOW.match(line)))
 
 
 def _is_printable(part: str) -> bool:
@@ -110,12 +120,12 @@ def _adds(sentences: str, said: str) -> bool:
 
 #: The last characters of a message, which are searched for trailers. Code hosts cut far below.
 _FOOTERS_READ: Final = 16_384
-_BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
+_BREAKING: Final = late(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
 BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
-_FOOTER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
+_FOOTER: Final = late(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
 #: Breaking changes in a body: ``BREAKING CHANGE: x``, ``**Breaking**: x``, ``[breaking] x``, ``## Breaking changes``,
 #: ``Breaking changes:``. Code hosts put the messages of a branch into the body of its merge.
-_NOTE: Final = re.compile(
+_NOTE: Final = late(
     r"^[ \t>]{0,12}(?:[-*][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
     r"|[\u26a0\ufe0f\U0001f4a5]){0,6}[ \t]{0,4}"
     r"(?:(?:api|bc|user[ -]facing|potentially)[ -])?(?:breaking(?:[ -](?:api[ -])?changes?)?|bc[ -]breaks?"
@@ -124,19 +134,19 @@ _NOTE: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 #: Answers that nothing breaks, and forms that are not filled in.
-_NO_NOTE: Final = re.compile(
+_NO_NOTE: Final = late(
     r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
     re.IGNORECASE,
 )
-_YES: Final = re.compile(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TICKED: Final = re.compile(
+_YES: Final = late(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
+_COMMENT: Final = late(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TICKED: Final = late(
     r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
     r"|introduces) )?(?:a )?breaking\b(?: changes?\b)?"
     r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
     re.MULTILINE | re.IGNORECASE,
 )
-_SAID: Final = re.compile(
+_SAID: Final = late(
     r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
     r"|constitutes?) (?:technically |also )?"
     r"(?:a |an |some )?(?:\w+ly )?(?:breaking|backwards?[- ]incompatible|(?:api|bc)[- ]break\w*)(?: api)?(?: change)?"
@@ -144,17 +154,13 @@ _SAID: Final = re.compile(
     re.IGNORECASE,
 )
 #: A squashed commit with a breaking type: ``* feat(x)!: y``.
-_SQUASHED_BREAK: Final = re.compile(
-    r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE
-)
-_NOTE_ENDS: Final = re.compile(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
+_SQUASHED_BREAK: Final = late(r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE)
+_NOTE_ENDS: Final = late(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
 _NOTES_READ: Final = 10
 
 
 @final
 class Footer(Struct, frozen=True, kw_only=True, gc=False):
-    """One trailer of a message."""
-
     #: As written; tokens are compared without regard to case, except the breaking one.
     token: str
     value: str
@@ -203,7 +209,8 @@ def _note(match: "re.Match[str]", body: str) -> list[str]:
 
 def footers_of(message: str) -> tuple[Footer, ...]:
     """Return the trailer block: the last paragraphs, as far as each begins with a token."""
-    if "\n" not in message or not (": " in message or " #" in message or "BREAKING" in message):
+    end = message.find("\n")
+    if end < 0 or (message.find(": ", end) < 0 and message.find(" #", end) < 0 and message.find("BREAKING", end) < 0):
         return ()
     # The first paragraph is the subject, or what the cut left of a paragraph.
     paragraphs = _BLANK_LINE.split(message[-_FOOTERS_READ:].replace("\r\n", "\n").strip())[1:]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache
 from typing import Final, final
 
 from msgspec import Struct
@@ -11,8 +12,9 @@ from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
-from contentsvc_core.content.changelog.tables import Table, beginnings
+from contentsvc_core.content.changelog.tables import Table, tables_of
 from contentsvc_core.content.sections import Section
+from contentsvc_core.on_demand import late
 
 #: Sections that one closing line counts, unless the options list them.
 UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
@@ -22,14 +24,24 @@ _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
-_WORD: Final = re.compile(r"[\w'\u2019+-]+")
-_DIGIT: Final = re.compile(r"\d")
-_BETWEEN_SCOPES: Final = re.compile(r"[/,.: ]+")
+_WORD: Final = late(r"[\w'\u2019+-]+")
+_DIGIT: Final = late(r"\d")
+_BETWEEN_SCOPES: Final = late(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
-_MAKE_SURE: Final = re.compile(r"(?:make|be) sure\b", re.IGNORECASE)
-_PRIVATE_NAME: Final = re.compile(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
+#: Verbs of two words, by the verb of the table that has their meaning.
+_TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
+#: Adverbs and clauses before a verb.
+_BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
+#: Clauses about circumstances, and tests that come with the change.
+_ASIDE: Final = late(
+    r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*"
+    r"| (?:and|&|\+) (?:add|adds|added|extend|improve|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
+    re.IGNORECASE,
+)
+#: Not names in capitals: macros, and variables of the environment.
+_PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 
 @final
@@ -46,8 +58,6 @@ class Breaks(Enum):
 
 @final
 class Kind(Struct, frozen=True, gc=False):
-    """The result of the classification."""
-
     section: Section
     #: Whether a type, sign, mark or news fragment decides. Words alone may err.
     sure: bool
@@ -59,33 +69,44 @@ _SURE: Final = {section: Kind(section, sure=True) for section in Section}
 _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 
+#: The evidence that rules need, beside the tables of :func:`tables_of`.
+_ANY, _BREAKS, _MERGES, _UNDOES, _DOT, _PRIVATE, _FOREIGN = (1 << place for place in range(48, 55))
+_VERB, _REMOVES, _DEPRECATES, _TAKES_AWAY, _TIDIES = (1 << place for place in range(55, 60))
+_FIRST_WORDS: Final = (
+    (_VERB, words.VERBS.keys()),
+    (_REMOVES, {word for word, section in words.VERBS.items() if section is Section.REMOVED}),
+    (_DEPRECATES, {word for word, section in words.VERBS.items() if section is Section.DEPRECATED}),
+    (_TAKES_AWAY, grave.REMOVING.split()),
+    (_TIDIES, words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS),
+)
+_OF_FIRST_WORDS: Final = {
+    word: sum(bit for bit, of in _FIRST_WORDS if word in of) for _, known in _FIRST_WORDS for word in known
+}
+
+
 @final
-class _Evidence:
-    __slots__ = ("_begins", "first", "kind", "message", "scope", "text", "touched", "typed", "verb")
-
-    def __init__(self, message: CommitMessage, touched: Touched) -> None:
-        self.message = message
-        self.kind = kind = message.kind
-        self.text = message.description
-        self.scope = (message.scope or "").casefold()
-        self.touched = touched
-        self.typed = words.TYPES.get(kind)
-        if not (self.typed or kind or message.sign in words.VAGUE_SIGNS):
-            self.typed = words.GITMOJI.get(message.sign)
-        self.first = _first(self.text)
-        self.verb = words.VERBS.get(self.first)
-        # Of the whole subject: security is looked for in all of it.
-        self._begins = beginnings(message.subject)
-        if "`" in self.text or not message.subject.endswith(self.text):
-            self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))
-
-    def says(self, table: Table, of: str | None = None) -> bool:
-        """Return whether the words match a table; ``of``: other words than the whole subject."""
-        return not table.known.isdisjoint(self._begins) and table.search(self.text if of is None else of, self._begins)
+class _Evidence(Struct, gc=False):
+    message: CommitMessage
+    touched: Touched
+    text: str
+    kind: str
+    scope: str
+    first: str
+    bits: int
+    found: set[str]
 
     @property
-    def noted(self) -> bool:
-        return self.touched.noted and self.touched.source
+    def typed(self) -> Section | None:
+        """The section of the type or sign."""
+        return _typed_as(self.kind, self.message.sign)
+
+    @property
+    def verb(self) -> Section | None:
+        return words.VERBS.get(self.first)
+
+    def says(self, table: Table, of: str | None = None) -> bool:
+        """Return whether the words match a table; ``of``: fewer words than the description."""
+        return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
 
     @property
     def is_dependency(self) -> bool:
@@ -106,16 +127,48 @@ class _Evidence:
         return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
 
 
+def _typed_as(kind: str, sign: str) -> Section | None:
+    typed = words.TYPES.get(kind)
+    return typed if typed or kind or sign in words.VAGUE_SIGNS else words.GITMOJI.get(sign)
+
+
+def _said(text: str, first: str) -> tuple[int, set[str]]:
+    bits, found = tables_of(text)
+    if "`" in text:
+        more, also = tables_of(text.replace("`", ""))
+        bits |= more
+        found |= also
+    bits |= _ANY | _OF_FIRST_WORDS.get(first, 0) | _DOT * ("." in text) | _PRIVATE * ("_" in text)
+    return bits if text.isascii() else bits | _FOREIGN, found
+
+
 def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return the section of a change; the first rule with an answer decides."""
-    seen = _Evidence(message, touched)
-    for rule in _RULES:
-        if (kind := rule(seen)) is not None:
-            break
-    else:
-        kind = _WORDED[Section.CHANGED if touched.source else Section.OTHER]
+    text, subject = message.description, message.subject
+    scope = message.scope.casefold() if message.scope else ""
+    before = subject[: len(subject) - len(text)]
+    first = _first(text)
+    bits, found = _said(text, first)
+    # Security is looked for in the whole subject.
+    if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
+        bits |= tables_of(subject)[0] & _SECURITY
+        before = ""
+    bits |= _BREAKS * message.breaking | _UNDOES * message.may_undo | _MERGES * (subject[:1] in "Mm")
+    seen: _Evidence | None = None
+    kind: Kind | None = None
+    for needed, rule in _rules(message.kind, message.sign, scope, before, touched):
+        if bits & needed:
+            if isinstance(rule, Kind):
+                kind = rule
+            else:
+                seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
+                kind = rule(seen)
+            if kind is not None:
+                break
+    kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
     if breaks is Breaks.NOT:
         return kind
+    seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
     if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
         # The code had to follow the dependency. So have users of both.
@@ -132,33 +185,15 @@ def _breaks_in(breaks: Breaks, seen: _Evidence, kind: Kind) -> bool:
     return stable or seen.says(grave.BREAKING_IN_MAJOR)
 
 
-def _marked_breaking(seen: _Evidence) -> Kind | None:
-    # A commit of fragments alone rewords them.
-    announced = seen.touched.announced is Section.BREAKING and seen.touched.upkeep is None
-    return _SURE[Section.BREAKING] if seen.message.breaking or seen.typed is Section.BREAKING or announced else None
+def _private_fix(seen: _Evidence) -> Kind | None:
+    return _SURE[Section.SECURITY] if seen.message.subject.casefold().startswith(PRIVATE_FIX) else None
 
 
 def _security(seen: _Evidence) -> Kind | None:
-    said, upkeep, typed = seen.message.subject, seen.touched.upkeep, seen.typed
-    if said[:1] in "Mm" and said.casefold().startswith(PRIVATE_FIX):
-        return _SURE[Section.SECURITY]
-    if typed is Section.SECURITY or (
-        seen.scope in words.SECURITY_SCOPES and (typed is Section.FIXED or seen.kind in words.VAGUE_TYPES)
-    ):
-        return None if upkeep is Section.INTERNAL else _SURE[Section.SECURITY]
-    if seen.touched.announced is Section.SECURITY and upkeep is None:
-        return _SURE[Section.SECURITY]
-    if not seen.says(grave.SECURITY, of=said):
-        return None
-    outside = typed in UPKEEP and typed is not Section.DEPENDENCIES
-    return None if outside or upkeep in {Section.DOCUMENTATION, Section.INTERNAL} else _SURE[Section.SECURITY]
+    return _SURE[Section.SECURITY] if grave.SECURITY.search(seen.message.subject) else None
 
 
 def _release(seen: _Evidence) -> Kind | None:
-    code = seen.touched.classes - _RELEASE_FILES
-    typed = seen.typed in _NEWS or seen.typed is Section.SECURITY
-    if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
-        return None
     line = seen.text.strip("` ").replace("`", "") if "`" in seen.text else seen.text.strip()
     names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if (
@@ -193,41 +228,21 @@ def _revert(seen: _Evidence) -> Kind | None:
     return inner if undone.again or inner.section in UPKEEP or inner.empty else _SURE[Section.REVERTED]
 
 
-def _paths(seen: _Evidence) -> Kind | None:
-    """Changes without code are upkeep, unless the author wrote news for readers: these name the section."""
-    upkeep, announced = seen.touched.upkeep, seen.touched.announced
-    news = seen.touched.noted and upkeep is Section.INTERNAL and seen.typed is not Section.INTERNAL
-    if upkeep and not (news and seen.touched.classes - _NOTE_FILES and not seen.is_dependency):
-        return _SURE[upkeep]
-    return _SURE[announced] if announced else None
+def _noted_upkeep(seen: _Evidence) -> Kind | None:
+    return _SURE[Section.INTERNAL] if seen.is_dependency else None
 
 
 def _dependency(seen: _Evidence) -> Kind | None:
-    if (seen.typed in _NEWS and seen.scope not in words.SCOPES) or seen.noted:
-        return None
     is_declared = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
     if not (is_declared or seen.is_dependency) or (seen.kind in _UNTYPED and seen.breaks):
         return None
     return _SURE[Section.DEPENDENCIES]
 
 
-def _scoped(seen: _Evidence) -> Kind | None:
-    if not seen.scope or (seen.touched.source and seen.typed in _NEWS):
-        return None
-    parts = [] if seen.scope.isalnum() else _BETWEEN_SCOPES.split(seen.scope)
-    for scope in (seen.scope, *parts[: 1 if seen.kind else 2]):
-        if section := words.SCOPES.get(scope):
-            return None if seen.noted else _SURE[section]
-    return None
-
-
 def _broken(seen: _Evidence) -> Kind | None:
-    vague = seen.kind in words.VAGUE_TYPES
-    if seen.typed in UPKEEP and not vague:
-        return None
     if seen.scope == "msrv" or seen.breaks:
         return _SURE[Section.BREAKING]
-    if vague or (seen.touched.classes and not seen.touched.source):
+    if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
     # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
@@ -237,28 +252,22 @@ def _broken(seen: _Evidence) -> Kind | None:
     return _WORDED[Section.BREAKING]
 
 
-def _typed(seen: _Evidence) -> Kind | None:
-    section = seen.typed
-    if seen.kind in words.VAGUE_TYPES and not seen.touched.source:
-        return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
-    if section is None or section is Section.CHANGED or seen.kind in words.VAGUE_TYPES:
-        return None
-    if section is Section.INTERNAL and seen.noted:
-        return None
-    if section is Section.DEPRECATED and seen.verb is Section.REMOVED:
-        return _WORDED[Section.BREAKING]
-    deprecates = section is Section.ADDED and seen.verb is Section.DEPRECATED
-    return _SURE[Section.DEPRECATED if deprecates else section]
+def _documentation(seen: _Evidence) -> Kind | None:
+    return _SURE[Section.DOCUMENTATION] if seen.says(patterns.DOCUMENTATION) else None
 
 
 def _worded_upkeep(seen: _Evidence) -> Kind | None:
-    if seen.noted:
-        return None
-    if seen.first in words.DOCUMENTATION_VERBS or (seen.says(patterns.DOCUMENTATION) and not _about_code(seen)):
+    documents = seen.first in words.DOCUMENTATION_VERBS and not (seen.touched.source and seen.says(grave.MESSAGE))
+    if documents or seen.says(patterns.IN_DOCUMENTATION):
+        return _WORDED[Section.DOCUMENTATION]
+    if seen.says(patterns.DOCUMENTATION) and not _about_code(seen):
         return _WORDED[Section.DOCUMENTATION]
     if seen.verb is Section.ADDED and seen.touched.source and seen.says(patterns.COMMAND):
         return _WORDED[Section.ADDED]
-    inside = seen.first in words.INTERNAL_VERBS or seen.says(patterns.INTERNAL) or seen.names_private
+    # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
+    private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
+    deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
+    inside = seen.first in words.INTERNAL_VERBS or private or seen.says(patterns.INTERNAL, of=deed)
     return _WORDED[Section.INTERNAL] if inside else None
 
 
@@ -272,13 +281,17 @@ def _worded(seen: _Evidence) -> Kind | None:
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
+    if section is Section.ADDED and patterns.MISSING.match(seen.text):
+        return _WORDED[Section.FIXED]
     if section is not Section.ADDED and seen.says(patterns.PERFORMANCE):
         return _WORDED[Section.PERFORMANCE]
-    if section is Section.REMOVED and seen.says(patterns.LEFTOVER):
+    if section is Section.REMOVED and seen.says(patterns.LEFTOVER) and not seen.says(patterns.FAULT):
         return _WORDED[Section.INTERNAL]
     public = section is Section.REMOVED and seen.says(patterns.PUBLIC_THING)
     unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
-    if unsure and seen.says(patterns.FAULT):
+    if unsure and seen.first not in words.IMPROVING_VERBS and seen.says(patterns.FAULT):
+        return _WORDED[Section.FIXED]
+    if section is Section.CHANGED and seen.message.body and patterns.FAULT_BELOW.search(seen.message.body):
         return _WORDED[Section.FIXED]
     if section is None and seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
@@ -286,22 +299,90 @@ def _worded(seen: _Evidence) -> Kind | None:
 
 
 def _without_spaces(seen: _Evidence) -> Kind | None:
-    if seen.text.isascii():
-        return None
     return next((_WORDED[of] for of, row in words.WORDS_WITHOUT_SPACES.items() if re.search(row, seen.text)), None)
 
 
 def _first(text: str) -> str:
+    word = _word(text)
+    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
+    if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
+        verb = _word(text[before.end() :])
+        return verb if verb in words.VERBS else word
+    return (two and two.lastgroup) or word
+
+
+def _word(text: str) -> str:
     word = text.partition(" ")[0]
     if not word.isalpha():
         match = _WORD.match(text.lstrip("`*_\"'"))
         word = match[0].replace("\u2019", "'") if match else ""
-    word = word.casefold()
-    return "ensure" if word in {"make", "be"} and _MAKE_SURE.match(text) else word
+    return word.casefold()
 
 
-#: In order: marks of the author, then files, then type and scope, then words.
-_RULES: Final[tuple[Callable[[_Evidence], Kind | None], ...]] = (
-    _marked_breaking, _security, _release, _revert, _paths, _dependency, _scoped, _broken, _typed, _worded_upkeep,
-    _worded, _without_spaces,
-)  # fmt: skip
+_Rule = Callable[[_Evidence], Kind | None]
+_SECURITY: Final = grave.SECURITY.bit
+_IN_RELEASES: Final = _DOT | patterns.RELEASE.bit | patterns.ROBOT.bit | patterns.EMPTY.bit
+_IN_BREAKS: Final = _TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
+_IN_UPKEEP: Final = (
+    _TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
+)
+_IN_WORDS: Final = _VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit
+
+
+def _of_scope(scope: str, kind: str) -> Kind | None:
+    parts = [] if scope.isalnum() else _BETWEEN_SCOPES.split(scope)
+    section = next(filter(None, map(words.SCOPES.get, (scope, *parts[: 1 if kind else 2]))), None)
+    return _SURE[section] if section else None
+
+
+@lru_cache(maxsize=1024)
+def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> tuple[tuple[int, Kind | _Rule], ...]:
+    """Return the rules for a type, sign, scope, text before the description, and files.
+
+    In order: marks of the author, then files, then type and scope, then words. Each rule has the evidence of which it
+    needs one bit; 0: it has no answer. A rule that needs no words is its answer.
+    """
+    typed, announced, upkeep, source = _typed_as(kind, sign), touched.announced, touched.upkeep, touched.source
+    vague, news, noted = kind in words.VAGUE_TYPES, typed in _NEWS, touched.noted and touched.source
+    # A commit of fragments alone rewords them.
+    marked = typed is Section.BREAKING or (announced is Section.BREAKING and upkeep is None)
+    secure = typed is Section.SECURITY or (scope in words.SECURITY_SCOPES and (typed is Section.FIXED or vague))
+    inside = {Section.DOCUMENTATION, Section.INTERNAL}
+    outside = typed in inside or upkeep in inside
+    said = _ANY if tables_of(before)[0] & _SECURITY else _SECURITY
+    if secure:
+        secure, outside = upkeep is not Section.INTERNAL, True
+    elif announced is Section.SECURITY and upkeep is None:
+        secure = True
+    releases = kind == "release" or sign == words.RELEASE_SIGN or scope in words.RELEASE_SCOPES
+    coded = bool(touched.classes - _RELEASE_FILES) or not touched.classes
+    no_release = announced or ((news or typed is Section.SECURITY) and coded)
+    # Changes without code are upkeep, unless the author wrote news for readers.
+    news_too = touched.noted and upkeep is Section.INTERNAL and typed is not upkeep and touched.classes - _NOTE_FILES
+    depends = Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}
+    no_dependency = noted or (news and scope not in words.SCOPES)
+    guided = scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes
+    vague_upkeep = vague and not source
+    typed_ = None if vague or typed is Section.CHANGED or (typed is Section.INTERNAL and noted) else typed
+    rules: tuple[tuple[int, Kind | _Rule | None], ...] = (
+        (_ANY if marked else _BREAKS, _SURE[Section.BREAKING]),
+        (_ANY if secure else 0, _SURE[Section.SECURITY]),
+        (_MERGES, _private_fix),
+        (0 if outside else said, _security),
+        (0 if no_release else _ANY if releases else _IN_RELEASES, _release),
+        (_UNDOES, _revert),
+        (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
+        (_ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),
+        (0 if no_dependency else _ANY if depends else patterns.DEPENDENCY.bit, _dependency),
+        (0 if noted or (source and news) else _ANY, _of_scope(scope, kind)),
+        (0 if typed in UPKEEP and not vague else _ANY if guided else _IN_BREAKS, _broken),
+        (patterns.DOCUMENTATION.bit if vague_upkeep else 0, _documentation),
+        (_ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
+        (_REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
+        (_DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
+        (_ANY, _SURE[typed_] if typed_ else None),
+        (0 if noted else _ANY if scope.startswith("_") else _PRIVATE | _IN_UPKEEP, _worded_upkeep),
+        (_IN_WORDS, _worded),
+        (_FOREIGN, _without_spaces),
+    )
+    return tuple((needed, rule) for needed, rule in rules if needed and rule is not None)

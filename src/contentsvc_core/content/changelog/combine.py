@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,11 +13,14 @@ from contentsvc_core.content.changelog.patterns import EMPTY
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS
-from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.events.normalized import Commit, Push
+from contentsvc_core.on_demand import late
+
+if TYPE_CHECKING:
+    from contentsvc_core.content.pull_requests import PullRequest
 
 _MERGES: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    late(pattern, re.IGNORECASE)
     for pattern in (
         r"Merge pull request '(?P<title>.+)' \(#(?P<number>\d{1,10})\) from .*",
         r"Merge pull request #(?P<number>\d{1,10})(?:: (?P<title>\S.*)| (?:from|in) \S+.*|\b.*)",
@@ -29,8 +32,8 @@ _MERGES: Final = tuple(
     )
 )
 _MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
-_GITLAB_NUMBER: Final = re.compile(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
-_MERGE: Final = re.compile(
+_GITLAB_NUMBER: Final = late(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
+_MERGE: Final = late(
     r"Merge (?:remote-tracking |remote )?(?:branch|branches|tag|tags|commit|commits) (?:['\"]|\S+ (?:into|of) \S+\Z)"
     r"|Merge (?:pull request|PR)\b|Merged in \S+ \(pull request|Merged? PR #?\d|(?:Auto merge|Rollup merge) of #"
     r"|Merge [\"\u201c]|Merge #\d|Merge (?:branch |remote |upstream |latest )?[\w./-]+ (?:in)?to [\w./-]+\Z"
@@ -64,8 +67,6 @@ _WORDS_OF_A_TITLE: Final = 3
 
 @final
 class Read(Struct, frozen=True, gc=False):
-    """A commit with its parsed message."""
-
     commit: Commit
     message: CommitMessage
 
@@ -79,10 +80,10 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     commits: tuple[Read, ...]
     touched: Touched
     numbers: tuple[str, ...]
-    request: PullRequest | None = None
+    request: "PullRequest | None" = None
 
 
-def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None = None) -> tuple[Entry, ...]:
+def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None" = None) -> tuple[Entry, ...]:
     """Return the entries of some pushes, in the order of arrival; ``requests``: the described ones, by number.
 
     Commits that came before, merges without changes of their own, and reverts with their targets are left out.
@@ -93,12 +94,15 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None =
     merges: list[Read] = []
     for push in pushes:
         new: list[Read] = []
+        merging = False
         for commit in push.commits:
             sha = commit.id.casefold()
             if commit.distinct and (not sha or sha not in seen):
                 seen.add(sha)
-                new.append(Read(commit, parse(commit.message)))
-        if not any(read.message.subject.startswith(_MERGE_BEGINNINGS) for read in new):
+                message = parse(commit.message)
+                merging = merging or message.subject.startswith(_MERGE_BEGINNINGS)
+                new.append(Read(commit, message))
+        if not merging:
             groups += [[read] for read in new]
             continue
         request_groups, bare = _requests(new)
@@ -106,17 +110,18 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] | None =
         merges += bare
     groups = _same_request(groups)
     messages = [_message(group) for group in groups]
-    places = surviving([(group[0].commit.id, said) for group, said in zip(groups, messages, strict=True)])
-    known_requests = {message.request for message in messages}
-    merged = {
-        request.merged_sha.casefold(): request
-        for request in requests.values()
-        if request.merged_sha and str(request.number) not in known_requests
-    }
-    entries = [
-        _entry(messages[place], groups[place], _asked(messages[place], groups[place], requests, merged))
-        for place in places
-    ]
+    merged: dict[str, PullRequest] = {}
+    if requests:
+        known = {message.request for message in messages}
+        merged = {
+            request.merged_sha.casefold(): request
+            for request in requests.values()
+            if request.merged_sha and str(request.number) not in known
+        }
+    entries: list[Entry] = []
+    for place in surviving([group[0].commit.id for group in groups], messages):
+        message, group = messages[place], groups[place]
+        entries.append(_entry(message, group, _asked(message, group, requests, merged) if requests else None))
     if not groups:
         entries = [_entry(merge.message, [merge]) for merge in merges]
     return _once(entries)
@@ -183,7 +188,7 @@ def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
         breaking_notes=message.breaking_notes,
         # What follows the title is the pull request's own text.
         body=message.body.partition(title)[2] if title else message.body,
-        footers=message.footers,
+        source=message.source,
     )
 
 
@@ -191,14 +196,15 @@ def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
     joined: list[list[Read]] = []
     places: dict[str, int] = {}
     for group in groups:
-        number = group[0].message.request
-        place = places.get(number) if number and not _reverts(group[0].message) else None
-        if place is None:
-            if number:
-                places[number] = len(joined)
-            joined.append(group)
-        else:
-            joined[place] += group
+        message = group[0].message
+        if message.numbers:
+            place = places.setdefault(message.request, len(joined))
+            if place < len(joined):
+                if not _reverts(message):
+                    joined[place] += group
+                    continue
+                places[message.request] = len(joined)
+        joined.append(group)
     return joined
 
 
@@ -227,14 +233,14 @@ def _tells(message: CommitMessage) -> bool:
 def _asked(
     message: CommitMessage,
     group: Sequence[Read],
-    requests: Mapping[int, PullRequest],
-    merged: Mapping[str, PullRequest],
-) -> PullRequest | None:
+    requests: "Mapping[int, PullRequest]",
+    merged: "Mapping[str, PullRequest]",
+) -> "PullRequest | None":
     by_number = requests.get(int(message.request)) if message.request else None
     return by_number or next((merged[sha] for read in group if (sha := read.commit.id.casefold()) in merged), None)
 
 
-def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
+def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
     number = str(request.number)
     numbers = (*(each for each in message.numbers if each != number), number)
     titled = parse(request.title)
@@ -247,25 +253,27 @@ def _entitled(message: CommitMessage, request: PullRequest) -> CommitMessage:
         breaking=titled.breaking or message.breaking or bool(notes),
         breaking_notes=notes,
         body=request.body or message.body,
-        footers=message.footers,
+        source=message.source,
     )
 
 
-def _entry(message: CommitMessage, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
+def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest | None" = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
     commits = [read.commit for read in group]
     # A merge lists the files of its branch. A commit without a list among others adds nothing.
-    with_paths = (
-        [each for each in commits if each.added or each.modified or each.removed] if len(commits) > 1 else commits
-    )
-    seen = touched(with_paths or commits)
+    if len(commits) > 1:
+        commits = [each for each in commits if each.added or each.modified or each.removed] or commits
+    seen = touched(commits)
     numbers = message.numbers
     if len(group) > 1 or seen.numbers or request is not None:
         own = numbers[-1:]
         several = _once_each(seen.numbers, *(read.message.numbers for read in group))
         numbers = (*(number for number in several if number not in own), *own)
     return Entry(message=message, commits=tuple(group), touched=seen, numbers=numbers, request=request)
+
+
+_MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
 
 def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
@@ -276,23 +284,30 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     same: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         message = entry.message
-        key = (message.kind, (message.scope or "").casefold(), message.description.casefold())
+        said = message.description.casefold()
+        if "`" in said or "'" in said:
+            said = said.translate(_MARKS_OF_CODE)
+        key = (message.kind, (message.scope or "").casefold(), said)
         first = same.setdefault(key, entry)
         if first is not entry:
             breaking = first.message if first.message.breaking else message
+            # The words with a number are a pull request's.
+            best = message if message.numbers and not first.message.numbers else first.message
             same[key] = replace(
                 first,
-                message=replace(first.message, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
+                message=replace(best, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
                 commits=(*first.commits, *entry.commits),
                 numbers=_once_each(first.numbers, entry.numbers),
             )
-    reported = {entry.message.request for entry in same.values()}
+    reported = {entry.message.numbers[-1] for entry in same.values() if entry.message.numbers}
     unique: list[Entry] = []
     for entry in same.values():
-        own, reduced = entry.message.request, entry
-        if any(number != own and number in reported for number in entry.numbers):
-            numbers = tuple(number for number in entry.numbers if number == own or number not in reported)
-            reduced = replace(entry, numbers=numbers)
-        reported.update(reduced.numbers)
+        reduced, own = entry, entry.message.numbers[-1:]
+        # An entry's own number stays.
+        if entry.numbers != own:
+            if any(number not in own and number in reported for number in entry.numbers):
+                numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
+                reduced = replace(entry, numbers=numbers)
+            reported.update(reduced.numbers)
         unique.append(reduced)
     return tuple(unique)

@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 from contentsvc_core.content.changelog.tables import Table, words_of
+from contentsvc_core.on_demand import late
 
-_PLATFORM: Final = (
+PLATFORM: Final = (
     r"(?:python ?\d*|py ?\d*|node(?:\.?js)?|ruby|jruby|rails|php|go(?:lang)?|rust|rustc|java|jdk|jre|kotlin|scala"
     r"|clojure|\.net(?: (?:core|framework|standard))?|dotnet|net(?:standard|core|coreapp)?\d[\d.]*|django|flask"
     r"|react|vue|angular|ember|svelte|laravel|symfony|postgres(?:ql)?|mysql|mariadb|sqlite|redis|mongodb"
@@ -31,11 +32,12 @@ BREAKING: Final = Table(r"""
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed
         |discontinued)
-    \bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been|have been)(?: now)? (?:dropped|removed|discontinued)\b
-    \b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new|have)(?:s|d)?\b.{0,30}\b(?:minimum|minim
-        |min\.?|minimal|minimally)\b.{0,20}(?:<PLATFORM>\b|supported|required)
-    \b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}\b<PLATFORM>\b.{0,20}\b(?:minimum|minim
-        |min)\b
+    (?=.*\b(?:dropped|removed|discontinued)\b)\bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been
+        |have been)(?: now)? (?:dropped|removed|discontinued)\b
+    (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
+        |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b.{0,20}(?:<PLATFORM>\b|supported|required)
+    (?=.*\b(?:minimum|minim|min)\b)\b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}
+        \b<PLATFORM>\b.{0,20}\b(?:minimum|minim|min)\b
     \b(?:minimum|min) (?:supported |required )?(?:<PLATFORM> )?version\b.{0,30}\d
     \b(?:minimum|min|minimal|lowest|oldest)(?: (?:supported|required|compatible|version of|the))* <PLATFORM>\b.{0,30}\d
     ^(?:bump|raise|increase|update|upgrade|set|change)(?:s|d)? (?:the )?(?:required|supported|lowest|oldest|baseline
@@ -44,10 +46,8 @@ BREAKING: Final = Table(r"""
         |floor)s?\b
     (?=.*\b(?:only|required|minimum|baseline)\b)\b<PLATFORM> ?<VERSION> (?:only\b
         |(?:is |are )?(?:now )?(?:the )?(?:new )?(?:required|minimum|baseline)\b)
-    \b(?:now|only) (?:requires?|supports?|needs?) <PLATFORM> ?<VERSION>
-    \bmsrv\b.{0,30}\d
-    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b
-    ^msrv:[ ]
+    \b(?:now|only) (?:requires?|supports?|needs?) <PLATFORM> ?<VERSION> | \bmsrv\b.{0,30}\d
+    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b | ^msrv:[ ]
     ^(?:bump|raise|increase|update|set|change)(?:s|d)? `?(?:python_requires|requires-python|rust-version)\b.*\d
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
     \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
@@ -60,9 +60,9 @@ BREAKING: Final = Table(r"""
         |prune) (?:all |the |some |any |old |various |support for |more |legacy |many )*(?:previously |long[- ])?
         (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?))
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
-""", PLATFORM=_PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
+""", PLATFORM=PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
 #: Beginnings of subjects that mend a breakage, and so only name a breaking change.
-MENDS_BREAKING: Final = re.compile(
+MENDS_BREAKING: Final = late(
     r"(?:fix|avoid|prevent|revert|undo|restore|mitigate|repair|resolve|un-?break|address|handle|adapt"
     r"|adjust|work around"
     r"|document|mention|note|announce|describe|allow|warn|detect|report|test|check)(?:s|es|ed|d|ing)?\b",
@@ -98,19 +98,18 @@ GONE: Final = Table(r"""
     \Arename[sd]? (?:the )?`?--[\w-]+
 """)
 SECURITY: Final = Table(r"""
-    \bCVE-\d{4}-\d+ | \bGHSA(?:-[0-9a-z]{4}){3} | \[security\]
-    \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos))
-    \b(?:xss|csrf|ssrf|rce|redos)\b
-    \b(?:sql|command|code|header|log|crlf|html|template|shell) injection
-    \bpath traversal | \bdirectory traversal | \bprototype pollution | \bopen redirect | \bdenial[- ]of[- ]service
-    \bprivilege escalation | \brequest smuggling | \bcatastrophic (?:backtracking|performance)
-    \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
+    \bcve-\d{4}-\d+ | \bghsa(?:-[0-9a-z]{4}){3} | \[security\]
+    \bvulnerabilit(?:y|ies)\b(?! (?:scan|report|polic|alert|check|disclos)) | \b(?:xss|csrf|ssrf|rce|redos)\b
+    \b(?:sql|command|code|header|log|crlf|html|template|shell) injection | \bpath traversal | \bdirectory traversal
+    \bprototype pollution | \bopen redirect | \bdenial[- ]of[- ]service | \bprivilege escalation | \brequest smuggling
+    \bcatastrophic (?:backtracking|performance) | \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
     \b(?:leak|expos)\w* (?:of )?(?:credentials?|secrets?|passwords?|tokens?|private keys?)\b
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \btmp race | \black of escaping
 """)
-REMOVED: Final = re.compile(
-    r"(?i:remove|removes|removed|removing|drop|drops|dropped|delete|deletes|deleted|purge) (?:(?:the|all|old|public) )*"
+REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
+REMOVED: Final = late(
+    rf"(?i:{REMOVING.replace(' ', '|')}) (?:(?:the|all|old|public) )*"
     r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
     r"|[A-Z]?\w*[a-z][A-Z]\w+\b|`?\w+`? (?:option|flag|argument|parameter|param|method|function|class|command"
     r"|endpoint|api|API|setting|fixture|hook|field|property|feature|extractor|event|prop|attribute|alias|module|plugin"
@@ -121,9 +120,8 @@ REMOVED: Final = re.compile(
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
 #: Breaking only in a release whose number promises breaking changes.
 BREAKING_IN_MAJOR: Final = Table(r"""
-    \Arename[sd]?\b
-    \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b
-    \brenamed\b | \A(?:replace|convert)(?:s|d|ed)?\b.*` | \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
+    \Arename[sd]?\b | \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b | \brenamed\b
+    \A(?:replace|convert)(?:s|d|ed)?\b.*` | \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
     \Amove[sd]? .*\bto\b
     \bmake\b.*\b(?:private|generic|required|mandatory|strict(?:er)?|async|sync|immutable|final|frozen|sealed|explicit
         |opt-(?:in|out)|non-?nullable|read-?only|abstract|protected|unsafe|fallible|keyword|positional|raise|throw
@@ -146,6 +144,6 @@ BREAKING_IN_STABLE: Final = Table(r"""
     \A(?:convert|switch|move|migrate)(?:s|ed|d)? (?:\S+ ){0,3}?to (?:pure )?(?:esm|es ?modules)\b
 """)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.
-NEW_SERIES: Final = re.compile(
+NEW_SERIES: Final = late(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE
 )

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, final
 
-from attrs import frozen
-
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.content.changelog.words import NAMES, VERBS
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
+from contentsvc_core.on_demand import late
+from contentsvc_core.values import Value
 
 #: Limits of one line or list: linked commits and numbers, breaking notes, names.
 _LINKED: Final = 50
@@ -22,53 +23,66 @@ _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
 
 _REGULAR: Final = """
-    add adjust allow avoid centralize clarify consolidate convert correct create deprecate detect disable disallow
-    downgrade eliminate enable enforce enhance ensure expand expose extend fix harden implement improve include
-    increase integrate introduce lower migrate modernize optimize patch prevent raise reduce reimplement relax
-    remove rename replace resolve restore restrict simplify standardize tighten unify
+    accept add adjust align allow apply avoid centralize clarify consider consolidate constrain convert correct create
+    deduplicate define delegate deprecate derive detect disable disallow downgrade eliminate enable enforce enhance
+    ensure escalate exclude expand expose extend extract finalize fix formalize generate harden honor ignore implement
+    improve include increase initialize integrate introduce lower migrate modernize normalize optimize parameterize
+    patch perform preserve prevent propagate protect provide raise reduce refine reimplement reject relax relocate
+    remove rename replace require resolve respect restore restrict retain sanitize serialize simplify specify stabilize
+    standardize streamline suppress tighten tolerate truncate unify validate verify widen
 """
 _PAST: Final = {
     verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _REGULAR.split()
-} | {"bring": "brought", "make": "made", "permit": "permitted", "rewrite": "rewrote", "speed": "sped"}
+} | {
+    "bring": "brought", "emit": "emitted", "hide": "hid", "make": "made", "omit": "omitted", "permit": "permitted",
+    "rewrite": "rewrote", "speed": "sped",
+}  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
 _PAST_OR_NOUN: Final = {
-    "change": "changed", "drop": "dropped", "handle": "handled", "limit": "limited", "move": "moved", "port": "ported",
-    "support": "added support for", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+    "bump": "bumped", "change": "changed", "drop": "dropped", "handle": "handled", "keep": "kept", "limit": "limited",
+    "move": "moved", "port": "ported", "skip": "skipped", "stop": "stopped", "support": "added support for",
+    "switch": "switched", "update": "updated", "upgrade": "upgraded",
 }  # fmt: skip
 #: First words of subjects that name the deed: no label is needed.
 _DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR_NOUN.values()} | {
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
-_FIRST: Final = re.compile(r"([A-Za-z]+)( +)(?=(\S+))")
-_AFTER_NOUN: Final = re.compile(
+_FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
+_AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
-_FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
+_FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another imperative in the same subject: it would keep the present tense.
-_AND_VERB: Final = re.compile(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
+_AND_VERB: Final = late(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
-    Section.BREAKING: re.compile(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
-    Section.SECURITY: re.compile(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
-    Section.DEPRECATED: re.compile(r"deprecat", re.IGNORECASE),
-    Section.REMOVED: re.compile(r"remov|drop|delet|no longer", re.IGNORECASE),
-    Section.FIXED: re.compile(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
-    Section.REVERTED: re.compile(r"revert|restor|reinstat", re.IGNORECASE),
-    Section.DOCUMENTATION: re.compile(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
+    Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
+    Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
+    Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
+    Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
+    Section.FIXED: late(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
+    Section.REVERTED: late(r"revert|restor|reinstat", re.IGNORECASE),
+    Section.DOCUMENTATION: late(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
 _SHORTER: Final = (
-    (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
-    (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
+    (late(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
+    (late(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
+#: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
+_REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
+_NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
+#: A name of several words, and words that only German texts have: their nouns have capitals.
+_NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
+_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
 _COMPANY_LIMIT: Final = 60
-_UNTECHNICAL: Final = re.compile(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
-_LAY: Final = re.compile(
+_UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
+_LAY: Final = late(
     r"\b(?:customers?|clients?|clientes?|kund|business|executives?|managers?|management|marketing|leadership|stakeholders?"
     r"|investors?|investoren|investisseurs?|inversores|anleger|shareholders?|consumers?|end[- ]users?|general public"
     r"|endnutzer|utilisateurs|usuarios)",
     re.IGNORECASE,
 )
-_TECHNICAL: Final = re.compile(
+_TECHNICAL: Final = late(
     r"\b(?:developers?|engineers?|programmers?|devops|sysadmins?|administrators?|maintainers?|contributors?|architects?"
     r"|entwickler|programmierer|développeur|ingénieur|desarrollador|ingenier|programador)",
     re.IGNORECASE,
@@ -76,10 +90,7 @@ _TECHNICAL: Final = re.compile(
 
 
 @final
-@frozen(kw_only=True)
-class Voice:
-    """The language, tone, audience and company of a post."""
-
+class Voice(Value, frozen=True, kw_only=True):
     phrases: Phrasebook
     tone: ToneProfile
     #: Whether posts name parts of the code, numbers and commits.
@@ -88,7 +99,6 @@ class Voice:
     company: str
 
     def say(self, phrase: Toned | str, **values: str) -> str:
-        """Return a phrase in the tone, with its places filled."""
         return self.phrases.say(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
 
     def heading(self, section: Section) -> str:
@@ -99,7 +109,6 @@ class Voice:
         return self.theme(section)
 
     def theme(self, section: Section) -> str:
-        """Return the heading of a section in blog posts and investor updates."""
         toned = {Section.ADDED: self.phrases.new, Section.FIXED: self.phrases.fixes}.get(section)
         return self.say(toned) if toned else self.phrases.themes[section]
 
@@ -163,14 +172,14 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
         return text
     if change.section is Section.FIXED and text.partition(" ")[0].casefold() in _DOES:
         return text
-    return phrases.title_leads[change.section].format(text=plain(change.continuation))
+    return phrases.title_leads[change.section].format(text=plain(_continued(change.continuation)))
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
     text, scope = plain(change.text), plain(change.scope)
     place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
-    return f"{labelled(change, text, phrases)}{place}"
+    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{place}"
 
 
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
@@ -178,17 +187,23 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change.
     """
-    text = plain(change.continuation)
+    small = _REFERENCE.sub("", plain(_continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
-        text = pattern.sub(instead, text, count=1)
-    first, _, rest = text.partition(" ")
-    small = f"{first.lower()} {rest}".strip() if first[1:].islower() and first.casefold() in VERBS else text
+        small = pattern.sub(instead, small, count=1)
     known = _SAYS[change.section] if marked and change.section in {Section.BREAKING, Section.SECURITY} else None
-    return small if known is None or known.match(text) else phrases.title_leads[change.section].format(text=small)
+    return small if known is None or known.match(small) else phrases.title_leads[change.section].format(text=small)
+
+
+def _continued(text: str) -> str:
+    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
+    first, _, rest = text.partition(" ")
+    if not rest or not (first[1:].islower() or first == "A"):
+        return text
+    is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
+    return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"
 
 
 def plain(text: str) -> str:
-    """Return a text without marks of code."""
     return text.replace("`", "")
 
 

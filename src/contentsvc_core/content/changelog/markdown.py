@@ -4,6 +4,7 @@ import re
 from typing import Final
 from urllib.parse import quote
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line, storable
 
 #: The replacement of an address: without spaces and balanced, so that a link target around it stays one target.
@@ -13,13 +14,14 @@ _LOCAL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?]"
 _LABEL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?.!#$%&*+^{|}~]"
 # Possessive, and without overlapping beginnings: each character is read a fixed number of times. `@app.route` is a
 # decorator, `/@ada.b` a page. The last label has letters only: `checkout@v4.1` and `lodash@4.17.21` are versions.
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = late(
     rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++\.)+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")
-_FINAL_PERIOD: Final = re.compile(r"(?<=[\w)`'\"”])[.;,]\Z")
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*\.\Z")
+_PERIODS: Final = frozenset(".;,")
+_FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”])[.;,]\Z")
+_VERSION: Final = late(r"v?\d+(?:\.\d+)*\.\Z")
 
 
 def mask_addresses(text: str) -> str:
@@ -51,7 +53,7 @@ def cut_at_word(text: str, limit: int) -> str:
 
 def without_period(text: str) -> str:
     """Return a line without the period or semicolon at its end; ``...`` and ``e.g.`` keep theirs."""
-    if not text.endswith((".", ";", ",")):
+    if text[-1:] not in _PERIODS:
         return text
     last_word = text.rpartition(" ")[2]
     ends = last_word.count(".") <= 1 or _VERSION.match(last_word) is not None
@@ -68,33 +70,37 @@ def sentence(text: str) -> str:
 
     A possible identifier (with an underscore, a digit, a dot, brackets or a capital inside) stays unchanged.
     """
-    return text[0].upper() + text[1:] if _PLAIN_WORD.match(text) else text
+    return text[0].upper() + text[1:] if text[:1].islower() and _PLAIN_WORD.match(text) else text
 
 
 # CommonMark 0.31, section 2.4: a backslash makes any ASCII punctuation literal. An underscore inside a word is left
 # (6.2), so that `add_many` stays readable. The colon and the dot break the addresses that GFM would turn into links.
-_SPECIAL: Final = re.compile(
+_SPECIAL: Final = late(
     r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
+#: Most lines: nothing to escape.
+_INERT: Final = re.compile(r"(?:[A-Za-z(\"'][A-Za-z0-9 ,;!?()\"'/%@#+=>-]*)?")
 # Openings of headings, lists, quotations and underlines.
-_LEADING: Final = re.compile(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
-_CODE_SPAN: Final = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
+_LEADING: Final = late(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
+_CODE_SPAN: Final = late(r"(?<!`)(`{1,2})(?!`)([^`]+)\1(?!`)")
 
-_URL: Final = re.compile(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
-_HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_URL: Final = late(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+_HOST: Final = late(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
 _URL_LIMIT: Final = 1_000
-_BARE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_BARE_PERCENT: Final = late(r"%(?![0-9A-Fa-f]{2})")
 
 
 def inline(text: str) -> str:
     """Return one line of foreign text, escaped so that it renders as itself; ``code spans`` stay code."""
+    if _INERT.fullmatch(text):
+        return text
     pieces: list[str] = []
     end = 0
     for span in _CODE_SPAN.finditer(text) if "`" in text else ():
-        if span[1].isspace():
+        if span[2].isspace():
             continue
-        pieces += (_SPECIAL.sub(r"\\\g<0>", text[end : span.start()]), span[0])
+        pieces += (_SPECIAL.sub(r"\\\g<0>", text[end : span.start()]), f"`{span[2]}`")
         end = span.end()
     pieces.append(_SPECIAL.sub(r"\\\g<0>", text[end:]))
     line = "".join(pieces)

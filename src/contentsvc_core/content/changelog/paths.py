@@ -9,15 +9,14 @@ from typing import Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.tables import Table
+from contentsvc_core.content.changelog.tables import rows_of
 from contentsvc_core.content.changelog.words import FRAGMENTS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Commit
+from contentsvc_core.text import lowered
 
 
 class PathClass(Enum):
-    """The purpose of a file."""
-
     FRAGMENT = "fragment"
     CHANGELOG = "changelog"
     #: Instructions for moving to the next version.
@@ -36,11 +35,11 @@ class PathClass(Enum):
 
 def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str = "") -> "re.Pattern[str]":
     kinds = ((folders, "(?:^|/)(?:{})/"), (files, "(?:^|/)(?:{})$"), (begun, "(?:^|/)(?:{})[^/]*$"), (patterns, "{}"))
-    rows = (form.replace("{}", "|".join(Table(names).rows)) for names, form in kinds if names)
-    return re.compile("|".join(rows), re.IGNORECASE)
+    rows = (form.replace("{}", "|".join(rows_of(names))) for names, form in kinds if names)
+    return re.compile("|".join(rows))
 
 
-#: The first class that has a pattern that is found in a path, without regard to case; else the path is source code.
+#: The first class that has a pattern that is found in a path in lower case; else the path is source code.
 PATHS: Final = {
     PathClass.FRAGMENT: _found(patterns=r"""
     (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes|releasenotes/notes
@@ -62,7 +61,7 @@ PATHS: Final = {
     """, files=r"tests?_[^/]*\.\w+ | conftest\.py | tests?\.\w+",
         patterns=r"""
     _tests?\.\w+$ | _spec\.rb$ | test_?helpers?\.\w+$ | [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
-    [a-z0-9]Tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
+    [a-z0-9]tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
     """),
     PathClass.LOCK: _found(folders="requirements",
         files=r"""
@@ -121,8 +120,6 @@ _FRAGMENTS_OF_A_CHANGE: Final = 6
 
 @final
 class Touched(Struct, frozen=True, kw_only=True, gc=False):
-    """The evidence of a change's files."""
-
     classes: frozenset[PathClass] = frozenset()
     #: The section of a change without code; ``None``: code is touched, or no path is known.
     upkeep: Section | None = None
@@ -139,8 +136,8 @@ NOTHING: Final = Touched()
 
 @lru_cache(maxsize=4096)
 def class_of(path: str) -> PathClass:
-    """Return the class of a path."""
-    return next((class_ for class_, pattern in PATHS.items() if pattern.search(path)), PathClass.SOURCE)
+    line = lowered(path)
+    return next((class_ for class_, pattern in PATHS.items() if pattern.search(line)), PathClass.SOURCE)
 
 
 @lru_cache(maxsize=1024)

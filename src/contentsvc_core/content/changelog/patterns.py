@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.tables import lines_of, words_of
+from contentsvc_core.content.changelog.grave import PLATFORM
+from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
+from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
     performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic | exponential time
@@ -17,17 +19,18 @@ PERFORMANCE: Final = words_of(r"""
 DOCUMENTATION: Final = words_of(r"""
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
-    release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq
-    contributing(?:\.\w+)? | authors?(?:\.\w+) | contributors? list | as a contributor
-    licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w* | wording
-    (?:in|code|fix|update|add|some|inline) comments? | javadocs? | rustdoc | jsdoc | godoc | how-?to
-    third[- ]party packages | roadmap | issue templates? | pr template | translat(?:e|ion) (?:of )?docs
-    dokumentation | documentación | documentação | документаци\w+
+    release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
+    authors?(?:\.\w+) | contributors? list | as a contributor | licen[cs]e (?:year|header|file)s? | copyright | badges?
+    grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
+    rustdoc | jsdoc | godoc | how-?to | third[- ]party packages | roadmap | issue templates? | pr template
+    translat(?:e|ion) (?:of )?docs | dokumentation | documentación | documentação | документаци\w+
 """)
-INTERNAL: Final = words_of(r"""
-    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs? | workflows?
+INTERNAL: Final = Table(r"""
+    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
+    (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
+    spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).* | ^extract(?:s|ed)? .* (?:in)?to
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | snapshots? tests?
-    fuzz(?:er|ers|ing)? | benchmarks? | codspeed | codecov | code coverage | github actions? | gha | travis(?:\.\w+)?
+    fuzz(?:er|ers|ing)? | benchmarks? | codspeed | codecov | code coverage | github actions? | gha | travis[\w.]*
     appveyor | circle ?ci | azure pipelines? | gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort
     pylint(?:rc)? | clippy | rustfmt | gofmt | golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)?
     phpstan | psalm | style ?ci | shellcheck | sonar\w* | code ?owners | editorconfig | devcontainers? | \.?git ?ignore
@@ -40,27 +43,47 @@ INTERNAL: Final = words_of(r"""
     refactor(?:s|ed|ing|ings)? | clean ?-?ups? | nightly build
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow
     type ?hints? for tests? | staging | vendored | boilerplate | code ?(?:style|base|gen) | version constant
-    compile assets | apply fixes from
-    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | build errors? | regression test
-    mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes | trailing whitespace
-    stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame | archival
-    small (?:fix|tweak)es to scripts
-    checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat | biome | stylelint | codespell
-    allow\(\w+\) | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
+    compile assets | apply fixes from | dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling)
+    regression test | mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes
+    trailing (?:white ?)?spaces? | (?:some|extra) whitespace | whitespace in (?:the )?code
+    (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
+    stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame
+    archival | small (?:fix|tweak)es to scripts | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint
+    swiftformat | biome | stylelint | codespell | allow\(\w+\)
+    (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
     run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
-    test(?:s|es|ing)? coverage
-""")
+    test(?:s|es|ing)? coverage | package-lock(?:\.json)? | (?:cleaner|duplicated?|simpler) code
+    ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
+    ^(?:use|uses|used|using) `?\S*(?:::|\(\))\S*.*
+    ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
+        |standard library|syntax)(?:\Z| (?:for|in|of|to) .*)
+    ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
+        |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
+        |webpack|yarn)
+    ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
+    ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere
+    ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
+""", r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Things that no reader misses when they are removed.
-LEFTOVER: Final = words_of(
-    r"dead code | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | useless"
-)
+LEFTOVER: Final = words_of(r"""
+    dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
+    useless
+""")
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults?
     typo in error | no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing
-    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption
+    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption | (?<!-)correct(?:ly)? | properly
+    should(?:n't| not| never| no longer) | (?<=\w )duplicated?
+    (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
+#: A fault in the author's prose below a subject, not in a list, a form or a quotation.
+FAULT_BELOW: Final = late(
+    r"^(?![-*\[|>#<]).*\b(?:bugs?|crash(?:e[sd])?|regression|this fix\w*)\b", re.IGNORECASE | re.MULTILINE
+)
+#: An addition that mends something.
+MISSING: Final = late(r"add(?:s|ed)? (?:back )?(?:the |some |a )?missing\b", re.IGNORECASE)
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
     ability to
@@ -68,6 +91,15 @@ NOVELTY: Final = words_of(r"""
         |syntax)\w*
     support for | compatib(?:le|ility) with | first version of
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
+""")
+#: Places of documentation, whatever is done there.
+IN_DOCUMENTATION: Final = words_of(r"""
+    ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
+        (?: \S+){0,2} (?:docs|documentation)(?:\Z| (?:about|for|of|on) .*)
+    ^add(?:s|ed)?(?: \S+){0,3} examples?(?:\Z| (?:about|for|of|on|to|with) .*)
+    docs? pages? | in (?:the )?(?:docs|documentation|read ?me|tutorials?)
+    (?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
+    add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
 AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
 #: Names of features of commands, whatever the other words say.
@@ -80,43 +112,47 @@ PUBLIC_THING: Final = words_of(r"""
 """)
 
 #: Updates of a dependency alone; ``name``, ``begin``, ``end`` where the subject names them.
-DEPENDENCY: Final = lines_of(r"""
-    (?:bump|bumps|bumped|upgrade|upgrades|upgraded|update|updates|updated|pin|downgrade)(?: the)?(?: (?:dependency
+_UPDATE: Final = r"(?:bump(?:s|ed|ing)?|(?:updat|upgrad)(?:e|es|ed|ing))"
+DEPENDENCY: Final = Table(r"""
+    (?:<UPDATE>|pin|downgrade)(?: the)?(?: (?:dependency
         |rust crate|crate|npm|module|helm release|github-actions?|docker))? (?P<name>(?!version\b|release\b
         |to\b)\S+)(?: (?:docker tag|action|orb|digest|requirement|dependency|package|crate|lib|library
         |module))*(?: from v?(?P<begin>\S+))? (?:to|->|=>) \W?v?(?P<end>\w*\d\S*)(?:(?:,| and| in| \[|:) ?.*| \(.*
         | for .*)?
-    (?:bump|update|upgrade)s? (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
-    (?:bump|upgrade|update)s?d? (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
+    <UPDATE> (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
+    <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
         |third[- ]party|outdated|minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y
         |ies)|deps|lock ?files?|packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
-    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.*
-    bump the .* group\b.* | (?:update|bump) \S+ monorepo.*
-    (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
-    (?:bump|update|upgrade)s? (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?\d\S*
-        (?: .*)?
-    (?:bump|update|upgrade)s? (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
-    (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)
-        (?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências
-        |dipendenze|зависимост\w+)(?: .*)?
-    lock ?file maintenance.*
-    (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
+    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
+    (?:update|bump) \S+ monorepo.* | (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
+    <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk
+        |parent))+ (?:from \S+ )?to v?\d\S*(?: .*)?
+    <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
+    (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
+        |les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze
+        |зависимост\w+)(?: .*)?
+    (?:bump|update|upgrade|sync)(?:s|d|ed)? (?:the )?(?:submodules? \S+|(?P<module>\S+) (?:git )?submodules?)(?: .*)?
+    <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.*
+    lock ?file maintenance.* | (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     \[pre-commit\.ci\].*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
     (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
     (?:bump|update) (?:actions|docker|github)/\S+.* | (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
     (?:add|remove) (?P<added>\S+) (?:dev )?dependency
-    (?:update|bump|upgrade)s? (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
+    <UPDATE> (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
-    (?:bump|update|upgrade)s? (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
+    <UPDATE> (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
         |builder) )*images?\b.*
-    (?:bump|upgrade|update)s? \S+ ?(?:->|=>) ?v?\d\S*
+    <UPDATE> \S+ ?(?:->|=>) ?v?\d\S*
+    <UPDATE> to (?!<PLATFORM> |release |the |unicode |version )(?P<newer>[\w@/`-]+) v?\d\S*(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
-""")
+""", r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
+#: The folder of a submodule, where a subject updates the submodule from one hash to another.
+FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
 #: Subjects that are a version, maybe behind a name.
-VERSION: Final = re.compile(
+VERSION: Final = late(
     r"(?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*"
     r"(?:[-+.]?(?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?",
     re.IGNORECASE,
@@ -126,9 +162,9 @@ RELEASE: Final = lines_of(r"""
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | mark release v?\d\S* | updates? for \S+ v?\d+\.\d\S*
     build (?:a )?new version | (?:bump|update) (?:the )?\S*version\S*\.\w+
-    (?:bump|bumps|bumped|set|setting|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate
-        |project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* (?:versions
-        ?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
+    (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new
+        |next|package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib
+        |code|and))* (?:versions?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
     (?:bump|update) to v?\d\S*(?: release)?
     (?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the
         |\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?
@@ -145,7 +181,7 @@ RELEASE: Final = lines_of(r"""
 """)
 #: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
-    publish | release(?: packages?| commit)? | version packages(?: \(.*\))? | bump version
+    publish | build (?:a )?new version | release(?: packages?| commit)? | version packages(?: \(.*\))? | bump version
     (?:start|begin|back to)(?: (?:a|the|new|next))* (?:development|dev)(?: (?:cycle|iteration|version))?
     prepare (?:for )?(?:the )?next (?:development iteration|release|version)
 """)
@@ -154,26 +190,24 @@ EMPTY: Final = lines_of(r"""
     (?:update|updates|updated|changes?|fix|fixes|fixed|fixup|more fixes|oops|whoops|wip|cleanup|clean up|tmp|temp|test
         |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
         |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
-        |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|upstream)(?: .*)?|sync|format
-        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump
-        |(?:first|temp|temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?
-        |feedback)|add files via upload
-        |(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other|bug|code) )+(?:bug ?fix
-            (?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments))\W*
-    (?:fixup|squash|amend)!.*
-    address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
-    (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs
-        |scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
+        |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable
+        |sync|format
+        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:first|temp
+        |temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?|feedback)
+        |add files via upload|(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other
+        |bug|code) )+(?:bug ?fix(?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments))\W*
+    (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
+    (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb
+        |rs|scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
 """)
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
-        |grammar)\b.*
+        |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations? | cherry[ -]picked from .*
-    update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S*
-    i18n: translations?.* | apply fixes from \S+ | compile assets | add .* as a contributor.*
+    update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | i18n: translations?.*
+    apply fixes from \S+ | compile assets | add .* as a contributor.*
     update (?:sponsors?|contributors?|people|backers)\b.* | \[autofix\.ci\].* | auto-?generate.*
-    automated? (?:cherry|back).*
-    sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
+    automated? (?:cherry|back).* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
     (?:github|gitlab) (?:classroom|pages).*
 """)

@@ -7,6 +7,7 @@ from typing import Final
 from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, inline, masked_line
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.events.normalized import Author, Commit
+from contentsvc_core.on_demand import late
 
 _NAME_LIMIT: Final = 60
 _CO_AUTHORS_LIMIT: Final = 50
@@ -20,25 +21,24 @@ _BOTS: Final = frozenset({
     "devin-ai-integration", "gemini", "gemini-code-assist", "google-labs-jules", "chatgpt", "openai codex", "aider",
     "amp", "windsurf", "opencode", "openhands", "sweep", "sweep ai", "coderabbitai", "sourcery-ai", "jules", "warp",
 })  # fmt: skip
-_BOT_ACCOUNT: Final = re.compile(r".*bot\]?", re.IGNORECASE)
-_BOT_NAME: Final = re.compile(
+_BOT_ACCOUNT: Final = late(r".*bot\]?", re.IGNORECASE)
+_BOT_NAME: Final = late(
     r"(?:.*[\W_]|.*[a-z](?=B)|)(?:[Bb]ot|BOT)\]?|(?i:claude (?:code|opus|sonnet|haiku)\b.*|.*\[bot\].*|aider \(.*)"
 )
-_PROGRAM_ADDRESS: Final = re.compile(
+_PROGRAM_ADDRESS: Final = late(
     r"noreply@(?:anthropic|cursor|openai|github-copilot|aider|devin|opencode|factory)\.\w+|(?:cursoragent|codex|devin|amp)@[\w.]+",
     re.IGNORECASE,
 )
 #: Surnames that end like accounts of bots.
 _SURNAMES: Final = ("talbot", "abbot", "cabot", "chabot", "rabot", "barbot", "corbot", "herbot", "turbot", "jobot")
 
-_CO_AUTHOR: Final = re.compile(r"([^<\n]*)(?:<([^>\n]*)>?)?")
+_CO_AUTHOR: Final = late(r"([^<\n]*)(?:<([^>\n]*)>?)?")
 # The address that code hosts give to people who keep theirs private: `12345+name@users.noreply.<host>`.
-_NO_REPLY: Final = re.compile(r"[0-9]+\+([A-Za-z0-9_.\[\]-]+)@users\.noreply\.[^@\s]+", re.IGNORECASE)
+_NO_REPLY: Final = late(r"[0-9]+\+([A-Za-z0-9_.\[\]-]+)@users\.noreply\.[^@\s]+", re.IGNORECASE)
 
 
 def authors(commit: Commit, message: CommitMessage) -> tuple[Author, ...]:
-    """Return all authors of a commit: its author, then its ``Co-authored-by:`` trailers."""
-    if not message.footers:
+    if not message.body or "authored-by" not in message.source.casefold():
         return (commit.author,)
     credits_ = [footer.value for footer in message.footers if footer.token.casefold() == "co-authored-by"]
     return (commit.author, *map(_co_author, credits_[:_CO_AUTHORS_LIMIT]))

@@ -8,6 +8,7 @@ from msgspec import Struct
 from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
+from contentsvc_core.on_demand import late
 
 SUBJECT_LIMIT: Final = 400
 #: The beginning and end of a message that are read, in characters: large messages cost no more.
@@ -15,92 +16,98 @@ _READ: Final = 16_384
 
 # Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
 # must be a known type. Chinese and Japanese have a wide colon.
-_HEADER: Final = re.compile(
+_HEADER: Final = late(
     r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?(?P<colon>: +|[:\uff1a](?![ :/\\]))"
     r"(?P<description>\S.*)"
 )
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
-_NUMBER: Final = re.compile(
+_NUMBER: Final = late(
     r"[ ,.:-]*[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)? |refs? |see |issue |bug |pr |for |via |part of |thanks? )?"
     r"(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
     re.IGNORECASE,
 )
-_DIGIT_AT_END: Final = re.compile(r"[0-9][)\]]?[.,]?\Z")
+_DIGIT_AT_END: Final = late(r"[0-9][)\]]?[.,]?\Z")
 _DIGIT_FROM_END: Final = 3
 #: At most so many characters are between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
 #: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``.
-_LEADING_NUMBER: Final = re.compile(
+_LEADING_NUMBER: Final = late(
     r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket)?:? ?"
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-#: ``LAMP-12: x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
-_TICKET: Final = re.compile(
-    r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:|-] *| |(?=\[))(?=\S)|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
+#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
+_TICKET: Final = late(
+    r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
 )
 #: ``Issue #12 by ada, bob: x``.
-_ISSUE: Final = re.compile(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
+_ISSUE: Final = late(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
 #: ``; x`` (a small change) and ``* lisp/lamp.el (light): x``.
-_ITEM_OF_LOG: Final = re.compile(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)")
+_ITEM_OF_LOG: Final = late(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)")
 #: ``name - text``: a scope if a known verb follows.
-_DASHED: Final = re.compile(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
-_BREAKING_MARK: Final = re.compile(
+_DASHED: Final = late(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
+_BREAKING_MARK: Final = late(
     r"\[!!!\] *(?=\S)|"
     r"(?:[*_]{2}|[\[(])?(?:breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
     r"(?:[*_]{2}|[\])])?(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
     re.IGNORECASE,
 )
-#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`; and the stage of a pull request.
-_BRANCH: Final = re.compile(
-    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)"
+#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`; a type as in `feat - add a horn`; and
+#: the stage of a pull request.
+_BRANCH: Final = late(
+    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)"
+    r"(?:/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)| - (?=\S))"
     r"|(?:draft|rfc)(?::| -) *(?=\S)",
     re.IGNORECASE,
 )
-_SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
-_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
+#: ``ENH add a horn``.
+_CAPITALS: Final = late(r"(?P<type>CI|CLN|DEP|DOC|EFF|ENH|FEA|FEAT|FIX|MAINT|MNT|PERF|TST) (?=\S)")
+_SYMFONY: Final = late(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
+_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _CAPITALS, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
-_NO_PREFIX: Final = re.compile(r"[A-Za-z][^:\uff1a#/-]*")
-_TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
-_NUMBER_SCOPE: Final = re.compile(r"#([0-9]{1,10})")
-_SKIP_MARK: Final = re.compile(
+_NO_PREFIX: Final = late(r"[A-Za-z](?![A-Z])[^:\uff1a#/-]*")
+_TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
+_NUMBER_SCOPE: Final = late(r"#([0-9]{1,10})")
+_SKIP_MARK: Final = late(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
     re.IGNORECASE,
 )
-_BY: Final = re.compile(
-    r",? r=[\w,.#!-]{2,80}\Z| [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\))"
+_BY: Final = late(
+    r"\.? contributed by [^.]{2,80}\.?\Z"
+    r"|,? r=[\w,.#!-]{2,80}\Z| [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\))"
     r" \([A-Za-z][\w, -]{2,60}\)\Z",
     re.IGNORECASE,
 )
 
 #: ``[x] text``, ``[`x`] text``, ``(x) text``, ``{x} text``.
-_TAG: Final = re.compile(
+_TAG: Final = late(
     r"(?:\[`?(?P<b>[^\]`\[]{1,40})`?\]|\((?P<p>[\w /.-]{1,30})\)|\{(?P<c>[\w /.-]{1,30})\})[:\s-]*(?P<rest>\S.*)"
 )
 #: Tags of branches, versions and stages, which describe no change.
-_EMPTY_TAG: Final = re.compile(
+_EMPTY_TAG: Final = late(
     r"v?\d+(?:\.(?:\d+|x))*(?:\.?x)?|[\w/-]*\d+[.-]x|backport.*|\w+ backport|(?:release|stable|branch)[/ -].*"
     r"|wip|draft|pr|mr|rfc|mrg.*|main|master|stable|develop|dev|next|trunk"
     r"|auto\w*|bot|robot|automated pr|copilot|codex|claude|minor|major|trivial|hotpatch|nfc|skip.*",
     re.IGNORECASE,
 )
 #: ``path/name: text``, ``File.ext: text``, ``name: text``, ``two words: text``, ``a, b: text``.
-_PATH: Final = re.compile(
+_PATH: Final = late(
     r"(?P<scope>[\w@.+*/#-]{1,60}(?:, ?[\w@.+*/#-]{1,40}){0,3}|[A-Za-z][\w-]{1,20} [\w-]{1,20})"
     r"(?P<mark>!)?: +(?P<rest>\S.*)"
 )
 
 #: Usual subjects, which the other patterns would read the same: an optional type, scope and number.
 _USUAL: Final = re.compile(
-    r"(?:(?P<type>[a-z][a-z-]{0,39})(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*)\))?(?P<mark>!)?: )?"
-    r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]+/))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
-    r"(?: (?:[\w,.'`/+?]|-(?=[a-z]))++)*+)(?<=[A-Za-z`'])"
+    r"(?:(?P<type>[a-z][a-z-]{0,39}+)(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*+)\))?(?P<mark>!)?: )?"
+    r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]++/))[A-Za-z][\w,.'`/+? -]*)(?<=[A-Za-z`'])"
     r"(?:(?<=[a-z])(?<!equest) \(#(?P<number>[0-9]{1,10})\))?",
     re.ASCII,
 )
-_SIGN: Final = re.compile(
+#: In the words of a subject that is not usual.
+_UNUSUAL: Final = late(r"  |-(?![a-z])")
+_SIGN: Final = late(
     rf"(?:(?P<sign>[{''.join(GITMOJI)}{RELEASE_SIGN}]|[\U0001F300-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF\u23E9-\u23FA])"
     r"[\ufe0e\ufe0f\u200d\U0001F3FB-\U0001F3FF\u2640\u2642\U0001F4BB]*|:(?P<code>[a-z0-9_+-]{2,40}):)\s*(?=\S)"
 )
@@ -108,8 +115,6 @@ _SIGN: Final = re.compile(
 
 @final
 class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
-    """The parts of a commit message."""
-
     #: The first line as one clean line, without the numbers at its end.
     subject: str
     #: In lower case one of :data:`~contentsvc_core.content.changelog.words.TYPES`; ``""``: none.
@@ -125,28 +130,35 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
     numbers: tuple[str, ...] = ()
     #: The text after the first line, cut. It is never printed unchanged.
     body: str = ""
-    footers: tuple[Footer, ...] = ()
+    #: The whole message: trailers are read from it.
+    source: str = ""
+    #: Whether it may be a revert.
+    may_undo: bool = False
 
     @property
     def request(self) -> str:
         """The number of the pull request that the change came with, ``""`` for none."""
         return self.numbers[-1] if self.numbers else ""
 
+    @property
+    def footers(self) -> tuple[Footer, ...]:
+        return footers_of(self.source)
+
 
 def parse(message: str) -> CommitMessage:
     """Return the parts of a message. A subject without a known style is all description."""
     first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
-    footers = footers_of(message)
     breaking, notes = breaking_notes(body) if body else (False, ())
-    if footers:
-        notes = (*(footer.value for footer in footers if footer.token in BREAKING_TOKENS), *notes)
+    if "BREAKING" in message:
+        notes = (*(footer.value for footer in footers_of(message) if footer.token in BREAKING_TOKENS), *notes)
     if notes:
         notes = tuple(dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))))
         breaking = True
     usual = _USUAL.fullmatch(first_line) if len(first_line) <= SUBJECT_LIMIT else None
     if usual is not None:
         kind, scope, mark, words, number = usual.groups()
-        if kind is None or (kind in TYPES and kind != "breaking"):
+        known = kind is None or (kind in TYPES and kind != "breaking")
+        if known and not (words[:2].isupper() or (("-" in words or "  " in words) and _UNUSUAL.search(words))):
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
@@ -156,14 +168,17 @@ def parse(message: str) -> CommitMessage:
                 breaking_notes=notes,
                 numbers=(number,) if number else (),
                 body=body,
-                footers=footers,
+                source=message,
+                # A quoted subject is not usual.
+                may_undo=kind == "revert",
             )
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
     rest, more = without_numbers(read.rest)
+    kind = (read.kind or "").casefold()
     return CommitMessage(
         subject=subject,
-        kind=(read.kind or "").casefold(),
+        kind=kind,
         scope=read.scope,
         sign=read.sign,
         description=rest,
@@ -171,7 +186,8 @@ def parse(message: str) -> CommitMessage:
         breaking_notes=notes,
         numbers=tuple(dict.fromkeys((*read.numbers, *more, *numbers))),
         body=body,
-        footers=footers,
+        source=message,
+        may_undo=kind == "revert" or subject[:3].lower() in _MAY_UNDO,
     )
 
 
@@ -206,7 +222,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     if "[" in line or "(" in line or "*" in line:
         line = _SKIP_MARK.sub("", line)
     line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
-    if line.endswith((")", "]")) or " r=" in line:
+    if line.endswith((")", "]")) or " r=" in line or "ontributed by " in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers
     # A code host that cuts a long title puts its rest at the beginning of the body.
@@ -319,6 +335,8 @@ def _read_part(head: _Head) -> bool:
 
 _READERS: Final = (_read_sign, _read_mark, _read_tag, _read_header, _read_part)
 _PREFIXES: Final = 6
+#: The beginnings of "Revert" and "Reapply".
+_MAY_UNDO: Final = frozenset({"rev", "rea"})
 
 
 def _names_a_part(scope: str) -> bool:

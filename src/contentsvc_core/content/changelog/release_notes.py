@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, final
 
-from attrs import field, frozen
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import mask_addresses, masked_line, with_period
@@ -12,20 +12,22 @@ from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import storable
+from contentsvc_core.values import Value
 
 # An at sign in disguise would become one when the Markdown is rendered.
-_AT_SIGN: Final = re.compile(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
-_BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
-_FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})(.*)")
+_AT_SIGN: Final = late(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
+_BLANK_LINE: Final = late(r"^[ \t]+$", re.MULTILINE)
+_FENCE: Final = late(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})(.*)")
 #: Code, which stays, and comments. A comment without an end is text.
-_CODE_OR_COMMENT: Final = re.compile(
+_CODE_OR_COMMENT: Final = late(
     r"^ {0,3}(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)|`[^`\n]*+`"
     r"|(?P<comment>(?:^[ \t]*+<!--(?:(?!-->).)*+-->[ \t]*\n|<!--(?:(?!-->).)*+-->))|<!--.*",
     re.MULTILINE | re.DOTALL,
 )
 #: Texts of release tools for a package that only follows another one.
-_FOLLOWS: Final = re.compile(
+_FOLLOWS: Final = late(
     r"\s*(?:#{1,6}[ \t].*|[-*+][ \t]+(?:Updated? dependenc(?:y|ies)\b.*|`?@?[\w./-]+@\d[\w.+-]*`?)"
     r"|\*\*Note:\*\* Version bump only for package .*)?",
     re.IGNORECASE,
@@ -33,12 +35,12 @@ _FOLLOWS: Final = re.compile(
 #: In characters: the notes of one package among several.
 _PACKAGE_LIMIT: Final = 4_000
 #: References in notes: `#12`, `!12`, `…/pull/12`, `…/issues/12`; and hashes of commits.
-_NUMBER: Final = re.compile(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d{1,10})\b")
-_COMMIT: Final = re.compile(r"\b[0-9a-fA-F]{7,40}\b")
+_NUMBER: Final = late(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d{1,10})\b")
+_COMMIT: Final = late(r"\b[0-9a-fA-F]{7,40}\b")
 _HASH: Final = 7
 _LINES_READ: Final = 200
 #: Words with a meaning: short words are in every line.
-_WORD: Final = re.compile(r"[^\W_]{3,40}")
+_WORD: Final = late(r"[^\W_]{3,40}")
 #: A line of notes is about a change if it has this share of the change's words: authors reword.
 _MOST_WORDS: Final = 0.6
 
@@ -128,47 +130,41 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"chang|improve", Section.CHANGED),
     (r"\badd|new\b|feature|enhanc|highlight", Section.ADDED),
 )
-_HEADING: Final = re.compile(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
-_ITEM: Final = re.compile(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?(.*)")
+_HEADING: Final = late(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
+_ITEM: Final = late(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?(.*)")
 _NESTED: Final = 2
 
-_IMAGE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
-_LINK: Final = re.compile(r"\[([^\[\]\n]{1,300})\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|\[[^\[\]\n]*\])")
-_EMPHASIS: Final = re.compile(r"(?<![\w*_\\])(\*\*|__|\*|_)(?=\S)([^*_\n]+?)(?<=[^\s\\])\1(?![\w*_])")
-_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_PULL: Final = re.compile(r"https?://\S+?/(?:pull|pulls|issues|merge_requests)/([0-9]{1,10})(?![\w/])")
-_BY: Final = re.compile(
-    r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]+(?:\[bot\])?)*\)?(?: in (?=\(?#))?"
-)
-_THANKS: Final = re.compile(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
-_REFERENCE: Final = re.compile(
-    r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+"
-)
-_TAIL: Final = re.compile(r"(?:[ ,]*\((?=[^()]*#[0-9])[#0-9, and]+\)|[ ,]+(#[0-9]+))+[.]?\Z")
-_FIRST_CONTRIBUTION: Final = re.compile(r"made (?:their|his|her) first contribution", re.IGNORECASE)
+_IMAGE: Final = late(r"!\[[^\]\n]*\]\([^)\s]*\)")
+_LINK: Final = late(r"\[([^\[\]\n]{1,300})\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|\[[^\[\]\n]*\])")
+_EMPHASIS: Final = late(r"(?<![\w*_\\])(\*\*|__|\*|_)(?=\S)([^*_\n]+?)(?<=[^\s\\])\1(?![\w*_])")
+_ESCAPED: Final = late(r"\\([!-/:-@\[-`{-~])")
+_PULL: Final = late(r"https?://\S+?/(?:pull|pulls|issues|merge_requests)/([0-9]{1,10})(?![\w/])")
+_BY: Final = late(r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]+(?:\[bot\])?)*\)?(?: in (?=\(?#))?")
+_THANKS: Final = late(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
+_REFERENCE: Final = late(r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+")
+_TAIL: Final = late(r"(?:[ ,]*\((?=[^()]*#[0-9])[#0-9, and]+\)|[ ,]+(#[0-9]+))+[.]?\Z")
+_FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
-_NO_LEAD: Final = re.compile(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)
-_SENTENCE_END: Final = re.compile(r"(?<=[\w)`'\"”][.!?]) +(?=[A-Z`\"“])")
+_NO_LEAD: Final = late(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)
+_SENTENCE_END: Final = late(r"(?<=[\w)`'\"”][.!?]) +(?=[A-Z`\"“])")
 #: The least length of a first sentence, in characters.
 _SHORT: Final = 12
 
 
 @final
-@frozen(kw_only=True)
-class Notes:
-    """The content of release notes."""
-
+class Notes(Value, frozen=True, kw_only=True):
     #: The first paragraph: plain, one line; may be empty.
     lead: str
     #: In the author's order.
-    changes: tuple[Change, ...] = field(converter=tuple)
+    changes: tuple[Change, ...]
 
 
 def notes_of(release: Release) -> Notes:
     """Return the lead and the changes of a release's notes. The headings decide the sections."""
     text, _ = clean((release.body or "")[: 4 * _READ], _READ)
     lead, groups = _read(text)
-    return Notes(lead=lead, changes=[change for section, entries in groups for change in _changes(entries, section)])
+    changes = chain.from_iterable(_changes(entries, section) for section, entries in groups)
+    return Notes(lead=lead, changes=tuple(changes))
 
 
 def plain_line(markdown: str, limit: int) -> str:

@@ -1,16 +1,18 @@
-"""The changes and releases of each repository: the analysis behind every content type."""
+"""The changes and releases of each repository and package: the analysis behind every content type."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final, assert_never, final
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 from msgspec import Struct
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import compare_url, masked_line, safe_url
-from contentsvc_core.content.changelog.packages import Packages
+from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import Notes, notes_of, package_notes
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
@@ -19,21 +21,81 @@ from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
+from contentsvc_core.values import Value
 
-_ORDER: Final = {section: place for place, section in enumerate(Section)}
+_SECTIONS: Final = tuple(Section)
 _NAME_LIMIT: Final = 255
 _PROJECT_LIMIT: Final = 40
 _NAMED: Final = 3
 
 
-@final
-@frozen(kw_only=True)
-class Stage:
-    """The changes between two releases."""
+#: Folders of packages, which name no package themselves unless a package has that name.
+_HOLDERS: Final = frozenset(
+    {"packages", "package", "pkgs", "pkg", "crates", "libs", "apps", "plugins", "modules", "components", "clients"}
+    | {"integrations", "extensions", "adapters", "services", "projects", "workspaces", "sdk", "sdks", "tools", "src"}
+)
+_SEPARATORS: Final = re.compile(r"[_.]")
 
+
+@final
+class Packages:
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(sorted(set(names)))
+        spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
+        counted = Counter(spelling for spelling, _ in spellings)
+        self._names = {spelling: name for spelling, name in spellings if counted[spelling] == 1}
+        self._folders = [f"{name}/" for name in self.names if "/" in name and not name.startswith("@")]
+        self._folders.sort(key=len, reverse=True)
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    def owners(self, commits: Iterable[Commit]) -> frozenset[str]:
+        """Return the packages of a change's commits; may be empty."""
+        if not self.names:
+            return frozenset()
+        commits = list(commits)
+        paths = (path for commit in commits for path in (*commit.added, *commit.modified, *commit.removed))
+        owners = frozenset(filter(None, map(self._of_path, paths)))
+        if len(owners) == 1:
+            return owners
+        scoped = frozenset(filter(None, map(self._of_scope, commits)))
+        return scoped & owners or owners or scoped
+
+    def is_named(self, scope: str, package: str) -> bool:
+        """Return whether a scope is only the package's name."""
+        return self._names.get(_spelled(scope)) == package
+
+    def _of_path(self, path: str) -> str | None:
+        for folder in self._folders:
+            if path.startswith(folder):
+                return folder[:-1]
+        for part in path.split("/")[:-1]:
+            if (owner := self._names.get(_spelled(part))) is not None:
+                return owner
+            if part not in _HOLDERS and not part.startswith("@"):
+                return None
+        return None
+
+    def _of_scope(self, commit: Commit) -> str | None:
+        return self._names.get(_spelled(parse(commit.message).scope or ""))
+
+
+def _spellings(name: str) -> set[str]:
+    scope, _, short = name.lstrip("@").rpartition("/")
+    return {_spelled(name), _spelled(short), _spelled(f"{scope.rpartition('/')[2]}-{short}") if scope else ""} - {""}
+
+
+def _spelled(name: str) -> str:
+    return _SEPARATORS.sub("-", name.strip().casefold())
+
+
+@final
+class Stage(Value, frozen=True, kw_only=True):
     #: The next release; ``None``: not released yet.
     release: Release | None
-    changes: tuple[Change, ...] = field(converter=tuple)
+    #: Sorted by section, then in the order of arrival.
+    changes: tuple[Change, ...]
     #: Whether any commit came, listed or not.
     busy: bool
     #: The released package, if several packages are announced together.
@@ -50,7 +112,7 @@ class Stage:
     def told(self) -> Notes:
         """The lead and the entries of the release's notes; without entries, the changes of its commits."""
         notes = Notes(lead="", changes=()) if self.release is None else notes_of(self.release)
-        return notes if notes.changes else evolve(notes, changes=self.changes)
+        return notes if notes.changes else replace(notes, changes=self.changes)
 
     @property
     def tells(self) -> bool:
@@ -59,23 +121,17 @@ class Stage:
 
     @property
     def is_released(self) -> bool:
-        """Whether a release has the changes."""
         return self.release is not None or self.common
 
 
 @final
-@frozen(kw_only=True)
-class Part:
-    """The changes and releases of one repository."""
-
+class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
     repository: str
     #: The address at the code host, safe to link; ``None``: no event has it.
     base: str | None
-    pushes: tuple[Push, ...] = field(converter=tuple)
+    pushes: tuple[Push, ...]
     #: Oldest first; the last one is not released yet.
-    stages: tuple[Stage, ...] = field(converter=tuple)
-    #: Sorted by section, then in the order of arrival.
-    changes: tuple[Change, ...] = field(converter=tuple)
+    stages: tuple[Stage, ...]
     #: The page with all commits, safe to link; ``None``: unknown.
     commits_page: str | None = None
 
@@ -90,13 +146,19 @@ class Part:
         return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
 
     @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes of all stages, sorted by section, then in the order of arrival."""
+        if len(self.stages) == 1:
+            return self.stages[0].changes
+        return in_order(change for stage in self.stages for change in stage.changes)
+
+    @cached_property
     def releases(self) -> tuple[Release, ...]:
         """The releases, oldest first, each once; of packages that are announced together, the leading one first."""
         return tuple(stage.release for stage in self.stages if stage.release is not None)
 
     @property
     def packages(self) -> tuple[PackageRelease, ...]:
-        """The packages that are announced together, in the order of the stages."""
         return tuple(stage.package for stage in self.stages if stage.package is not None)
 
     @property
@@ -113,8 +175,6 @@ class Part:
 
 @final
 class Item(Struct, frozen=True, kw_only=True, gc=False):
-    """One change of a post, and its repository."""
-
     change: Change
     part: Part
     #: Whether a reported release of the repository contains the change.
@@ -122,7 +182,6 @@ class Item(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def items_of(parts: Iterable[Part]) -> list[Item]:
-    """Return the changes of all commits."""
     return [
         Item(change=change, part=part, released=stage.is_released)
         for part in parts
@@ -161,14 +220,14 @@ def report_of(
                 changes = [_placed(change, packages, own.package) for change in changes]
             stages = _stages(runs, (*releases, brief.release), changes)
         base = _base(pushes, [stage.release for stage in stages if stage.release is not None])
+        compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
         parts.append(
             Part(
                 repository=chapter.repository,
                 base=base,
-                commits_page=_commits_page(brief, base),
-                pushes=pushes,
-                stages=stages,
-                changes=in_order(change for stage in stages for change in stage.changes),
+                commits_page=compared or (base and f"{base}/commits"),
+                pushes=tuple(pushes),
+                stages=tuple(stages),
             )
         )
     return tuple(parts)
@@ -220,15 +279,19 @@ def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[
 def _stages(
     runs: Sequence[Sequence[Push]], releases: Sequence[Release | None], changes: Iterable[Change]
 ) -> list[Stage]:
-    firsts: dict[str | Commit, int] = {}
-    for place, run in enumerate(runs):
-        for push in run:
-            for commit in push.commits:
-                if commit.distinct:
-                    firsts.setdefault(_key(commit), place)
     sorted_: list[list[Change]] = [[] for _ in runs]
-    for change in changes:
-        sorted_[firsts[_key(change.commits[0])]].append(change)
+    if len(runs) == 1:
+        sorted_ = [[*changes]]
+    else:
+        firsts: dict[str | Commit, int] = {}
+        for place, run in enumerate(runs):
+            for push in run:
+                for commit in push.commits:
+                    if commit.distinct:
+                        # A change begins with the first commit of its hash.
+                        firsts.setdefault(commit.id or commit, place)
+        for change in changes:
+            sorted_[firsts[change.commits[0].id or change.commits[0]]].append(change)
     return [
         Stage(release=release, changes=in_order(told), busy=any(push.commits for push in run))
         for release, run, told in zip(releases, runs, sorted_, strict=True)
@@ -262,22 +325,16 @@ def _placed(change: Change, packages: Packages, package: str) -> Change:
     return replace(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 
-def _key(commit: Commit) -> str | Commit:
-    return commit.id.casefold() or commit
-
-
 def _without(push: Push, reported: set[str]) -> Push:
-    return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in reported))
+    return replace(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in reported))
 
 
-def in_order(changes: Iterable[Change]) -> list[Change]:
+def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Return changes by section, in the order of headings."""
-    return sorted(changes, key=lambda change: _ORDER[change.section])
-
-
-def _commits_page(brief: Brief, base: str | None) -> str | None:
-    compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
-    return compared or (base and f"{base}/commits")
+    by_section: dict[Section, list[Change]] = {}
+    for change in changes:
+        by_section.setdefault(change.section, []).append(change)
+    return tuple(chain.from_iterable(by_section.get(section, ()) for section in _SECTIONS))
 
 
 def _base(pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:

@@ -3,19 +3,20 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final
 
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
+from contentsvc_core.on_demand import late
 
-_QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
+_QUOTED: Final = late(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.
-_REVERTED_SHA: Final = re.compile(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
-_SHA: Final = re.compile(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
+_REVERTED_SHA: Final = late(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
+_SHA: Final = late(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
 # Numbers at the end of a subject, also of a quoted one: they do not identify the change.
-_NUMBERS: Final = re.compile(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
+_NUMBERS: Final = late(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
 
 _Key = tuple[str, str, str]
@@ -23,8 +24,6 @@ _Key = tuple[str, str, str]
 
 @final
 class Undoing(Struct, frozen=True, kw_only=True):
-    """The target of a revert."""
-
     #: Full or abbreviated, in lower case.
     shas: tuple[str, ...]
     message: CommitMessage
@@ -38,7 +37,6 @@ class Undoing(Struct, frozen=True, kw_only=True):
     keys: tuple[_Key, ...]
 
     def is_alike(self, other: "Undoing") -> bool:
-        """Return whether another revert has the same target."""
         return not {*self.shas, *self.keys}.isdisjoint({*other.shas, *other.keys})
 
     def undoes(self, sha: str, message: CommitMessage) -> bool:
@@ -48,7 +46,9 @@ class Undoing(Struct, frozen=True, kw_only=True):
 
 def undoing(message: CommitMessage) -> Undoing | None:
     """Return the target of a revert (``Revert "…"``, ``Reapply "…"``, or the type ``revert``); else ``None``."""
-    if message.subject[:1] in "Rr" and (quoted := _QUOTED.fullmatch(message.subject)):
+    if not message.may_undo:
+        return None
+    if quoted := _QUOTED.fullmatch(message.subject):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
         inner = message.description
@@ -60,20 +60,22 @@ def undoing(message: CommitMessage) -> Undoing | None:
     return None
 
 
-def surviving(entries: Sequence[tuple[str, CommitMessage]]) -> tuple[int, ...]:
-    """Return the places of the entries that are not undone, oldest first.
+def surviving(shas: Sequence[str], messages: Sequence[CommitMessage]) -> Iterable[int]:
+    """Return the places of the messages that are not undone, oldest first; ``shas`` are their commits.
 
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
-    outside the window. ``entries`` are hashes and messages.
+    outside the window.
     """
-    targets = _targets(entries)
+    if not any(message.may_undo for message in messages):
+        return range(len(messages))
+    targets = _targets(shas, messages)
     gone: set[int] = set()
     # Newest first: an undone revert undoes nothing. One pass is enough for any chain of reverts.
     for place in sorted(targets, reverse=True):
         if place not in gone:
             undone, complete = targets[place]
             gone.update(undone, [place] if complete else [])
-    return tuple(place for place in range(len(entries)) if place not in gone)
+    return [place for place in range(len(messages)) if place not in gone]
 
 
 def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -> Undoing:
@@ -105,15 +107,15 @@ def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -
     )
 
 
-def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, tuple[list[int], bool]]:
-    reverts = {place: revert for place, (_, message) in enumerate(entries) if (revert := undoing(message)) is not None}
+def _targets(shas: Sequence[str], messages: Sequence[CommitMessage]) -> dict[int, tuple[list[int], bool]]:
+    reverts = {place: revert for place, message in enumerate(messages) if (revert := undoing(message)) is not None}
     targets: dict[int, tuple[list[int], bool]] = {}
     if not reverts:
         return targets
-    by_sha = sorted((sha.lower(), place) for place, (sha, _) in enumerate(entries))
+    by_sha = sorted((sha.lower(), place) for place, sha in enumerate(shas))
     filed: defaultdict[_Key, list[int]] = defaultdict(list)
     undone: set[int] = set()
-    for place in range(len(entries)):
+    for place in range(len(messages)):
         newly = [place]
         if (revert := reverts.get(place)) is not None:
             places = [at for sha in revert.shas if (at := _place_of(sha, by_sha, place)) is not None]
@@ -127,7 +129,7 @@ def _targets(entries: Sequence[tuple[str, CommitMessage]]) -> dict[int, tuple[li
                 undone.difference_update(back)
                 newly = [*dict.fromkeys(back), place]
         for index in newly:
-            for key in filed_as(entries[index][1]):
+            for key in filed_as(messages[index]):
                 filed[key].append(index)
     return targets
 

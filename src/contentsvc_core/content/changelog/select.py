@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,24 +13,29 @@ from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
-from contentsvc_core.content.changelog.patterns import DEPENDENCY
+from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.events.normalized import Author, Commit, Push
+from contentsvc_core.on_demand import late
+from contentsvc_core.text import lowered
+
+if TYPE_CHECKING:
+    from contentsvc_core.content.pull_requests import PullRequest
 
 #: A habit of news fragments: from so many entries and this share on, entries without news are only counted.
+#: Vague changes without a number are only counted from so many entries on, whatever the share.
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
 _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.3
-_VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
+_VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
 #: Sections that are never hidden.
 GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
@@ -38,20 +43,18 @@ _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
 _TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
 #: Packages of builds alone: actions of a code host, base images.
-_ACTION: Final = re.compile(
+_ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
     r"|aquasecurity|taiki-e|dtolnay|shivammathur|ruby|gradle|astral-sh|sigstore|slsa-framework|reviewdog|crate-ci"
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
-_NAMES: Final = ("name", "among", "named", "listed", "tool")
-_NAME: Final = re.compile(r"[\w@./+-]{1,100}")
+_NAMES: Final = ("name", "among", "named", "listed", "tool", "module", "newer")
+_NAME: Final = late(r"[\w@./+-]{1,100}")
 
 
 @final
 class Bump(Struct, frozen=True, kw_only=True, gc=False):
-    """The update of one package."""
-
     #: Empty: the subject names no package.
     name: str
     begin: str
@@ -65,8 +68,6 @@ class Bump(Struct, frozen=True, kw_only=True, gc=False):
 
 @final
 class Change(Struct, frozen=True, kw_only=True, gc=False):
-    """One entry of a changelog."""
-
     section: Section
     #: The bold text before the line: a scope or packages; may be empty.
     label: str
@@ -99,7 +100,8 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def authors(self) -> tuple[Author, ...]:
-        """The authors of all commits."""
+        if len(self.commits) == 1:
+            return authors(self.commits[0], self.messages[0])
         return tuple(chain.from_iterable(map(authors, self.commits, self.messages)))
 
 
@@ -109,7 +111,7 @@ def reported_changes(
     phrases: Phrasebook = ENGLISH,
     *,
     tag: str = "",
-    requests: Mapping[int, PullRequest] | None = None,
+    requests: "Mapping[int, PullRequest] | None" = None,
     undone: Mapping[str, str] | None = None,
 ) -> tuple[Change, ...]:
     """Return the changes of some pushes, in the order of arrival, without release work and hidden changes.
@@ -119,14 +121,17 @@ def reported_changes(
     """
     reported: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)
+    hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
     for entry in combine(pushes, requests):
-        kind = _kind(entry, breaks)
+        kind = classify(entry.message, entry.touched, breaks=breaks)
+        if len(entry.commits) > 1:
+            kind = _of_commits(entry, kind)
         label = section_of_labels(entry.request.labels) if entry.request else None
         if label is not None and not (kind.sure and kind.section in GRAVE):
             if label == SKIP:
                 continue
             kind = Kind(label, sure=True)
-        if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
+        if not (kind.empty and options.hide_release_chores) and not (hides and _hidden(entry, kind, options)):
             reported.append((entry, kind))
     habits = _habits([entry for entry, kind in reported if kind.section not in UPKEEP])
     changes = [_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in reported]
@@ -143,7 +148,6 @@ def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Ch
 
 
 def breaks_of(tag: str) -> Breaks:
-    """Return the promise of a release's number about breaking changes."""
     match = _VERSION.search(tag)
     if match is None or int(match["patch"] or 0):
         return Breaks.NOT
@@ -151,9 +155,8 @@ def breaks_of(tag: str) -> Breaks:
     return steps.get((int(match["major"]) > 0, int(match["minor"]) > 0), Breaks.NOT)
 
 
-def _kind(entry: Entry, breaks: Breaks) -> Kind:
-    kind = classify(entry.message, entry.touched, breaks=breaks)
-    if kind.section in GRAVE or len(entry.commits) == 1:
+def _of_commits(entry: Entry, kind: Kind) -> Kind:
+    if kind.section in GRAVE:
         return kind
     # Commits of a pull request decide about security, and where the title decides nothing.
     inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
@@ -165,14 +168,15 @@ def _kind(entry: Entry, breaks: Breaks) -> Kind:
     return kind
 
 
-def _habits(entries: Sequence[Entry]) -> tuple[bool, bool]:
+def _habits(entries: Sequence[Entry]) -> tuple[bool, bool, bool]:
     noted = sum(entry.touched.noted for entry in entries)
     requested = sum(bool(entry.numbers) for entry in entries)
     of_requests = len(entries) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(entries)
-    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(entries), of_requests
+    some_news = noted >= _NOTED_LEAST
+    return some_news and noted >= _NOTED_SHARE * len(entries), some_news, of_requests
 
 
-def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool]) -> bool:
+def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool, bool]) -> bool:
     if kind.section in UPKEEP or options.folds(kind.section):
         return not options.fold_upkeep
     if kind.section in GRAVE and kind.sure:
@@ -181,7 +185,9 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
     if entry.touched.noted or not (typed is None or typed in UPKEEP):
         return True
-    of_fragments, of_requests = habits
+    of_fragments, some_news, of_requests = habits
+    if some_news and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
+        return False
     past = of_requests and not entry.numbers and not message.kind
     return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
 
@@ -197,11 +203,14 @@ def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
     message = entry.message
     first, *others = entry.commits
-    undone = undoing(message)
+    undone = undoing(message) if message.may_undo else None
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
-    scope = _scope(undone.scope if undone and undone.quoted else message.scope, kind.section, text)
+    if "/" in text:
+        text = FOLDER.sub("", text, count=1)
+    name = undone.scope if undone and undone.quoted else message.scope
+    scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None
     return Change(
         section=kind.section,
@@ -229,21 +238,18 @@ def _undone(message: CommitMessage, undone: Undoing) -> str:
 
 
 #: Scopes that only repeat the heading, or name the whole.
-_SAID: Final = {
-    Section.SECURITY: words.SECURITY_SCOPES,
-    Section.PERFORMANCE: frozenset({"perf", "performance"}),
-    Section.DOCUMENTATION: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DOCUMENTATION),
-    Section.DEPENDENCIES: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DEPENDENCIES),
-}
-_CODE: Final = re.compile(r"[`'\"]")
+_SAID: Final = {Section.SECURITY: words.SECURITY_SCOPES, Section.PERFORMANCE: frozenset({"perf", "performance"})}
+_SAID_BY_SCOPE: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES})
+_CODE: Final = late(r"[`'\"]")
 
 
-def _scope(scope: str | None, section: Section, text: str) -> str:
-    name = (scope or "").strip()
-    if not name or name.casefold() in _SAID.get(section, frozenset()):
+def _scope(scope: str, section: Section, text: str) -> str:
+    name = scope.strip()
+    said = words.SCOPES.get(name.casefold()) is section and section in _SAID_BY_SCOPE
+    if not name or said or (section in _SAID and name.casefold() in _SAID[section]):
         return ""
-    words = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
-    return "" if words.casefold().startswith(f"{name.casefold()} ") else name
+    line = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
+    return "" if line.casefold().startswith(f"{name.casefold()} ") else name
 
 
 #: The order of importance: unlike the order of headings, removals are late.
@@ -253,13 +259,12 @@ IMPORTANCE: Final = (
     Section.INTERNAL,
 )  # fmt: skip
 RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
-#: Words that make any change small for most readers.
+#: Words that make any change small for most readers, in lower case.
 _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
-    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b",
-    re.IGNORECASE,
+    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b"
 )
-_TRAILER: Final = re.compile(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
+_TRAILER: Final = late(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000
 _FEW_WORDS: Final = 2
@@ -267,7 +272,7 @@ _FEW_WORDS: Final = 2
 
 def is_minor(change: Change) -> bool:
     """Return whether a change is small for most readers, or too short to be among the first."""
-    return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(change.text) is not None
+    return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(lowered(change.text)) is not None
 
 
 def importance(change: Change) -> tuple[int, bool, int]:
@@ -291,7 +296,6 @@ def is_news(change: Change) -> bool:
 
 
 def bump_of(message: CommitMessage) -> Bump:
-    """Return the package and versions of an update."""
     line = message.description.strip().rstrip(".")
     for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
         if match := re.match(row, line, re.IGNORECASE):

@@ -1,10 +1,15 @@
-"""Tables of patterns that are searched in one line. A pattern runs only if a word has the pattern's beginning."""
+"""Tables of patterns that are searched in one line. A pattern runs only if a word has the pattern's beginning.
+
+One pass over the words of a line returns which tables are worth a search.
+"""
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Final
+
+from contentsvc_core.text import lowered
 
 #: The characters of a word that are compared before a pattern runs.
 _COMPARED: Final = 4
@@ -14,56 +19,65 @@ _COMPARABLE: Final = bytes(
     ord(chr(code).lower()) if re.match(r"\w", chr(code), re.ASCII) else 32 for code in range(256)
 )
 _NO_WORD: Final = re.compile(r"\W+")
-#: Other characters that match ASCII letters without regard to case.
-_LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+#: The mark of a beginning that the first word of a line must have.
+_FIRST: Final = "^"
 
-#: Signs in the beginning of a pattern: the boundary of a word, and unknown text.
-_EDGE: Final = "\x01"
-_UNKNOWN: Final = "\x02"
-#: One item of a pattern, and how often it may repeat: a bracket, an escaped sign, a class of characters, a character.
+#: Signs in the beginning of a pattern: the boundary of a word, unknown text, the start of the line, and any place.
+_EDGE, _UNKNOWN, _START, _ANYWHERE = "\x01\x02\x03\x04"
+#: One item of a pattern, and how often it may repeat: letters, a bracket, an escaped sign, a class of characters, a
+#: character.
+_CLASS: Final = r"\[\^?\]?(?:[^\]\\]|\\.)*\]"
 _ITEM: Final = re.compile(
-    r"(?P<item>(?P<group>\((?:\?(?:P<\w+>|[a-z]*:|=\.\*|<?[=!])|(?!\?)))|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|.)"
+    rf"(?P<item>[a-z]{{2,}}(?![?*+{{])|(?P<group>\((?:\?(?:P<\w+>|[a-z]*:|=\.\*|<?[=!])|(?!\?)))|\\.|{_CLASS}|.)"
     r"(?P<repeated>[?*+]|\{\d*(?:,\d*)?\})?(?(repeated)[?+]?)",
     re.DOTALL,
 )
 #: A class of characters that end a word.
 _SIGNS: Final = re.compile(r"\[-?[^\w\\^-]+-?\]")
-_WORD: Final = re.compile(rf"[^\w{_UNKNOWN}]+(\w+)(.?)", re.DOTALL)
+_WORD: Final = re.compile(rf"([^\w{_UNKNOWN}]+)(\w+)(.?)", re.DOTALL)
 #: Beginnings that are read far enough: a whole word, as many characters as are compared, unknown text, or a long sign.
 _ENOUGH: Final = re.compile(rf".*{_UNKNOWN}|[^\w]+\w(?:\w{{{_COMPARED - 1}}}|\w*\W)|.{{8}}", re.DOTALL)
 
 
+#: The word that a row needs, before the row: the row itself has it as well.
+_NEEDED: Final = re.compile(r"\(\?=\.\*(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+
+
 class Table:
-    """Rows of patterns, without regard to case; a row is compiled when a text has one of its beginnings."""
+    """Rows of patterns in lower case; a row is compiled when a text has one of its beginnings."""
 
     def __init__(self, text: str, begin: str = "", end: str = "", **parts: str) -> None:
-        """Create a table: a row a line, or several between `` | ``; a deeper line continues the line above.
+        """Create a table of :func:`rows_of` a text. ``begin`` and ``end`` enclose each row.
 
-        ``begin`` and ``end`` enclose each row. ``parts`` are patterns that rows name: ``<NAME>``.
+        ``parts`` are patterns that rows name: ``<NAME>``.
         """
-        lines = re.sub(r"\n {5,}", "", text).split("\n")
         for name, pattern in parts.items():
-            lines = [line.replace(f"<{name}>", pattern) for line in lines]
-        rows = (row for line in lines if line.strip() for row in line.strip().split(" | "))
-        self.rows: Final = tuple(f"{begin}{row}{end}" for row in rows)
+            text = text.replace(f"<{name}>", pattern)
+        self.rows: Final = tuple(f"{begin}{row}{end}" for row in rows_of(text))
+        #: The table among the bits of :func:`tables_of`.
+        self.bit: Final = 1 << len(_TABLES)
         self._compiled: dict[str, re.Pattern[str]] = {}
+        _TABLES.append(self)
+        _index.cache_clear()
 
-    def search(self, text: str, found: "frozenset[str] | None" = None) -> bool:
-        """Return whether a row matches anywhere in a line; ``found`` are the beginnings of the line's words."""
-        for beginning in self.known & (beginnings(text) if found is None else found):
+    def search(self, text: str, found: set[str] | None = None) -> bool:
+        """Return whether a row matches anywhere in a line, without regard to case.
+
+        ``found`` are the beginnings of the line's words.
+        """
+        # Lower case costs less than a pattern without regard to case: it tries each alternative in full.
+        line = lowered(text)
+        for beginning in self.by_beginning.keys() & (tables_of(text)[1] if found is None else found):
             if (pattern := self._compiled.get(beginning)) is None:
-                pattern = self._compiled[beginning] = re.compile("|".join(self._rows_of[beginning]), re.IGNORECASE)
-            if pattern.search(text):
+                rows = (_NEEDED.sub("", row, count=1) for row in self.by_beginning[beginning])
+                pattern = self._compiled[beginning] = re.compile("|".join(rows))
+            if pattern.search(line):
                 return True
         return False
 
     @cached_property
-    def known(self) -> frozenset[str]:
-        """The beginnings of words that rows need."""
-        return frozenset(self._rows_of)
-
-    @cached_property
-    def _rows_of(self) -> dict[str, list[str]]:
+    def by_beginning(self) -> dict[str, list[str]]:
+        """The rows that need each beginning of a word."""
         rows: dict[str, list[str]] = {}
         for row in self.rows:
             for beginning in beginnings_of(row):
@@ -71,21 +85,52 @@ class Table:
         return rows
 
 
-def beginnings(text: str) -> frozenset[str]:
-    """Return the beginnings of the words of a line, as rows are found by them."""
-    if text.isascii():
-        words = text.lower().encode().translate(_COMPARABLE).decode().split()
+_TABLES: Final[list[Table]] = []
+
+
+@cache
+def _index() -> dict[str, int]:
+    index: dict[str, int] = {}
+    for table in _TABLES:
+        for beginning in table.by_beginning:
+            index[beginning] = index.get(beginning, 0) | table.bit
+    return index
+
+
+def rows_of(text: str) -> list[str]:
+    """Return the rows of a text: one a line, or several between `` | ``; a deeper line continues the line above."""
+    lines = re.sub(r"\n {5,}", "", text).split("\n")
+    return [row for line in lines if line.strip() for row in line.strip().split(" | ")]
+
+
+def tables_of(line: str) -> tuple[int, set[str]]:
+    """Return the tables that a line may match, as bits, and the beginnings of words that their rows need."""
+    index = _index()
+    if line.isascii():
+        words = line.lower().encode().translate(_COMPARABLE).decode().split()
     else:
-        words = _NO_WORD.split(text.translate(_LIKE_ASCII).lower())
-    return frozenset(map(_compared, words))
+        words = _NO_WORD.sub(" ", lowered(line)).split()
+    found = index.keys() & map(_compared, words)
+    if words and (first := _FIRST + words[0][:_COMPARED]) in index:
+        found.add(first)
+    bits = 0
+    for beginning in found:
+        bits |= index[beginning]
+    return bits, found
 
 
 def beginnings_of(pattern: str) -> frozenset[str]:
-    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: unknown."""
+    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: unknown.
+
+    ``^`` is before the beginning of a word that must be the first one.
+    """
     words = [_WORD.match(start) for start in _starts(_ITEM.finditer(pattern))[0]]
     # The whole word, or as many characters as are compared.
-    comparable = [word[1] for word in words if word and (len(word[1]) >= _COMPARED or word[2] not in {"", _UNKNOWN})]
-    return frozenset(map(_compared, comparable)) if len(comparable) == len(words) else frozenset()
+    comparable = [word for word in words if word and (len(word[2]) >= _COMPARED or word[3] not in {"", _UNKNOWN})]
+    if len(comparable) < len(words):
+        return frozenset()
+    firsts = (_FIRST if _START in word[1] and _ANYWHERE not in word[1] else "" for word in comparable)
+    return frozenset(first + word[2][:_COMPARED] for first, word in zip(firsts, comparable, strict=True))
 
 
 def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
@@ -105,8 +150,10 @@ def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
             continue
         if match["group"]:
             read, repeated = _starts(items)
-            ahead = sign.endswith(("=", "!"))
-            read = {""} if ahead else {f"{start}{_UNKNOWN}" for start in read} if sign == "(?=.*" else read
+            if sign == "(?=.*":
+                read = {f"{_ANYWHERE}{start}{_UNKNOWN}" for start in read}
+            elif sign.endswith(("=", "!")):
+                read = {""}
         else:
             read = {_comparable(sign)}
         if repeated:
@@ -119,10 +166,12 @@ def _starts(items: Iterator[re.Match[str]]) -> tuple[set[str], str]:
 
 
 def _comparable(sign: str) -> str:
-    if len(sign) > 1:
-        edge = _SIGNS.fullmatch(sign) or sign[1:] in {"b", "A", "W", "Z"}
+    if sign[0] in "\\[" and len(sign) > 1:
+        if sign == r"\A":
+            return _START
+        edge = _SIGNS.fullmatch(sign) or sign[1:] in {"b", "W", "Z"}
         return _EDGE if edge else _UNKNOWN if sign[0] == "[" or sign[1].isalnum() else sign[1]
-    return _EDGE if sign == "^" else _UNKNOWN if sign in ".$(" else sign.lower()
+    return {"^": _START, ".": _UNKNOWN, "$": _UNKNOWN, "(": _UNKNOWN}.get(sign, sign.lower())
 
 
 def words_of(text: str) -> Table:

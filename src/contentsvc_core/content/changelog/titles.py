@@ -14,6 +14,7 @@ from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
+from contentsvc_core.on_demand import late
 
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
@@ -29,8 +30,8 @@ _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
 #: Of more releases the last ones are listed.
 RELEASES_LISTED: Final = 20
-_SAYS_PRE: Final = re.compile(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
-_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
+_SAYS_PRE: Final = late(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
+_BETWEEN_WORDS: Final = late(r"[\W_]+")
 _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"})
 
 
@@ -61,8 +62,11 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
         said = phrases.count(len(news), phrases.kinds[Section.OTHER])
-    elif named and (leads := _leads(leading, TITLE_LIMIT - len(start), phrases)):
-        said = ", ".join(leads)
+    elif named and (leads := _leads(leading, TITLE_LIMIT - len(start) - 1, phrases)):
+        # A comma inside a change, or a later label, needs a stronger sign between changes.
+        said = ("; " if ", " in "".join(leads) or ": " in "".join(leads[1:]) else ", ").join(leads)
+        if ": " in leads[0]:
+            start = f"{named} \u2013 "
     elif named and not changes:
         start, said = "", phrases.released.format(names=named)
     elif leading or (len(changes) == 1 and not named):
@@ -113,7 +117,7 @@ def plain_title(start: str, said: str, tail: str, phrases: Phrasebook) -> str:
     """Return a title of 1 to 120 characters, one line of plain text; a long text is cut."""
     room = TITLE_LIMIT - len(start) - len(tail)
     # Masked once more: pieces that were harmless alone may have met.
-    line = f"{start}{cut_at_word(said, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": ")
+    line = f"{start}{cut_at_word(said, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": \u2013")
     return masked_line(plain(line), TITLE_LIMIT) or phrases.untitled
 
 
@@ -139,7 +143,6 @@ def projects_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 
 def parts_of(items: Iterable[Item]) -> list[Part]:
-    """Return the repositories of some items, each once."""
     return list({item.part.repository: item.part for item in items}.values())
 
 
@@ -160,7 +163,8 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook, most: int = _NAMED) -> str:
     """Return the names of a repository's releases, oldest first; of more than ``most`` the first and the last one."""
-    tags = [tag for release in releases if (tag := _marked_tag(release, phrases))]
+    named = [(plain(masked_line(each.tag_name, _TAG_LIMIT // 2)), mark_of(each, phrases)) for each in releases]
+    tags = [f"{tag}{mark}" for tag, mark in named if tag]
     if not tags:
         return phrases.new_release_of.format(project=project) if releases else ""
     if len(tags) > most or (len(tags) > 1 and sum(map(len, tags)) > _NAMES_ROOM):
@@ -173,13 +177,7 @@ def _placed(named: str, project: str) -> str:
     return named if not project or _mentions(named, project) else f"{project} {named}"
 
 
-def _marked_tag(release: Release, phrases: Phrasebook) -> str:
-    tag = plain(masked_line(release.tag_name, _TAG_LIMIT // 2))
-    return f"{tag}{mark_of(release, phrases)}" if tag else ""
-
-
 def mark_of(release: Release, phrases: Phrasebook) -> str:
-    """Return the mark of a pre-release; empty for any other release."""
     return f" ({phrases.pre_release})" if release.prerelease else ""
 
 
@@ -221,7 +219,8 @@ def _mentions(text: str, part: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [re.sub(r"\Av(?=[0-9])", "", word) for word in _BETWEEN_WORDS.split(text.casefold()) if word]
+    words = filter(None, _BETWEEN_WORDS.split(text.casefold()))
+    return [word[1:] if word[0] == "v" and "0" <= word[1:2] <= "9" else word for word in words]
 
 
 def release_lines(releases: Sequence[Release], phrases: Phrasebook) -> list[str]:
@@ -245,7 +244,6 @@ def package_line(package: PackageRelease, phrases: Phrasebook) -> str:
 
 
 def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
-    """Return the line that counts further releases."""
     return phrases.earlier_releases.format(releases=phrases.enumerated(counted_releases(releases, phrases)))
 
 
@@ -270,7 +268,6 @@ def compare_links(before: str | None, after: str, base: str | None) -> list[str]
 
 
 def release_page(release: Release, text: str) -> str:
-    """Return Markdown as a link to a release's page."""
     return link(text, safe_url(release.url))
 
 

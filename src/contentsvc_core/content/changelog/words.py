@@ -17,16 +17,16 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.BREAKING: "breaking break bc",
     Section.SECURITY: "security sec vuln",
     Section.ADDED: "feat feature features fea enh new added add",
-    Section.CHANGED: "improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
+    Section.CHANGED: "imp improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
     Section.DEPRECATED: "deprecate deprecation deprecated depr",
-    Section.REMOVED: "remove removed removal",
+    Section.REMOVED: "rem remove removed removal",
     Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix regression regr",
-    Section.PERFORMANCE: "perf performance optimize optimization",
+    Section.PERFORMANCE: "eff perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
     Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
     Section.INTERNAL: """nit nits ci cd test tests testing refactor refac refactoring style styles lint linting
         cleanup clean internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types
-        typing example examples meta misc codegen clippy tst cln ref sty bld typ rls""",
+        typing example examples meta misc codegen clippy tst cln mov ref sty bld typ rls""",
     None: "chore build chores maint maintenance mnt minor task update merge revert polish",
 })  # fmt: skip
 #: Vague types of upkeep: paths and words decide.
@@ -135,7 +135,7 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
         review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
         match attempt translate select highlight prefix append compute support-only configure specialize isolate
-        follow sync better more nicer smarter tune localize""",
+        disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
     Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
     Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
         discontinue unship kill eliminate eliminates""",
@@ -143,21 +143,31 @@ VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
         prevent prevents prevented avoid avoids avoided handle handles handled handling ensure ensures ensured guard
         guards restore restores restored preserve preserves preserved respect respects respected honor honour escape
         escapes repair repairs don't dont do does doesn't not never skip skips skipped recover stop stops stopped
-        treat treats exempt workaround work patch patched address addresses addressed reject rejects disallow forbid
-        protect protects properly correctly check checks checked validate validates validated sanitize detect detects
-        detected unbreak mitigate catch catches close closes closed cancel tolerate account fallback retry retain
-        quote encode decode actually suppress suppresses wait""",
+        treat treats exempt workaround patch patched address addresses addressed reject rejects protect protects
+        properly correctly check checks checked validate validates validated sanitize detect detects detected unbreak
+        mitigate catch catches close closes closed cancel tolerate account fallback retry retain quote encode decode
+        actually suppress suppresses wait always only conserve conserves re-add re-adds readd reinstate reinstates""",
     Section.PERFORMANCE: """accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
+#: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
+IMPROVING_VERBS: Final = frozenset(_table({None: """
+    emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
+"""}))  # fmt: skip
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
-    deduplicate delint durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops
-    pin pinned pins rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated
-    reorder pacify reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies
-    simplify sweep tidy unhack unpin vendor whoops wip
+    deduplicate delint durr format formatting gofmt hoist lint linting misc modernize oops pin pinned pins rebuild
+    refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated reorder pacify
+    reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies simplify sweep
+    tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
+#: Names that begin subjects, beside platforms: they keep their capital.
+NAMES: Final = """
+    amazon ansible apache apple azure bash celery chinese discord docker emacs english french german git google grafana
+    helm italian japanese jenkins jira jupyter kafka korean linux markdown microsoft nginx prometheus russian slack
+    spanish sphinx stripe terraform unicode vim zsh
+"""
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip

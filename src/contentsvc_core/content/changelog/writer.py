@@ -11,7 +11,7 @@ The steps, each with its module:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from textwrap import indent
 from typing import Final, final
@@ -74,8 +74,8 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
     projects = titles.projects_named(reported, phrases)
     names = titles.release_names(reported, phrases)
     many = sum(len(part.releases) for part in reported) > 1
-    opening = voice.announcement(names, many=many) if names else voice.news(projects)
-    start = [*_opening(opening, voice), *(_first_line(reported, voice, brief) if in_window else [])]
+    opening = _opening(voice, lambda: voice.announcement(names, many=many) if names else voice.news(projects))
+    start = [*opening, *(_first_line(reported, voice, brief) if in_window else [])]
     blocks = chain.from_iterable(blocks_of(part, voice, options, several=several) for part in reported)
     return Draft(
         title=titles.title_of(items_of(reported), reported, phrases, projects if in_window else ""),
@@ -87,7 +87,8 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
     phrases = voice.phrases
     compared = titles.compare_links(brief.previous_tag, release.tag_name, part.base)
     compare = [f"**{phrases.full_changelog}** {each}" for each in compared]
-    opening = _opening(voice.announcement(titles.releases_named([release], part.project, phrases), many=False), voice)
+    named_as = titles.releases_named
+    opening = _opening(voice, lambda: voice.announcement(named_as([release], part.project, phrases), many=False))
     notes, cut = clean(release.body or "", options.longest - _NOTES_ROOM)
     changes = notes_of(release).changes if notes else part.changes
     title = titles.release_title(release, part.repository, phrases, changes)
@@ -99,11 +100,11 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
         linked = part.base is not None and f"{part.base}/compare/".casefold() in notes.casefold()
         ending = [] if linked else compare
         return Draft(title=title, markdown=page_of(start, blocks, ending, voice, options.longest))
-    silent = [titles.without_notes(release, phrases, busy=any(stage.busy for stage in part.stages))]
+    busy = any(stage.busy for stage in part.stages)
+    silent = [] if _shown(part.changes) else [titles.without_notes(release, phrases, busy=busy)]
     if not part.changes:
         return Draft(title=title, markdown=joined([*opening, *silent, *compare]))
-    any_shown = any(change.shown for change in part.changes)
-    start = [*opening, *_first_line([part], voice, brief), *([] if any_shown else silent)]
+    start = [*opening, *_first_line([part], voice, brief), *silent]
     listed = _sections(part.changes, part.base, "##", voice, options)
     blocks = chain(listed, _folded(part.changes, part.commits_page, voice))
     ending = _ending([part], options, voice, brief.left_out)
@@ -113,16 +114,17 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
 def _together(brief: Brief, part: Part, options: ChangelogOptions, voice: Voice) -> Draft:
     names = titles.packages_named(part.packages, voice.phrases)
     changes = in_order(change for stage in part.stages for change in stage.told.changes)
-    stages = [evolve(stage, changes=()) if stage.notes else stage for stage in part.stages]
-    part = evolve(part, stages=stages, changes=in_order(change for stage in stages for change in stage.changes))
-    start = [*_opening(voice.announcement(names, many=True), voice), *_first_line([part], voice, brief)]
+    stages = tuple(replace(stage, changes=()) if stage.notes else stage for stage in part.stages)
+    part = replace(part, stages=stages)
+    opening = _opening(voice, lambda: voice.announcement(names, many=True))
+    start = [*opening, *_first_line([part], voice, brief)]
     blocks = blocks_of(part, voice, options, several=False)
     markdown = page_of(start, blocks, _ending([part], options, voice, 0), voice, options.longest)
     return Draft(title=titles.changes_title(changes, names, voice.phrases), markdown=markdown)
 
 
-def _opening(sentence: str, voice: Voice) -> list[str]:
-    return [] if voice.plain else [inline(plain(sentence))]
+def _opening(voice: Voice, sentence: Callable[[], str]) -> list[str]:
+    return [] if voice.plain else [inline(plain(sentence()))]
 
 
 def _first_line(parts: Sequence[Part], voice: Voice, brief: Brief) -> list[str]:

@@ -12,17 +12,7 @@ from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.forms import news as wording
-from contentsvc_core.content.forms.news import (
-    THEMES,
-    News,
-    besides,
-    counted_kinds,
-    excerpt,
-    listed,
-    page,
-    pending,
-    said_of,
-)
+from contentsvc_core.content.forms.news import News
 from contentsvc_core.content.phrases import Count
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Draft
@@ -46,7 +36,7 @@ _COUNTED_FROM: Final = 4
 
 def write_blog_post(news: News, brief: Brief) -> Draft:
     lead = news.announced[0] if news.announced and not news.lead else None
-    themes = THEMES if len(news.items) > 1 or lead is None else ()
+    themes = wording.THEMES if len(news.items) > 1 or lead is None else ()
     gaps = [*news.gaps, *wording.as_written(news)]
     blocks = [
         _introduction(news, lead),
@@ -68,8 +58,8 @@ def _introduction(news: News, lead: Item | None) -> str:
     else:
         said += [with_period(wording.line_of(lead, news)), "" if _shown_notes(lead) else _explanation(lead, news)]
     if len(news.announced) >= _COUNTED_FROM:
-        said.append(news.voice.say(news.phrases.figures, counts=counted_kinds(news.announced, news.phrases)))
-    return " ".join(map(inline, filter(None, [*said, *besides(news)])))
+        said.append(news.voice.say(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
+    return " ".join(map(inline, filter(None, [*said, *wording.besides(news)])))
 
 
 def _upgrade(news: News, lead: Item | None) -> list[str]:
@@ -78,13 +68,13 @@ def _upgrade(news: News, lead: Item | None) -> list[str]:
         return []
     lines = _lines(items, news, lead, explained=len(items))
     start = [f"## {news.voice.say(news.phrases.upgrade)}", news.voice.say(news.phrases.upgrade_advice)]
-    return [*start, *listed(lines, len(items), news)]
+    return [*start, *wording.listed(lines, len(items), news)]
 
 
 def _section(news: News, section: Section, lead: Item | None) -> list[str]:
     items = news.of(section)
     lines = _lines(items[:_LISTED], news, lead, explained=_EXPLAINED)
-    return [f"## {news.voice.theme(section)}", *listed(lines, len(items), news)] if items else []
+    return [f"## {news.voice.theme(section)}", *wording.listed(lines, len(items), news)] if items else []
 
 
 def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:
@@ -97,7 +87,7 @@ def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: i
 
 
 def _explanation(item: Item, news: News) -> str:
-    return excerpt(item.change) if news.voice.technical else ""
+    return wording.excerpt(item.change) if news.voice.technical else ""
 
 
 def _shown_notes(item: Item) -> list[str]:
@@ -109,8 +99,8 @@ def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     scope = change.scope if technical else ""
     place = f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
     label = f"{inline(place)}: " if place else ""
-    mark = f" ({news.phrases.not_released})" if pending(item) else ""
-    said = with_period(f"{label}{inline(said_of(item, news, code=True))}{mark}")
+    mark = f" ({news.phrases.not_released})" if wording.pending(item) else ""
+    said = with_period(f"{label}{inline(wording.said_of(item, news, code=True))}{mark}")
     said = f"- **{said}**" if bold else f"- {said}"
     if technical:
         linked = references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
@@ -141,7 +131,7 @@ def _releases(news: News, brief: Brief) -> list[str]:
             between = titles.compare_links(before, releases[-1].tag_name, part.base)
             blocks += [phrases.say(phrases.compare, link=tags) for tags in between]
     fitting = bounded(blocks, _RELEASES_LIMIT)
-    target = page(news)
+    target = wording.page(news)
     if several:
         return [f"## {phrases.releases}", *fitting]
     if target is None:
@@ -204,7 +194,7 @@ def _summary(news: News) -> str:
         said.append(phrases.nothing_released)
     said += [news.lead] if news.lead else []
     if len(news.items) > 1:
-        said.append(voice.say(phrases.figures, counts=counted_kinds(news.items, phrases)))
+        said.append(voice.say(phrases.figures, counts=wording.counted_kinds(news.items, phrases)))
     elif not news.items and (counts := titles.counted(news.upkeep, phrases)):
         said.append(voice.say(phrases.nothing_shipped, counts=phrases.enumerated(counts)))
     commits = [commit for part in news.active for commit in part.commits]
@@ -219,20 +209,20 @@ def _summary(news: News) -> str:
 
 def _shipped(news: News) -> list[str]:
     blocks: list[str] = []
-    for section in THEMES:
+    for section in wording.THEMES:
         if items := news.of(section):
             lines = [_completed(item, news) for item in items[:_SHIPPED_LISTED]]
-            blocks += [f"### {news.voice.theme(section)}", *listed(lines, len(items), news)]
+            blocks += [f"### {news.voice.theme(section)}", *wording.listed(lines, len(items), news)]
     return [f"## {news.voice.say(news.phrases.shipped)}", *blocks] if blocks else []
 
 
 def _completed(item: Item, news: News) -> str:
-    more = plain(excerpt(item.change))
+    more = plain(wording.excerpt(item.change))
     return f"{with_period(_sober_line(item, news))} {inline(more)}" if more else _sober_line(item, news)
 
 
 def _sober_line(item: Item, news: News) -> str:
-    said = inline(said_of(item, news))
+    said = inline(wording.said_of(item, news))
     return f"- {inline(item.part.project)}: {said}" if news.several else f"- {said}"
 
 
@@ -258,4 +248,4 @@ def _risks(section: Section, phrase: Count, news: News) -> list[str]:
         "\n  - ".join([_sober_line(item, news), *(inline(plain(note)) for note in notes_of(item.change, _RISK_NOTES))])
         for item in items[:_RISKS_LISTED]
     ]
-    return [news.phrases.count(len(items), phrase), *listed(lines, len(items), news)] if items else []
+    return [news.phrases.count(len(items), phrase), *wording.listed(lines, len(items), news)] if items else []

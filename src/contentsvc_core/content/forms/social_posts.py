@@ -12,18 +12,8 @@ from contentsvc_core.content.changelog.markdown import cut_at_word, inline, with
 from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.changelog.select import is_minor
-from contentsvc_core.content.forms.news import (
-    News,
-    alike,
-    also,
-    besides,
-    explained,
-    line_of,
-    opening,
-    page,
-    post_title,
-    where_to_read,
-)
+from contentsvc_core.content.forms import news as wording
+from contentsvc_core.content.forms.news import News
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import storable
@@ -67,29 +57,26 @@ def write_linkedin_post(news: News) -> Draft:
     lead = None if news.lead else _lead(news)
     points = _points(news, lead)
     while True:
-        counts = [*also(news, [*([lead] if lead else []), *points]), *besides(news)]
-        paragraphs = [_hook(news, lead), _explanation(news, lead), _listed(points, news), inert(" ".join(counts))]
+        counts = [*wording.also(news, [*([lead] if lead else []), *points]), *wording.besides(news)]
+        told = wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
+        paragraphs = [_hook(news, lead), inert(told), _listed(points, news), inert(" ".join(counts))]
         markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
         if len(markdown) <= LINKEDIN_LIMIT or not points:
-            return Draft(title=post_title(news), markdown=markdown)
+            return Draft(title=wording.post_title(news), markdown=markdown)
         points = points[:-1]
 
 
 def _lead(news: News) -> Item | None:
-    room = HOOK_LIMIT - len(opening(news)) - 1
-    candidates = alike(news.announced)
-    return next((item for item in candidates if len(line_of(item, news)) < room), next(iter(candidates), None))
+    room = HOOK_LIMIT - len(wording.opening(news)) - 1
+    candidates = wording.alike(news.announced)
+    return next((item for item in candidates if len(wording.line_of(item, news)) < room), next(iter(candidates), None))
 
 
 def _hook(news: News, lead: Item | None) -> str:
-    start = opening(news)
+    start = wording.opening(news)
     room = max(HOOK_LIMIT - len(start) - 2, _POINT_LIMIT // 2)
-    said = line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
+    said = wording.line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
     return inert(f"{start} {with_period(cut_at_word(said, room))}" if said else start)
-
-
-def _explanation(news: News, lead: Item | None) -> str:
-    return inert(explained(lead, news) if lead else plain(first_sentence(news.lead)[1]))
 
 
 def _points(news: News, lead: Item | None) -> list[Item]:
@@ -103,50 +90,46 @@ def _points(news: News, lead: Item | None) -> list[Item]:
 
 
 def _listed(points: list[Item], news: News) -> str:
-    lines = [cut_at_word(line_of(item, news), _POINT_LIMIT) for item in points]
+    lines = [cut_at_word(wording.line_of(item, news), _POINT_LIMIT) for item in points]
     if len(lines) < _FEWEST_POINTS:
         return inert(" ".join(map(with_period, lines)))
     return _BREAK.join(inert(f"• {line}") for line in lines)
 
 
 def _closing(news: News) -> list[str]:
-    phrases, voice, target = news.phrases, news.voice, page(news)
+    phrases, voice, target = news.phrases, news.voice, wording.page(news)
     names = [*(part.project for part in news.active[:2]), voice.company]
     tags = {tag.casefold(): tag for name in names if (tag := hashtag(name)) and len(tag) <= _TAG_LIMIT}
     people = len(news.people)
     return [
         voice.say(phrases.breaking_warning) if news.of(Section.BREAKING) else "",
         voice.say(phrases.thanks_people, n=phrases.number(people)) if people >= _THANKED_FROM else "",
-        where_to_read(news, plain_url(target[1])) if target else "",
+        wording.where_to_read(news, plain_url(target[1])) if target else "",
         " ".join(list(tags.values())[:_HASHTAGS]),
     ]
 
 
 def write_twitter_post(news: News) -> Draft:
-    target = page(news)
+    target = wording.page(news)
     text = _fitting(news, TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0))
     blocks = [inline(text), *([plain_url(target[1])] if target else [])]
-    return Draft(title=post_title(news), markdown=f"{_GAP.join(blocks)}\n")
+    return Draft(title=wording.post_title(news), markdown=f"{_GAP.join(blocks)}\n")
 
 
 def _fitting(news: News, room: int) -> str:
-    start = opening(news)
-    items = alike(news.announced)
+    start = wording.opening(news)
+    items = wording.alike(news.announced)
     said = first_sentence(plain(news.lead))[0]
     texts = [f"{start} {said}"] if said else []
     for item in items:
-        line = with_period(f"{start} {line_of(item, news)}")
-        more = explained(item, news)
+        line = with_period(f"{start} {wording.line_of(item, news)}")
+        more = wording.explained(item, news)
         texts += [f"{line} {more}", line] if more else [line]
     if not items and not said:
-        texts.append(" ".join([start, *besides(news)]))
+        texts.append(" ".join([start, *wording.besides(news)]))
     fitting = (text for text in map(inactive, texts) if weight(text) <= room)
-    return next(fitting, "") or _cut(texts[-1], room)
-
-
-def _cut(text: str, room: int) -> str:
-    cuts = (inactive(cut_at_word(text, limit)) for limit in range(room, 0, -1))
-    return next(cut for cut in cuts if weight(cut) <= room)
+    cuts = (inactive(cut_at_word(texts[-1], limit)) for limit in range(room, 0, -1))
+    return next(fitting, "") or next(cut for cut in cuts if weight(cut) <= room)
 
 
 def inert(text: str) -> str:
@@ -156,11 +139,8 @@ def inert(text: str) -> str:
 
 def inactive(text: str) -> str:
     """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
-    return _MENTION.sub("", _ADDRESS.sub(_defanged, plain(text)))
-
-
-def _defanged(match: re.Match[str]) -> str:
-    return match[0].replace("://", "[:]//").replace(".", "[.]")
+    visible = _ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), plain(text))
+    return _MENTION.sub("", visible)
 
 
 def weight(text: str) -> int:

@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from string import Formatter
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct, json
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.sections import Section
-from contentsvc_core.content.windows import LookbackWindow
+
+if TYPE_CHECKING:
+    from contentsvc_core.content.windows import LookbackWindow
 
 
 @final
@@ -153,7 +155,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
     scope: Toned
 
     def say(self, phrase: str, **values: str) -> str:
-        return _FILLING.vformat(phrase, (), values)
+        return _FILLING.vformat(phrase, (), values) if ":de}" in phrase else phrase.format(**values)
 
     def number(self, number: int) -> str:
         return f"{number:,}".replace(",", self.thousands)
@@ -168,7 +170,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
         other = self.conjunction_before_i if _SOUNDS_AS_I.match(parts[-1]) else None
         return (other or self.conjunction).join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
-    def period(self, window: LookbackWindow) -> str:
+    def period(self, window: "LookbackWindow") -> str:
         first, last = window.since.date(), (window.until - timedelta(microseconds=1)).date()
         if first >= last:
             return self._date(self.full_date, first)

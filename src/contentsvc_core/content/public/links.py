@@ -13,6 +13,8 @@ from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine
 
 ROOT: Final = "/changelog"
+#: The pages of recipients of alerts. A proxy that serves public changelogs serves them, too.
+ALERTS_ROOT: Final = f"{ROOT}/-/alerts"
 #: The namespace of our version 5 UUIDs (RFC 9562, section 5.5). Never change it: feed readers identify entries by them.
 _NAMESPACE: Final = UUID("194dbe08-77d8-5d96-9eed-58634a91648f")
 

@@ -1,22 +1,19 @@
-"""The shipped providers; a new provider is a file in this package and a line in the tuple."""
+"""The shipped providers; a new provider is a file in this package and a line in ``shipped.py``."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET
-from contentsvc_core.webhooks.providers.codehost import CODEHOST
-from contentsvc_core.webhooks.providers.github import GITHUB
-from contentsvc_core.webhooks.providers.gitlab import GITLAB
-from contentsvc_core.webhooks.providers.provider import Provider
+from contentsvc_core.on_demand import names_on_demand
 
-PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB, GITLAB, BITBUCKET)
-DEFAULT_PROVIDER: Final = PROVIDERS[0]
-#: The provider that clients of the hosted product know (decision 0038).
-HOSTED_PROVIDER: Final = next(provider for provider in PROVIDERS if provider.is_hosted)
-
-_BY_SLUG: Final = {provider.slug: provider for provider in PROVIDERS}
+if TYPE_CHECKING:
+    from contentsvc_core.webhooks.providers.provider import Provider
+    from contentsvc_core.webhooks.providers.shipped import (
+        DEFAULT_PROVIDER,
+        HOSTED_PROVIDER,
+        PROVIDERS,
+        provider_named,
+    )
 
 __all__ = ["DEFAULT_PROVIDER", "HOSTED_PROVIDER", "PROVIDERS", "Provider", "provider_named"]
 
-
-def provider_named(slug: str) -> Provider | None:
-    return _BY_SLUG.get(slug)
+_HOMES: Final = {"provider": "Provider", "shipped": "DEFAULT_PROVIDER HOSTED_PROVIDER PROVIDERS provider_named"}
+__getattr__ = names_on_demand(__name__, _HOMES)

@@ -24,7 +24,7 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
     """Decode a body, or raise :class:`Malformed`."""
     body = body.removeprefix(_BOM)
     # The decoder does not check the encoding of skipped strings.
-    if (at := _misencoded_at(body)) is not None:
+    if not body.isascii() and (at := _misencoded_at(body)) is not None:
         message = f"the body is not UTF-8 (byte {at})"
         raise Malformed(message)
     try:
@@ -40,8 +40,6 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
 
 
 def _misencoded_at(body: bytes) -> int | None:
-    if body.isascii():
-        return None
     start = 0
     # In pieces: as one text, a large body would take up to four times its size.
     while start < len(body):

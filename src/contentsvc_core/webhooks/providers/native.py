@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Final, assert_never, final
+from typing import Annotated, Final, TypeAlias, assert_never, final
 
 import msgspec
 
@@ -45,6 +45,7 @@ class Reading(Value, frozen=True, kw_only=True):
 
 
 _TRUE: Final = msgspec.Raw(b"true")
+_FALSE: Final = msgspec.Raw(b"false")
 _EMPTY: Final = msgspec.Raw(b"[]")
 
 
@@ -71,11 +72,6 @@ class NativeCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     removed: msgspec.Raw = _EMPTY
 
 
-class _HeadCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
-    id: str
-    message: str
-
-
 class _PushRepository(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     id: int
     full_name: str
@@ -91,7 +87,7 @@ class _Push(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     ref: str
     # Older Gitea and Gogs send ``null`` for a push without commits, and no ``head_commit`` at all.
     commits: Annotated[list[NativeCommit], msgspec.Meta(max_length=MAX_COMMITS)] | None
-    head_commit: _HeadCommit | None = None
+    head_commit: HeadCommit | None = None
     repository: _PushRepository
 
 
@@ -121,9 +117,10 @@ _HASH: Final = re.compile(rb'"([0-9a-f]{40}(?:[0-9a-f]{24})?)"')
 #: A complete JSON string; possessive, so that each byte is read once.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
-_NAMES: Final = msgspec.json.Decoder(list[str])
-#: The maximum length of a list that is decoded at once, in bytes.
-_LIST: Final = 16 * 1024
+_PathLists: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+_PATHS: Final = msgspec.json.Decoder(_PathLists)
+#: The maximum length of the lists of a commit that are decoded at once, in bytes.
+_LISTS: Final = 16 * 1024
 
 
 def read_object(body: bytes) -> None:
@@ -134,19 +131,16 @@ def read_object(body: bytes) -> None:
 def read_push(body: bytes) -> Reading:
     """Read a push; raise :class:`Malformed` for a body that lacks a required field."""
     native = decode(body, _PUSH)
-    paths = Paths()
-    ref = storable_text(native.ref)
-    head = native.head_commit
+    paths, repository, head = Paths(), native.repository, native.head_commit
+    ref, default_branch = storable_text(native.ref), storable_text(repository.default_branch)
+    if head is not None and "\x00" in f"{head.id}{head.message}":
+        head = HeadCommit(id=storable(head.id), message=storable(head.message))
+    commits = tuple([read_commit(commit, paths) for commit in native.commits or ()])
     return Reading(
-        event=Push(
-            ref=ref,
-            branch=ref.removeprefix(BRANCH),
-            commits=tuple([read_commit(commit, paths) for commit in native.commits or ()]),
-            head_commit=head and HeadCommit(id=storable_text(head.id), message=storable_text(head.message)),
-        ),
-        repository_id=native.repository.id,
-        repository=one_line(native.repository.full_name, NAME_LENGTH),
-        default_branch=storable_text(native.repository.default_branch),
+        event=Push(ref=ref, branch=ref.removeprefix(BRANCH), commits=commits, head_commit=head),
+        repository_id=repository.id,
+        repository=one_line(repository.full_name, NAME_LENGTH),
+        default_branch=default_branch,
     )
 
 
@@ -233,35 +227,56 @@ class Paths:
     def __init__(self) -> None:
         self._room = MAX_PUSH_PATHS
 
-    def of(self, lists: "tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw]") -> "tuple[list[tuple[str, ...]], int]":
-        """Return the added, modified and removed paths of one commit, and the number of omitted ones."""
-        path_lists: list[tuple[str, ...]] = []
+    def of(self, native: NativeCommit) -> "tuple[_PathLists, int]":
+        """Return the added, modified and removed paths of a commit, and the number of omitted ones."""
+        lists = _path_lists(native)
+        if lists is not None:
+            added, modified, removed = lists
+            names = added + modified + removed
+            joined = "".join(names)
+            size = len(joined)
+            if (
+                len(names) <= MAX_PATHS
+                and size <= self._room
+                and (size <= MAX_PATH or max(map(len, names)) <= MAX_PATH)
+                and "" not in names
+                and "\x00" not in joined
+            ):
+                # Nearly all commits: no path is omitted or changed.
+                self._room -= size
+                return lists, 0
+        return self._fitting(native)
+
+    def _fitting(self, native: NativeCommit) -> "tuple[_PathLists, int]":
         left, cut = MAX_PATHS, 0
-        for raw in lists:
+        fitting: list[list[str]] = []
+        for raw in (native.added, native.modified, native.removed):
             paths: list[str] = []
-            for raw_name in _names(bytes(raw)):
-                name = _name(raw_name) if isinstance(raw_name, bytes) and left else raw_name
-                if not left or not isinstance(name, str) or not 0 < len(name) <= min(MAX_PATH, self._room):
+            # One by one: as a list, millions of short paths would take many times the size of the body.
+            for text in _texts(bytes(raw)):
+                name = _name(text) if left else None
+                if name and len(name) <= min(MAX_PATH, self._room):
+                    left -= 1
+                    self._room -= len(name)
+                    paths.append(storable_text(name))
+                else:
                     cut += 1
-                    continue
-                left -= 1
-                self._room -= len(name)
-                paths.append(storable_text(name))
-            path_lists.append(tuple(paths))
-        return path_lists, cut
+            fitting.append(paths)
+        added, modified, removed = map(tuple, fitting)
+        return (added, modified, removed), cut
 
 
-def _names(text: bytes) -> Iterable[str] | Iterable[bytes]:
-    if text == b"[]" or not text.startswith(b"["):
-        return ()
-    if len(text) <= _LIST:
-        try:
-            return _NAMES.decode(text)
-        except msgspec.MsgspecError:
-            # An unspecified field cannot be invalid.
-            pass
-    # One by one: as a list, millions of short paths would take many times the size of the body.
-    return (found[0] for found in _STRING.finditer(text))
+def _path_lists(native: NativeCommit) -> _PathLists | None:
+    text = b"[%b,%b,%b]" % (native.added, native.modified, native.removed)
+    try:
+        return _PATHS.decode(text) if len(text) <= _LISTS else None
+    except msgspec.MsgspecError:
+        # An unspecified field cannot be invalid.
+        return None
+
+
+def _texts(text: bytes) -> Iterable[bytes]:
+    return (found[0] for found in _STRING.finditer(text)) if text.startswith(b"[") else ()
 
 
 def _name(text: bytes) -> str | None:
@@ -275,18 +290,18 @@ def _name(text: bytes) -> str | None:
 def read_commit(native: NativeCommit, paths: Paths) -> Commit:
     """Return a commit, normalized, with the paths that the push has room for."""
     author = native.author
-    (added, modified, removed), cut = paths.of((native.added, native.modified, native.removed))
+    texts = (native.id, native.message, native.timestamp, native.url, author.name, author.email or "")
+    if "\x00" in "".join(texts):
+        texts = map(storable, texts)
+    id_, message, timestamp, url, name, email = texts
+    (added, modified, removed), cut = paths.of(native)
     return Commit(
-        id=storable_text(native.id),
-        message=storable_text(native.message),
-        author=Author(
-            name=storable_text(author.name),
-            email=storable_text(author.email or ""),
-            username=optional_text(author.username),
-        ),
-        timestamp=storable_text(native.timestamp),
-        url=storable_text(native.url),
-        distinct=bytes(native.distinct) != b"false",
+        id=id_,
+        message=message,
+        author=Author(name=name, email=email, username=optional_text(author.username)),
+        timestamp=timestamp,
+        url=url,
+        distinct=native.distinct != _FALSE,
         added=added,
         modified=modified,
         removed=removed,

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, final
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.providers.native import Reading
-from contentsvc_core.webhooks.signature import Scheme
+from contentsvc_core.webhooks.signature import Scheme, sent_name
 
 Reader: TypeAlias = Callable[[bytes], Reading]
 Writer: TypeAlias = Callable[[Reading], tuple[str, dict[str, object]]]
@@ -59,6 +59,10 @@ class Provider:
     has_nested_owners: bool = False
     #: Where a commit's message names its pull request; ``None``: in the subject, as in ``text (#12)``.
     request_number: re.Pattern[str] | None = None
+
+    #: The names of the headers of kind and id, as deliveries have them.
+    kind_name: bytes = field(init=False, default=Factory(lambda self: sent_name(self.event_header), takes_self=True))
+    id_name: bytes = field(init=False, default=Factory(lambda self: sent_name(self.delivery_header), takes_self=True))
 
     def is_full_name(self, text: str) -> bool:
         return is_full_name(text, nested=self.has_nested_owners)

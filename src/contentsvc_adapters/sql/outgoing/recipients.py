@@ -1,0 +1,154 @@
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, Final, final
+
+from sqlalchemy import ColumnElement, Connection, delete, literal_column, select, update
+
+from contentsvc_adapters.sealing import opened
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.outgoing.message_rows import message_row
+from contentsvc_adapters.sql.row import AnyRow, optional_ms, optional_time
+from contentsvc_adapters.sql.schema import recipients, webhook_messages
+from contentsvc_core.outgoing.messages import Message
+from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
+from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.timestamps import from_ms, to_ms
+
+#: A literal: the planner cannot match the partial index against a parameter.
+_ASKED: Final = recipients.c.status == literal_column(f"'{RecipientStatus.UNCONFIRMED.value}'")
+_CONFIRMED: Final = recipients.c.status == RecipientStatus.CONFIRMED.value
+_KEY: Final = ("organization_id", "address")
+
+
+@final
+class SqlRecipients:
+    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+        self._database = database
+        self._sealer = sealer
+
+    async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
+        row = _row(recipient) | {"sealed_token": self._sealer.seal(token)}
+        asking = self._database.dialect.insert(recipients).values(row)
+        renewed = {name: row[name] for name in ("digest", "sealed_token", "asked_at")}
+        asking = asking.on_conflict_do_update(index_elements=list(_KEY), set_=renewed, where=_ASKED)
+        sending = self._database.dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
+
+        def ask(connection: Connection) -> None:
+            if connection.execute(asking).rowcount:
+                connection.execute(sending, message_row(message))
+
+        await self._database.write(ask)
+
+    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Recipient | None:
+        mine = recipients.c.digest == digest
+        confirmed = {"status": RecipientStatus.CONFIRMED.value, "confirmed_at": to_ms(at)}
+        renewed = {"digest": new_digest, "sealed_token": self._sealer.seal(new_token)}
+        in_time = recipients.c.asked_at > to_ms(at - CONFIRM_WITHIN)
+        first = update(recipients).where(mine, _ASKED, in_time).values({**confirmed, **renewed})
+        again = update(recipients).where(mine, ~_ASKED, ~_CONFIRMED).values(confirmed)
+        reading = select(recipients).where(_CONFIRMED)
+
+        def confirm(connection: Connection) -> Recipient | None:
+            connection.execute(first)
+            # After an unknown outcome, the transaction runs again: the new digest shows the first result.
+            row = connection.execute(reading.where(recipients.c.digest == new_digest)).first()
+            if row is None:
+                connection.execute(again)
+                row = connection.execute(reading.where(mine)).first()
+            return None if row is None else _recipient_of(row)
+
+        return await self._database.write(confirm)
+
+    async def leave(self, digest: str) -> Recipient | None:
+        mine = recipients.c.digest == digest
+        leaving = update(recipients).where(mine).values(status=RecipientStatus.REMOVED.value, confirmed_at=None)
+
+        def leave(connection: Connection) -> Recipient | None:
+            connection.execute(leaving)
+            row = connection.execute(select(recipients).where(mine)).first()
+            return None if row is None else _recipient_of(row)
+
+        return await self._database.write(leave)
+
+    async def recipients(self, organization_id: str) -> Sequence[Recipient]:
+        query = select(recipients).where(recipients.c.organization_id == organization_id).order_by(recipients.c.address)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [_recipient_of(row) for row in rows]
+
+    async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
+        mine = (recipients.c.organization_id == recipient.organization_id) & (recipients.c.address == recipient.address)
+        values = {"digest": digest, "sealed_token": self._sealer.seal(token)}
+
+        def give(connection: Connection) -> str | None:
+            row = connection.execute(select(recipients).where(mine).with_for_update()).first()
+            if row is None:
+                return None
+            if row.digest != recipient.digest:
+                return self._sealer.open(row.sealed_token)
+            connection.execute(update(recipients).where(mine).values(values))
+            return token
+
+        return await self._database.write(give)
+
+    async def forget(self, organization_id: str, *, used: Collection[str]) -> int:
+        mine = (recipients.c.organization_id == organization_id, _CONFIRMED)
+        forgetting = delete(recipients).where(*mine, recipients.c.address.not_in(sorted(used)))
+        return await self._database.write(lambda connection: connection.execute(forgetting).rowcount)
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        key = [recipients.c[name] for name in _KEY]
+        first = (
+            select(*key)
+            .where(_ASKED, recipients.c.asked_at < to_ms(before))
+            .order_by(recipients.c.asked_at, *key)
+            .limit(limit)
+        )
+
+        def sweep(connection: Connection) -> int:
+            old = connection.execute(self._database.dialect.locking(first)).all()
+            return sum(connection.execute(delete(recipients).where(_is(row), _ASKED)).rowcount for row in old)
+
+        return await self._database.write(sweep)
+
+
+def addressees(
+    connection: Connection, sealer: SecretSealer, organization_ids: Collection[str], addresses: Collection[str]
+) -> dict[tuple[str, str], Addressee]:
+    """Return the recipients among addresses of organizations, with their tokens, by organization and address."""
+    query = select(recipients).where(
+        recipients.c.organization_id.in_(sorted(organization_ids)), recipients.c.address.in_(sorted(addresses))
+    )
+    return {
+        (row.organization_id, row.address): Addressee(
+            recipient=_recipient_of(row),
+            token=None if row.sealed_token is None else next(iter(opened(sealer, [row.sealed_token])), None),
+        )
+        for row in connection.execute(query)
+    }
+
+
+def _is(row: AnyRow) -> ColumnElement[bool]:
+    return (recipients.c.organization_id == row.organization_id) & (recipients.c.address == row.address)
+
+
+def _row(recipient: Recipient) -> dict[str, Any]:
+    return {
+        "organization_id": recipient.organization_id,
+        "address": recipient.address,
+        "status": recipient.status.value,
+        "digest": recipient.digest,
+        "asked_at": to_ms(recipient.asked_at),
+        "confirmed_at": optional_ms(recipient.confirmed_at),
+    }
+
+
+def _recipient_of(row: AnyRow) -> Recipient:
+    return Recipient(
+        organization_id=row.organization_id,
+        address=row.address,
+        status=RecipientStatus(row.status),
+        digest=row.digest,
+        asked_at=from_ms(row.asked_at),
+        confirmed_at=optional_time(row.confirmed_at),
+    )

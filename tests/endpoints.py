@@ -1,0 +1,28 @@
+"""The use cases of webhook endpoints over any stores, and the tokens of their recipients."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from contentsvc_core import EndpointEditor
+from contentsvc_core.ports import Clock, IdSource, Stores
+from contentsvc_core.usecases.consents import Consents
+from contentsvc_core.usecases.limit import RateLimiter
+
+
+def consents_of(stores: Stores, clock: Clock, ids: IdSource) -> Consents:
+    return Consents(stores.recipients, stores.directory, RateLimiter(stores.rate_limits, clock), clock, ids)
+
+
+def editor_of(stores: Stores, clock: Clock, ids: IdSource, **options: Any) -> EndpointEditor:  # as the editor's
+    return EndpointEditor(stores.endpoints, stores.outbox, consents_of(stores, clock, ids), clock, ids, **options)
+
+
+async def tokens_of(stores: Stores, clock: Clock) -> Mapping[str, str]:
+    """Return the tokens of the addresses whose messages are due, by address, as a mail would have them."""
+    now = clock.now()
+    due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
+    taken = await stores.outbox.take([each.id for each in due], now=now, until=now + timedelta(minutes=1))
+    return {
+        each.recipient.address: each.token for message in taken for each in message.addressees if each.token is not None
+    }
